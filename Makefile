@@ -1,0 +1,43 @@
+# `make demo` and `make test` need Python 3.10 or later and make; everything else is installed into .venv, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
+
+# what depends on other people's versions
+OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py
+
+.PHONY: demo test test-slow test-nojit test-oldest check lint format clean
+
+demo: $(STAMP)  ## a match of each game
+	$(BIN)/python -m pbm_agents.demo
+
+test: $(STAMP)  ## all tests but the slow ones, on two processes
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
+
+test-slow: $(STAMP)  ## the slow ones
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow
+
+test-nojit: $(STAMP)  ## the rules as plain Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m smallest
+
+test-oldest:  ## the oldest supported versions, in an environment of their own
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install -q --disable-pip-version-check -c oldest.txt -e ".[test]"
+	$(VENV)-oldest/bin/python -m pytest -n 2 --dist loadgroup -q $(OLDEST_TESTS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) $(VENV)-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	rm -f $(VENV)/installed-for-*
+	touch $@

@@ -1,0 +1,19 @@
+"""Four abstract board games of an old play-by-mail server as reinforcement-learning environments.
+
+    from pbm_envs import curio_v0
+    env = curio_v0.env(render_mode="ansi")
+
+`Chameleon`, `Curio`, `Trinim` and `Unlur` are the rules over batches of games; `<name>_v0` the environments.
+"""
+
+from .chameleon import Chameleon
+from .curio import Curio
+from .game import Game, Symmetry
+from .registry import GAMES, make_game, register
+from .trinim import Trinim
+from .unlur import Unlur
+
+__version__ = "0.1.0.dev0"
+__all__ = ["GAMES", "Chameleon", "Curio", "Game", "Symmetry", "Trinim", "Unlur", "make_game", "register"]
+
+register()

@@ -1,0 +1,5 @@
+"""Chameleon."""
+
+from .game import Chameleon
+
+__all__ = ["Chameleon"]

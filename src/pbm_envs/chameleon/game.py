@@ -1,0 +1,122 @@
+"""Chameleon by one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from string import ascii_lowercase
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..boards import rhombus
+from ..chains import transform_chains
+from ..game import Game, Symmetry, check_flag, check_range, permutation
+from ..randomness import seeds
+from ..render.text import Canvas
+from ..state import EMPTY, Ints, Mask, Planes, Record, Rng, States
+from .rules import O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
+from .view import PLANES, observe_batch
+
+VERT_PLANE = list(PLANES).index("I join top and bottom")
+
+
+@final
+class Chameleon(Game):
+    """Hex where both may place either letter (H1 to H5).
+
+    Actions: `2 * cell + letter` (x = 0, o = 1; cells row by row from a1), then `swap` with the swap rule, then
+    `resign` where allowed.
+    """
+
+    name = "chameleon"
+    num_players = 2
+    planes = PLANES
+    configurations = ({"size": 3}, {}, {"size": 5, "swap_rule": False, "allow_resign": True})
+
+    def __init__(self, *, size: int = 11, swap_rule: bool = True, allow_resign: bool = False) -> None:
+        """`size` 3 to 26 cells a side (H1); `swap_rule` lets the second ply exchange sides (H4)."""
+        check_range("size", size, 3, 26)
+        check_flag("swap_rule", swap_rule)
+        check_flag("allow_resign", allow_resign)
+        board = rhombus(int(size))
+        moves = [f"{cell}{letter}" for cell in board.names for letter in "xo"]
+        super().__init__(
+            options={"size": int(size), "swap_rule": bool(swap_rule), "allow_resign": bool(allow_resign)},
+            board=board,
+            dtype=chameleon_dtype(board.size),
+            moves=moves + ["swap"] * swap_rule,
+            form="a cell and a letter such as 'c2x'" + " or 'swap'" * swap_rule,
+            max_plies=board.size + swap_rule,
+        )
+        self._swap_rule = bool(swap_rule)
+
+    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+        if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
+            raise ValueError(
+                f"board is {board!r}: expected the empty board or none, since positions are given as moves"
+            )
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self.board.neighbours, self.board.edges, self._swap_rule, self.resign)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self._swap_rule, self.resign)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        observe_batch(views, out, self._swap_rule)
+
+    def _playout(self, states: States, rng: Rng) -> None:
+        playout_batch(states, seeds(rng, len(states)), self.board.neighbours, self.board.edges, self._swap_rule)
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        transform_chains(states, self.board, symmetry.cells, symmetry.marks)
+        if symmetry.planes[VERT_PLANE] != VERT_PLANE:  # mirrored: who joined top and bottom joins left and right
+            states["vert"] = 1 - states["vert"]
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """Half a turn; the mirror that exchanges the players' edges; x for o."""
+        places = self.board.places
+        last = self.board.shape[0] - 1
+        words = np.arange(2 * self.board.size, self.num_actions)
+        for mirrored, turned, exchanged in product((False, True), repeat=3):
+            move = {(row, col): (col, row) if mirrored else (row, col) for row, col in places}
+            if turned:
+                move = {place: (last - row, last - col) for place, (row, col) in move.items()}
+            cells = permutation(move, places)
+            letters = [1, 0] if exchanged else [0, 1]
+            sides = [VERT_PLANE + 1, VERT_PLANE] if mirrored else [VERT_PLANE, VERT_PLANE + 1]
+            yield Symmetry(
+                name=" and ".join(
+                    name for name, here in (("mirror", mirrored), ("half turn", turned), ("x for o", exchanged)) if here
+                )
+                or "identity",
+                cells=cells,
+                actions=np.concatenate([(2 * cells[:, None] + letters).ravel(), words]),
+                planes=np.array([*letters, *sides, 4]),
+                marks=(EMPTY, O, X) if exchanged else (EMPTY, X, O),
+                players=(0, 1),
+            )
+
+    def _rows(self, stones: NDArray[np.int8]) -> str:
+        return "/".join("".join(".xo"[stone] for stone in row) for row in stones.reshape(self.board.shape))
+
+    def _board_to_string(self, state: Record) -> str:
+        return self._rows(state["stones"])
+
+    def role(self, view: Record, player: int) -> str:
+        return "Vert" if view["vert"] == player else "Horz"
+
+    def _draw(self, view: Record) -> str:
+        canvas = Canvas()
+        size = self.board.shape[0]
+        for col in range(size):
+            canvas.put(-1, 2 * col - 1, ascii_lowercase[col])
+            canvas.put(size, 2 * col + size, ascii_lowercase[col])
+        for row in range(size):
+            canvas.put(row, row - 3, f"{row + 1:2}")
+            canvas.put(row, row + 2 * size, f"{row + 1}")
+        for (row, col), stone in zip(self.board.places, view["stones"], strict=True):
+            canvas.put(row, row + 2 * col, ".xo"[stone])
+        return str(canvas)

@@ -1,0 +1,123 @@
+"""The rules of Chameleon as kernels (H1 to H5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..boards import BOTTOM, LEFT, RIGHT, TOP
+from ..chains import chain_fields, join
+from ..kernels import kernel
+from ..randomness import Seeds, draw
+from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields, concede, win
+
+X, O = 1, 2  # noqa: E741  the letter's name
+TOP_BOTTOM, LEFT_RIGHT = TOP | BOTTOM, LEFT | RIGHT
+
+
+def chameleon_dtype(cells: int) -> np.dtype[np.void]:
+    """One game of Chameleon on `cells` cells."""
+    return np.dtype(
+        [
+            *common_fields(players=2),
+            *chain_fields(cells),  # stones are EMPTY, X or O
+            ("vert", "i1"),  # the agent who owns top and bottom (H3, H4)
+        ],
+        align=True,
+    )
+
+
+@kernel
+def place(state: Record, cell: int, mark: int, neighbours: Ints, edges: Ints) -> None:
+    """Put `mark` on `cell`. The winner follows H3: the mover first, if both have joined their edges."""
+    state["stones"][cell] = mark
+    touches = join(state["stones"], state["chain"], state["touches"], cell, neighbours, edges)
+    mover, vert = state["to_move"], state["vert"]
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    vertical = touches & TOP_BOTTOM == TOP_BOTTOM
+    horizontal = touches & LEFT_RIGHT == LEFT_RIGHT
+    if vertical and horizontal:
+        win(state, mover)
+    elif vertical:
+        win(state, vert)
+    elif horizontal:
+        win(state, 1 - vert)
+
+
+@kernel
+def swap(state: Record) -> None:
+    """H4: the players exchange sides, and the first player is to move."""
+    state["vert"] = 1 - state["vert"]
+    state["to_move"] = 1 - state["to_move"]
+    state["ply"] += 1
+
+
+@kernel
+def step_batch(states: States, actions: Ints, neighbours: Ints, edges: Ints, swap_rule: bool, resign: int) -> int:
+    """`resign` is that action, or -1."""
+    cells = len(edges)
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if 0 <= action < 2 * cells:
+            legal = state["stones"][action >> 1] == EMPTY
+        else:
+            legal = (swap_rule and action == 2 * cells and state["ply"] == 1) or (resign >= 0 and action == resign)
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action < 2 * cells:
+            place(state, action >> 1, X + (action & 1), neighbours, edges)
+        elif action == resign:
+            concede(state)
+        else:
+            swap(state)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+            continue
+        stones = state["stones"]
+        cells = len(stones)
+        for cell in range(cells):
+            free = stones[cell] == EMPTY
+            out[i, 2 * cell] = free
+            out[i, 2 * cell + 1] = free
+        if swap_rule:
+            out[i, 2 * cells] = state["ply"] == 1
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, swap_rule: bool) -> None:
+    cells = len(edges)
+    free = np.empty(cells, np.int16)
+    for i in range(len(states)):
+        state = states[i]
+        count = 0
+        for cell in range(cells):
+            if state["stones"][cell] == EMPTY:
+                free[count] = cell
+                count += 1
+        while not state["done"]:
+            swaps = 1 if swap_rule and state["ply"] == 1 else 0
+            choice = draw(seeds, i, 2 * count + swaps)
+            if choice == 2 * count:
+                swap(state)
+                state["last_action"] = 2 * cells
+                continue
+            cell = free[choice >> 1]
+            count -= 1
+            free[choice >> 1] = free[count]
+            place(state, cell, X + (choice & 1), neighbours, edges)
+            state["last_action"] = 2 * cell + (choice & 1)

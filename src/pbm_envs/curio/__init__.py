@@ -1,0 +1,5 @@
+"""Curio."""
+
+from .game import Curio
+
+__all__ = ["Curio"]

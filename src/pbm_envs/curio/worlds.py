@@ -1,0 +1,217 @@
+"""Determinization: faces for a view's hidden pieces, drawn uniformly from all that are consistent with it (C15).
+
+Two steps. First, how many pieces that show v hide h, for each v and h: fixed by the pool under `face` "large" and
+"small", where each piece of the pool shows a known side; drawn with exact weights under "random". Second, within the
+pieces that show v, who hides which: in the order of falling lower bounds each takes one of the values left that is
+large enough. Earlier takers chose from what is open to later ones too, so the number of choices never depends on the
+choices, and every assignment is equally likely.
+
+What this does not cover is met by drawing again, which keeps the rest uniform: upper bounds; captures between two
+pieces that are both still unknown; that the game has not ended; and, under `*_total`, the legal moves (C7). A player's
+past legal moves under `*_total` and what a `pass` implies are not remembered.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import kernel
+from ..randomness import Seeds, draw
+from ..state import NOBODY, Ints, Mask, Record, Rng, States
+from .rules import BASE, FACE, RANDOM, RESIGN, REVEAL, TURN, has_royal, is_dead, kind, may_capture
+from .view import count_pool, shows_larger
+
+GROUP_TRIES = 1000
+"""How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
+
+
+@kernel
+def sort_group(view: Record, army: int, shown: int, options: Ints, group: Ints, least: Ints) -> int:
+    """The hidden slots of an army that show `shown`, by falling lower bound; how many."""
+    seen = view["viewer"]
+    count = 0
+    for slot in range(len(view["owner"])):
+        faces = view["faces"][slot]
+        if view["owner"][slot] == army and faces[seen] == shown and faces[1 - seen] == 0:
+            low = int(view["bounds"][slot, 1 - seen, 0])
+            k = count
+            while k > 0 and least[k - 1] < low:
+                group[k], least[k] = group[k - 1], least[k - 1]
+                k -= 1
+            group[k], least[k] = slot, low
+            count += 1
+    return count
+
+
+@kernel
+def split_batch(views: States, options: Ints, hidden: Ints) -> None:
+    """For "large" and "small": `hidden[i, army, v, h]` pieces that show v hide h."""
+    base = options[BASE]
+    pool = np.empty(base * (base + 1) // 2, np.int64)
+    for i in range(len(views)):
+        if views[i]["viewer"] == NOBODY:
+            continue
+        for army in range(2):
+            count_pool(views[i], army, base, pool)
+            larger = shows_larger(army, views[i]["viewer"], options)
+            k = 0
+            for a in range(1, base + 1):
+                for b in range(a, base + 1):
+                    if larger:
+                        hidden[i, army, b, a] += pool[k]
+                    else:
+                        hidden[i, army, a, b] += pool[k]
+                    k += 1
+
+
+@kernel
+def deal_group(
+    view: Record, group: Ints, least: Ints, count: int, left: Ints, options: Ints, seeds: Seeds, row: int
+) -> bool:
+    """Give the values `left` (how many of each) to the slots of a group; False if an upper bound is broken."""
+    seen = view["viewer"]
+    for k in range(count):
+        slot = group[k]
+        choices = 0
+        for h in range(least[k], options[BASE] + 1):
+            choices += left[h]
+        if choices == 0:
+            return False
+        choice = draw(seeds, row, choices)
+        h = least[k]
+        while choice >= left[h]:
+            choice -= left[h]
+            h += 1
+        if h > view["bounds"][slot, 1 - seen, 1]:
+            return False
+        left[h] -= 1
+        view["faces"][slot, 1 - seen] = h
+    return True
+
+
+@kernel
+def is_consistent(state: Record, options: Ints) -> bool:
+    """Could the game have ended so, or not ended, with these faces (C10, C11), and its captures have been legal?"""
+    if not options[TURN] and not options[REVEAL]:
+        for slot in range(len(state["owner"])):
+            taker = state["taker"][slot]
+            if taker >= 0 and not may_capture(state, taker, slot, state["owner"][taker], options):
+                return False
+    ended = state["done"] and state["quiet"] == 0 and not state["last_action"] == options[RESIGN] >= 0
+    for army in range(2):
+        royals = 0
+        for v in range(1, options[BASE] + 1):
+            royals += state["sets"][army, kind(v, options[BASE], options[BASE])]
+        lost = royals > 0 and not has_royal(state, army, options[BASE])
+        if lost != (ended and state["returns"][army] < 0):
+            return False
+    if ended and state["returns"][0] != 0:
+        faces = state["faces"][state["fallen"]]
+        return faces[0] == options[BASE] or faces[1] == options[BASE]
+    return is_dead(state, options) == ended
+
+
+@kernel
+def deal_batch(views: States, hidden: Ints, options: Ints, seeds: Seeds, good: Mask) -> None:
+    """Fill in every hidden face; `good` where the result is consistent."""
+    cells = views[0]["owner"].shape[0]
+    group, least = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    left = np.empty(options[BASE] + 1, np.int64)
+    tries = 1 if options[FACE] == RANDOM else GROUP_TRIES
+    for i in range(len(views)):
+        view = views[i]
+        good[i] = True
+        if view["viewer"] == NOBODY:
+            continue
+        for army in range(2):
+            for shown in range(1, options[BASE] + 1):
+                count = sort_group(view, army, shown, options, group, least)
+                dealt = False
+                for _ in range(tries):
+                    left[:] = hidden[i, army, shown]
+                    if deal_group(view, group, least, count, left, options, seeds, i):
+                        dealt = True
+                        break
+                good[i] = good[i] and dealt
+        good[i] = good[i] and is_consistent(view, options)
+
+
+class Turnings:
+    """For "random": how the pool of an army can have been turned, so that each number is shown as often as it is.
+
+    The kinds of pieces are gone through in order; of kind ab, k pieces show a and hide b, the rest the other way round.
+    The pieces that show v thus get their hidden values in rising order, and those that may hide h are the ones whose
+    lower bound is at most h: `comb` counts the choices. `ways` counts, exactly, the completions of a beginning.
+    """
+
+    def __init__(self, base: int, pool: tuple[int, ...], least: tuple[tuple[int, ...], ...]) -> None:
+        """`least[v - 1]`: the lower bounds of the hidden pieces that show v."""
+        self._base, self._pool, self._least = base, pool, least
+        self._kinds = list(combinations_with_replacement(range(1, base + 1), 2))
+        self._ways: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def draw(self, rng: Rng) -> NDArray[np.int64]:
+        """(base + 1, base + 1): how many that show v hide h."""
+        hidden = np.zeros((self._base + 1, self._base + 1), np.int64)
+        done = (0,) * self._base
+        for index, (a, b) in enumerate(self._kinds):
+            choices = self._choices(index, done)
+            weights = np.cumsum([float(ways * self._completions(index + 1, then)) for ways, _, then in choices])
+            _, k, done = choices[np.searchsorted(weights, rng.random() * weights[-1], side="right")]
+            hidden[a, b] += k
+            if a != b:
+                hidden[b, a] += self._pool[index] - k
+        return hidden
+
+    def _choices(self, index: int, done: tuple[int, ...]) -> list[tuple[int, int, tuple[int, ...]]]:
+        """(ways, k that show a, slots done after it) for one kind, when `done[v - 1]` slots have got their value."""
+        a, b = self._kinds[index]
+        pieces = self._pool[index]
+        choices = []
+        for k in range(pieces + 1) if a != b else (pieces,):
+            then = list(done)
+            ways = comb(self._open(a, b) - done[a - 1], k)
+            then[a - 1] += k
+            if a != b:
+                ways *= comb(self._open(b, a) - done[b - 1], pieces - k)
+                then[b - 1] += pieces - k
+            if ways and (b < self._base or then[a - 1] == len(self._least[a - 1])):
+                choices.append((ways, k, tuple(then)))
+        return choices
+
+    def _open(self, shown: int, value: int) -> int:
+        """How many pieces that show `shown` may hide `value`."""
+        return sum(low <= value for low in self._least[shown - 1])
+
+    def _completions(self, index: int, done: tuple[int, ...]) -> int:
+        if index == len(self._kinds):
+            return 1
+        if (index, done) not in self._ways:
+            self._ways[index, done] = sum(
+                ways * self._completions(index + 1, then) for ways, _, then in self._choices(index, done)
+            )
+        return self._ways[index, done]
+
+
+turnings = lru_cache(maxsize=1024)(Turnings)
+
+
+def draw_turnings(views: States, options: Ints, rng: Rng, hidden: Ints) -> None:
+    """For "random": fill `hidden` as `split_batch` does for the other two."""
+    cells = views["owner"].shape[1]
+    group, least = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    pool = np.empty(views["sets"].shape[2], np.int64)
+    for i in np.flatnonzero(views["viewer"] != NOBODY):
+        view = views[i]
+        for army in range(2):
+            count_pool(view, army, options[BASE], pool)
+            bounds = []
+            for shown in range(1, options[BASE] + 1):
+                count = sort_group(view, army, shown, options, group, least)
+                bounds.append(tuple(least[:count].tolist()))
+            hidden[i, army] = turnings(options[BASE], tuple(pool.tolist()), tuple(bounds)).draw(rng)

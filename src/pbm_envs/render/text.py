@@ -1,0 +1,32 @@
+"""Pictures in characters."""
+
+from __future__ import annotations
+
+
+class Canvas:
+    """Characters at places; later ones cover earlier ones. Rows and columns may be negative.
+
+    >>> canvas = Canvas()
+    >>> canvas.put(0, 0, "+--+")
+    >>> canvas.put(1, -2, "/")
+    >>> print(canvas)
+      +--+
+    /
+    """
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[int, int], str] = {}
+
+    def put(self, row: int, col: int, text: str) -> None:
+        for k, character in enumerate(text):
+            self._cells[row, col + k] = character
+
+    def __str__(self) -> str:
+        rows = [row for row, _ in self._cells]
+        left = min(col for _, col in self._cells)
+        right = max(col for _, col in self._cells)
+        lines = (
+            "".join(self._cells.get((row, col), " ") for col in range(left, right + 1)).rstrip()
+            for row in range(min(rows), max(rows) + 1)
+        )
+        return "\n".join(lines)

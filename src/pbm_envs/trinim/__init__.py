@@ -1,0 +1,5 @@
+"""Trinim."""
+
+from .game import Trinim
+
+__all__ = ["Trinim"]

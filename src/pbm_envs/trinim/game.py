@@ -1,0 +1,166 @@
+"""Trinim by one set of options."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import permutations
+from string import ascii_uppercase
+from typing import final
+
+import numpy as np
+
+from ..boards import Board, triangle
+from ..game import Game, Symmetry, check_flag, check_range, permutation
+from ..randomness import seeds
+from ..render.text import Canvas
+from ..state import EMPTY, Ints, Mask, Planes, Record, Rng, States
+from .rules import BLUE, COLOURS, GREEN, RED, lines, mask_batch, playout_batch, score, step_batch, trinim_dtype
+from .view import observe_batch, planes
+
+LETTERS = ".rgb"
+
+
+@final
+class Trinim(Game):
+    """Nim on a triangle of coloured pieces, for two or three (T1 to T7).
+
+    Actions: every cell, row by row from the top, then every line of two or more cells: by direction (along a row, up a
+    column, up along "/"), by first cell, by length; then `resign` where allowed.
+    """
+
+    name = "trinim"
+    configurations = (
+        {"size": 3, "num_players": 3},
+        {},
+        {"size": 6, "num_players": 3, "allow_resign": True},
+        {"size": 6, "allow_resign": True},
+    )
+
+    def __init__(self, *, size: int = 5, num_players: int = 2, allow_resign: bool = False) -> None:
+        """`size` 3 to 20 rows, so that the cells divide by three (T1); `num_players` 2 or 3."""
+        check_range("size", size, 3, 20)
+        check_range("num_players", num_players, 2, 3)
+        check_flag("allow_resign", allow_resign)
+        board = triangle(int(size))
+        if board.size % COLOURS:
+            good = [n for n in range(3, 21) if n * (n + 1) // 2 % COLOURS == 0]
+            raise ValueError(f"size is {size}: {board.size} cells do not divide by three; expected one of {good}")
+        if num_players == 2 and board.size // COLOURS % 2 == 0:
+            warnings.warn(  # T7
+                f"every two-player game of Trinim of size {size} is a draw, since each colour has an even number of "
+                "pieces: play 5, 6, 9, 14, 17 or 18, or with three players",
+                stacklevel=2,
+            )
+        self._takes, self._longer = lines(board)
+        self.num_players = int(num_players)
+        self.planes = planes(self.num_players)
+        first, last = ([board.names[cell] for cell in cells] for cells in zip(*_ends(self._takes, board), strict=True))
+        moves = [a if a == b else f"{a}-{b}" for a, b in zip(first, last, strict=True)]
+        super().__init__(
+            options={"size": int(size), "num_players": int(num_players), "allow_resign": bool(allow_resign)},
+            board=board,
+            dtype=trinim_dtype(board.size, self.num_players),
+            moves=moves,
+            form=f"a cell such as {moves[1]!r} or the two ends of a line such as {moves[-1]!r}",
+            max_plies=board.size + self.num_players - 2 if allow_resign else board.size,
+            other_texts={f"{b}-{a}": k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b},  # T4
+        )
+
+    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+        if board is None:
+            deck = np.repeat(np.array([RED, GREEN, BLUE], np.int8), self.board.size // COLOURS)  # T3
+            states["pieces"] = rng.permuted(np.tile(deck, (len(states), 1)), axis=1)
+        else:
+            states["pieces"] = self._read(board)
+        states["left"] = np.count_nonzero(states["pieces"], axis=1)
+
+    def _read(self, board: str) -> list[int]:
+        rows = board.strip().lower().split("/")
+        if [len(row) for row in rows] != list(range(1, self.board.shape[0] + 1)) or set("".join(rows)) - set(LETTERS):
+            raise ValueError(
+                f"board is {board!r}: expected {self.board.shape[0]} rows of r, g, b or . from the top, one longer "
+                "each, such as 'b/bg/r.r/...'"
+            )
+        pieces = [LETTERS.index(letter) for letter in "".join(rows)]
+        if not any(pieces):
+            raise ValueError(f"board is {board!r}: expected at least one piece")
+        return pieces
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self._takes, self.board.neighbours, self.resign)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self._longer, self.board.neighbours, self.resign)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        observe_batch(views, out, self.board.rows, self.board.cols)
+
+    def _playout(self, states: States, rng: Rng) -> None:
+        playout_batch(states, seeds(rng, len(states)), self._takes, self._longer, self.board.neighbours)
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        marks = np.asarray(symmetry.marks)
+        pieces, held = states["pieces"].copy(), states["held"].copy()
+        states["pieces"][:, symmetry.cells] = marks[pieces]
+        states["held"][:, :, marks[1:] - 1] = held
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """The six of the triangle, each with the six of the colours."""
+        size, places = self.board.shape[0], self.board.places
+        # (row, col) -> distances from the three sides, which sum to size - 1
+        distances = {(row, col): (size - 1 - row, size - 1 - col, row + col - size + 1) for row, col in places}
+        ends = list(_ends(self._takes, self.board))
+        action_of = {frozenset(pair): k for k, pair in enumerate(ends)}
+        for turn in permutations(range(3)):
+            move = {}
+            for place, distance in distances.items():
+                a, b, _ = (distance[k] for k in turn)
+                move[place] = (size - 1 - a, size - 1 - b)
+            cells = permutation(move, places)
+            actions = [action_of[frozenset((int(cells[a]), int(cells[b])))] for a, b in ends]
+            for colours in permutations((RED, GREEN, BLUE)):
+                shifts = [colour - 1 for colour in colours]
+                seen = [0, *colours]
+                for seat in range(self.num_players):
+                    base = 4 + 8 * seat
+                    seen += [base + k for k in shifts] + [base + 3 + k for k in shifts] + [base + 6, base + 7]
+                yield Symmetry(
+                    name=f"sides {turn}, colours {colours}",
+                    cells=cells,
+                    actions=np.array(actions + ([self.resign] if self.options["allow_resign"] else [])),
+                    planes=np.array(seen),
+                    marks=(EMPTY, *colours),
+                    players=tuple(range(self.num_players)),
+                )
+
+    def _board_to_string(self, state: Record) -> str:
+        letters = iter("".join(LETTERS[piece] for piece in state["pieces"]))
+        return "/".join("".join(next(letters) for _ in range(row + 1)) for row in range(self.board.shape[0]))
+
+    def _draw(self, view: Record) -> str:
+        canvas = Canvas()
+        size = self.board.shape[0]
+        for (row, col), piece in zip(self.board.places, view["pieces"], strict=True):
+            canvas.put(row, 2 * col + row, LETTERS[piece])
+        for row in range(size):
+            canvas.put(row, 2 * (size - 1) - row - 4, f"{row + 1:>2}-")
+        for col in range(size):
+            canvas.put(size, 2 * col + size, "\\")
+            canvas.put(size + 1, 2 * col + size + 1, ascii_uppercase[col])
+        counts = ["            R   G   B   Score", "            ~   ~   ~   ~~~~~"]
+        for player, held in enumerate(view["held"]):
+            points = score(held) if held.any() else 0  # T5: shown as 0 until something is held
+            counts.append(
+                f"player_{player} {held[0]:4}{held[1]:4}{held[2]:4}{points:6}" + "  out" * view["out"][player]
+            )
+        return "\n".join([str(canvas), "", *counts])
+
+
+def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:
+    """(first, last cell) of each action."""
+    for first, d, length in takes.tolist():
+        cell = first
+        for _ in range(length - 1):
+            cell = int(board.neighbours[cell, d])
+        yield first, cell

@@ -1,0 +1,205 @@
+"""The rules of Trinim as kernels (T1 to T7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..boards import NO_CELL, Board
+from ..kernels import kernel
+from ..randomness import Seeds, draw
+from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields
+
+COLOURS = 3
+DIRECTIONS = 3
+RED, GREEN, BLUE = 1, 2, 3
+
+
+def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
+    """One game of Trinim on `cells` cells."""
+    return np.dtype(
+        [
+            *common_fields(players),
+            ("left", "i2"),  # pieces on the board
+            ("held", "i2", (players, COLOURS)),  # pieces grabbed, red, green, blue
+            ("out", "i1", (players,)),  # 1 for who has resigned (A2)
+            ("pieces", "i1", (cells,)),  # EMPTY or a colour
+        ],
+        align=True,
+    )
+
+
+def lines(board: Board) -> tuple[Ints, Ints]:
+    """Every way to grab (T4): `takes`, (A, 3), the first cell of each action, its direction and number of cells;
+    and `longer[cell, d]`, the action that takes two from `cell` on in direction d: each further cell is the next one.
+
+    The first actions take one cell each.
+    """
+    takes = [(cell, 0, 1) for cell in range(board.size)]
+    longer = np.full(board.neighbours.shape, NO_CELL, np.int32)
+    for d in range(DIRECTIONS):
+        for first in range(board.size):
+            longer[first, d] = len(takes)
+            cell, count = board.neighbours[first, d], 2
+            while cell != NO_CELL:
+                takes.append((first, d, count))
+                cell, count = board.neighbours[cell, d], count + 1
+    return np.array(takes, np.int16), longer
+
+
+@kernel
+def next_player(state: Record) -> int:
+    """The next agent still in the game."""
+    players = len(state["out"])
+    agent = (state["to_move"] + 1) % players
+    while state["out"][agent]:
+        agent = (agent + 1) % players
+    return agent
+
+
+@kernel
+def score(held: Ints) -> int:
+    """The number of colours held an even number of times, zero counted as even (T5)."""
+    even = 0
+    for colour in range(COLOURS):
+        even += 1 - held[colour] % 2
+    return even
+
+
+@kernel
+def finish(state: Record) -> None:
+    """The board is empty, or one player is left (T6, A1, A2)."""
+    players = len(state["out"])
+    best, winners, winner, still_in = -1, 0, 0, 0
+    for agent in range(players):
+        if not state["out"][agent]:
+            still_in += 1
+            points = score(state["held"][agent])
+            if points > best:
+                best, winners, winner = points, 1, agent
+            elif points == best:
+                winners += 1
+    lost = 1.0 / (players - 1)
+    for agent in range(players):
+        if winners == 1:
+            state["returns"][agent] = 1.0 if agent == winner else -lost
+        elif not state["out"][agent]:
+            state["returns"][agent] = lost * (players - still_in) / still_in
+    state["done"] = True
+
+
+@kernel
+def grab(state: Record, take: Ints, following: Ints) -> None:
+    mover = state["to_move"]
+    cell, direction, length = take[0], take[1], take[2]
+    for _ in range(length):
+        state["held"][mover, state["pieces"][cell] - 1] += 1
+        state["pieces"][cell] = EMPTY
+        cell = following[cell, direction]
+    state["left"] -= length
+    state["ply"] += 1
+    state["to_move"] = next_player(state)
+    if state["left"] == 0:
+        finish(state)
+
+
+@kernel
+def give_up(state: Record) -> None:
+    """A2: out of the game, with the losing reward at once."""
+    mover = state["to_move"]
+    players = len(state["out"])
+    state["out"][mover] = 1
+    state["returns"][mover] = -1.0 / (players - 1)
+    state["ply"] += 1
+    state["to_move"] = next_player(state)
+    still_in = 0
+    for agent in range(players):
+        still_in += 1 - state["out"][agent]
+    if still_in == 1:
+        finish(state)
+
+
+@kernel
+def is_line(pieces: Ints, take: Ints, following: Ints) -> bool:
+    """T4: no gap inside."""
+    cell, direction, length = take[0], take[1], take[2]
+    for _ in range(length):
+        if pieces[cell] == EMPTY:
+            return False
+        cell = following[cell, direction]
+    return True
+
+
+@kernel
+def step_batch(states: States, actions: Ints, takes: Ints, following: Ints, resign: int) -> int:
+    """`resign` is that action, or -1."""
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if 0 <= action < len(takes):
+            legal = is_line(state["pieces"], takes[action], following)
+        else:
+            legal = resign >= 0 and action == resign
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action == resign:
+            give_up(state)
+        else:
+            grab(state, takes[action], following)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mark_legal(pieces: Ints, longer: Ints, following: Ints, legal: Mask) -> None:
+    for first in range(len(pieces)):
+        if pieces[first] != EMPTY:
+            legal[first] = True
+            for d in range(DIRECTIONS):
+                action, cell = longer[first, d], following[first, d]
+                while cell != NO_CELL and pieces[cell] != EMPTY:
+                    legal[action] = True
+                    action, cell = action + 1, following[cell, d]
+
+
+@kernel
+def mask_batch(states: States, out: Mask, longer: Ints, following: Ints, resign: int) -> None:
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+            continue
+        mark_legal(state["pieces"], longer, following, out[i])
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def playout_batch(states: States, seeds: Seeds, takes: Ints, longer: Ints, following: Ints) -> None:
+    """Each ply draws uniformly: the occupied cells are gone through, and of k legal actions seen so far the last is
+    kept with probability 1/k, a run of them at a time.
+    """
+    for i in range(len(states)):
+        state = states[i]
+        pieces = state["pieces"]
+        while not state["done"]:
+            seen, action = 0, 0
+            for first in range(len(pieces)):
+                if pieces[first] == EMPTY:
+                    continue
+                seen += 1
+                if draw(seeds, i, seen) == 0:
+                    action = first
+                for d in range(DIRECTIONS):
+                    run, cell = 0, following[first, d]
+                    while cell != NO_CELL and pieces[cell] != EMPTY:
+                        run, cell = run + 1, following[cell, d]
+                    seen += run
+                    choice = draw(seeds, i, seen)
+                    if choice < run:
+                        action = longer[first, d] + choice
+            grab(state, takes[action], following)
+            state["last_action"] = action

@@ -1,0 +1,5 @@
+"""Unlur."""
+
+from .game import Unlur
+
+__all__ = ["Unlur"]

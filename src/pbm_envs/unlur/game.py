@@ -1,0 +1,130 @@
+"""Unlur by one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..boards import hexagon
+from ..chains import transform_chains
+from ..game import Game, Symmetry, check_flag, check_range, permutation
+from ..randomness import seeds
+from ..render.text import Canvas
+from ..state import EMPTY, NOBODY, Ints, Mask, Planes, Record, Rng, States
+from .rules import BLACK, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
+from .view import PLANES, observe_batch
+
+LETTERS = ".XO"
+
+
+@final
+class Unlur(Game):
+    """Y against line on a hexagon, with a contract instead of a pie (U1 to U7).
+
+    Actions: the cells, row by row from a1; then `black`; then `resign` where allowed.
+    """
+
+    name = "unlur"
+    num_players = 2
+    planes = PLANES
+    configurations = ({"radius": 3}, {}, {"radius": 4, "allow_resign": True})
+
+    def __init__(self, *, radius: int = 6, allow_resign: bool = False) -> None:
+        """`radius` 3 to 13 cells along a side (U1)."""
+        check_range("radius", radius, 3, 13)
+        check_flag("allow_resign", allow_resign)
+        board = hexagon(int(radius))
+        super().__init__(
+            options={"radius": int(radius), "allow_resign": bool(allow_resign)},
+            board=board,
+            dtype=unlur_dtype(board.size),
+            moves=[*board.names, "black"],
+            form="a row letter and a column number such as 'c4', or 'black'",
+            max_plies=board.size + 1,
+        )
+
+    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+        if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
+            raise ValueError(
+                f"board is {board!r}: expected the empty board or none, since positions are given as moves"
+            )
+        states["black"] = NOBODY
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self.board.neighbours, self.board.edges, self.resign)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self.board.edges, self.resign)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        observe_batch(views, out, self.board.rows, self.board.cols, self.board.edges)
+
+    def _playout(self, states: States, rng: Rng) -> None:
+        playout_batch(states, seeds(rng, len(states)), self.board.neighbours, self.board.edges)
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        transform_chains(states, self.board, symmetry.cells, symmetry.marks)
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """The twelve of the hexagon."""
+        middle, places = self.board.shape[0] // 2, self.board.places
+        words = np.arange(self.board.size, self.num_actions)
+        for mirrored in (False, True):
+            for turns in range(6):
+                move = {}
+                for row, col in places:
+                    # distances from the three middle lines, which sum to 0
+                    a, b, c = col - middle, middle - row, row - col
+                    if mirrored:
+                        a, b = b, a
+                    for _ in range(turns):
+                        a, b, c = -b, -c, -a
+                    move[row, col] = (middle - b, middle + a)
+                cells = permutation(move, places)
+                yield Symmetry(
+                    name=("mirror and " if mirrored else "") + f"{60 * turns} degrees",
+                    cells=cells,
+                    actions=np.concatenate([cells, words]),
+                    planes=np.arange(len(PLANES)),
+                    marks=(EMPTY, BLACK, WHITE),
+                    players=(0, 1),
+                )
+
+    def _rows(self, stones: NDArray[np.int8]) -> str:
+        lines = [""] * self.board.shape[0]
+        for (row, _), stone in zip(self.board.places, stones, strict=True):
+            lines[row] += LETTERS[stone]
+        return "/".join(lines)
+
+    def _board_to_string(self, state: Record) -> str:
+        return self._rows(state["stones"])
+
+    def role(self, view: Record, player: int) -> str:
+        if view["black"] == NOBODY:
+            return ""
+        return "Black" if view["black"] == player else "White"
+
+    def _draw(self, view: Record) -> str:
+        """As the help page draws it: a column runs along "/", and its number stands at its upper end."""
+        canvas = Canvas()
+        last = self.board.shape[0] - 1
+        middle = last // 2
+        for col in range(last + 1):
+            top = max(0, col - middle)
+            canvas.put(top - 1, 2 * col - top + 1, "/")
+            canvas.put(top - 2, 2 * col - top + 2, str(col + 1))
+        for row in range(last + 1):
+            canvas.put(row, 2 * max(0, row - middle) - row - 3, f"{chr(ord('A') + row)}-")
+        for (row, col), stone in zip(self.board.places, view["stones"], strict=True):
+            canvas.put(row, 2 * col - row, LETTERS[stone])
+        half = middle // 2
+        canvas.put(-3, middle - 1, "Side 1")
+        canvas.put(half, 3 * middle + 6, "Side 2")
+        canvas.put(last - half, 3 * middle + 3, "Side 3")
+        canvas.put(last + 1, middle - 2, "Side 4")
+        canvas.put(last - half, -middle - 10, "Side 5")
+        canvas.put(half, -middle - 10, "Side 6")
+        return str(canvas)

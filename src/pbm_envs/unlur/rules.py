@@ -1,0 +1,127 @@
+"""The rules of Unlur as kernels (U1 to U7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..chains import chain_fields, join
+from ..kernels import kernel
+from ..randomness import Seeds, draw
+from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields, concede, win
+
+BLACK, WHITE = 1, 2
+SIDES_135, SIDES_246 = 0b010101, 0b101010
+SIDES_14, SIDES_25, SIDES_36 = 0b001001, 0b010010, 0b100100
+
+
+def unlur_dtype(cells: int) -> np.dtype[np.void]:
+    """One game of Unlur on `cells` cells."""
+    return np.dtype(
+        [
+            *common_fields(players=2),
+            *chain_fields(cells),  # stones are EMPTY, BLACK or WHITE
+            ("black", "i1"),  # the agent who is Black; NOBODY in the contract phase (U3)
+        ],
+        align=True,
+    )
+
+
+@kernel
+def may_place(state: Record, cell: int, edges: Ints) -> bool:
+    """U3, U4: an empty cell, not on an edge before the contract."""
+    return state["stones"][cell] == EMPTY and (state["black"] != NOBODY or edges[cell] == 0)
+
+
+@kernel
+def place(state: Record, cell: int, neighbours: Ints, edges: Ints) -> None:
+    """U3 to U5: a stone of the mover's colour; whose figure it completes."""
+    mover, black = state["to_move"], state["black"]
+    colour = BLACK if black == NOBODY or black == mover else WHITE
+    state["stones"][cell] = colour
+    touches = join(state["stones"], state["chain"], state["touches"], cell, neighbours, edges)
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
+    line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
+    if y or line:
+        wins = y if colour == BLACK else line
+        win(state, mover if wins else 1 - mover)
+
+
+@kernel
+def take_black(state: Record) -> None:
+    """U3: the contract."""
+    state["black"] = state["to_move"]
+    state["to_move"] = 1 - state["to_move"]
+    state["ply"] += 1
+
+
+@kernel
+def step_batch(states: States, actions: Ints, neighbours: Ints, edges: Ints, resign: int) -> int:
+    """`resign` is that action, or -1."""
+    cells = len(edges)
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if 0 <= action < cells:
+            legal = may_place(state, action, edges)
+        else:
+            legal = (action == cells and state["black"] == NOBODY) or (resign >= 0 and action == resign)
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action < cells:
+            place(state, action, neighbours, edges)
+        elif action == resign:
+            concede(state)
+        else:
+            take_black(state)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
+    cells = len(edges)
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+            continue
+        for cell in range(cells):
+            out[i, cell] = may_place(state, cell, edges)
+        out[i, cells] = state["black"] == NOBODY
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints) -> None:
+    cells = len(edges)
+    free = np.empty(cells, np.int16)
+    for i in range(len(states)):
+        state = states[i]
+        count = 0
+        for cell in range(cells):
+            if may_place(state, cell, edges):
+                free[count] = cell
+                count += 1
+        while not state["done"]:
+            contract = 1 if state["black"] == NOBODY else 0
+            choice = draw(seeds, i, count + contract)
+            if choice == count:
+                take_black(state)
+                state["last_action"] = cells
+                for cell in range(cells):  # the edges are open now
+                    if edges[cell] and state["stones"][cell] == EMPTY:
+                        free[count] = cell
+                        count += 1
+                continue
+            cell = free[choice]
+            count -= 1
+            free[choice] = free[count]
+            place(state, cell, neighbours, edges)
+            state["last_action"] = cell

@@ -1,0 +1,80 @@
+"""Unlur: unequal goals on a hexagon, and a contract that makes them fair.
+
+| | |
+|---|---|
+| Agents | `player_0`, `player_1`; who is Black is decided in the game |
+| Make | `unlur_v0.env()`, `pettingzoo.make("aec", "pbm/unlur-v0")` |
+| Actions | `Discrete(3r² - 3r + 2)`: 92 at radius 6 |
+| Observation | `{"observation": (2r - 1, 2r - 1, 7) int8, "action_mask": (actions,) int8}` |
+| Rewards | +1 win, -1 loss at the end, 0 before; no draws |
+| Players | 2, everything is open |
+
+## Rules
+
+First both place black stones, not on the edges, until one says `black`: they are Black for the rest of the game, the
+opponent White and to move. Then each places stones of their own colour anywhere. Black wins with a Y, a chain that
+joins three alternate sides; White with a line, a chain that joins two opposite sides. Who completes only the other's
+figure loses. The rules in full, with our rulings: `unlur/rules.md`.
+
+## Options
+
+| option | default | meaning |
+|---|---|---|
+| `radius` | 6 | cells along a side, 3 to 13 (U1) |
+| `allow_resign` | False | one more action, `resign` (A2) |
+
+## Actions
+
+| index | text | meaning |
+|---|---|---|
+| cell | `c4` | place a stone; row letter, column number; cells row by row from a1 |
+| number of cells | `black` | end the contract phase as Black |
+| last | `resign` | the opponent wins (with `allow_resign`) |
+
+## Observation
+
+Plane by plane, row i (A = 0) and column number c at `[i, c - 1]`; places off the hexagon are 0 in every plane:
+
+| plane | meaning |
+|---|---|
+| `cell` | a cell of the hexagon |
+| `black`, `white` | such a stone stands here |
+| `edge` | a cell on a side |
+| `contract` | nobody is Black yet |
+| `I am Black`, `I am White` | the viewer's part |
+
+`env.unwrapped.game.planes` is the same table for programs.
+
+## Illegal actions, start positions, copies
+
+See `pbm_envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+`reset(options={"moves": ["c4", "black"]})` starts after these moves.
+
+## Credits
+
+Unlur was invented by Jorge Gómez Arrausi in 2001 and won the Unequal Forces Game Design Competition of Abstract Games
+magazine. The rules follow the help page of the play-by-mail server, written by Lyman Hurd.
+
+## Version history
+
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pettingzoo import AECEnv
+
+from .aec import BoardGame, wrapped
+from .unlur import Unlur
+
+
+def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
+    """The bare environment; options as in the table above."""
+    return BoardGame(Unlur(**options), render_mode, render_viewer)
+
+
+def env(**options: Any) -> AECEnv[str, Any, Any]:
+    """`raw_env` in PettingZoo's usual wrappers."""
+    return wrapped(raw_env(**options))

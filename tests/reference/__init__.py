@@ -1,0 +1,1 @@
+"""Slow, obvious implementations of the games, independent of src/, to compare with."""

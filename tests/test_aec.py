@@ -1,0 +1,307 @@
+"""The PettingZoo environments: contract, seeds, copies, dead steps, start positions, illegal actions."""
+
+import copy
+import pickle
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, render_test, seed_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+import pbm_envs
+from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
+
+MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
+SMALL = {"chameleon": {"size": 5}, "curio": {}, "trinim": {}, "unlur": {"radius": 4}}
+
+
+@pytest.fixture(params=MODULES)
+def name(request):
+    return request.param
+
+
+def play(env, plies, seed=0):
+    """Random legal plies, dead steps included; how many were played."""
+    rng = np.random.default_rng(seed)
+    for ply in range(plies):
+        if not env.agents:
+            return ply
+        observation, _, terminated, truncated, _ = env.last()
+        env.step(None if terminated or truncated else rng.choice(np.flatnonzero(observation["action_mask"])))
+    return plies
+
+
+def started(name, plies=0, **options):
+    env = MODULES[name].raw_env(**SMALL[name], **options)
+    env.reset(seed=3)
+    play(env, plies)
+    return env
+
+
+def everything(env):
+    """All that an environment shows."""
+    return (
+        list(env.agents),
+        env.agent_selection,
+        dict(env.rewards),
+        dict(env._cumulative_rewards),
+        dict(env.terminations),
+        dict(env.truncations),
+        dict(env.infos),
+        [{key: value.tobytes() for key, value in env.observe(agent).items()} for agent in env.possible_agents],
+        env.state().tobytes(),
+        env.states.tobytes(),
+    )
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["env", "raw_env"])
+def test_pettingzoo_contract(name, wrapped):
+    make = MODULES[name].env if wrapped else MODULES[name].raw_env
+    api_test(make(**SMALL[name]), num_cycles=300)
+
+
+def test_pettingzoo_seeds(name):
+    seed_test(lambda: MODULES[name].env(**SMALL[name]), num_cycles=200)
+
+
+def test_pettingzoo_render(name, capsys):
+    render_test(lambda render_mode: MODULES[name].env(render_mode=render_mode, **SMALL[name]))
+    assert "player_0" in capsys.readouterr().out
+
+
+def test_pettingzoo_parallel(name):
+    parallel_api_test(turn_based_aec_to_parallel(MODULES[name].env(**SMALL[name])), num_cycles=200)
+    parallel_seed_test(lambda: turn_based_aec_to_parallel(MODULES[name].env(**SMALL[name])), num_cycles=100)
+
+
+def test_every_game_has_its_module():
+    assert set(MODULES) == set(GAMES)
+
+
+@pytest.mark.skipif("register" not in vars(pettingzoo), reason="PettingZoo before 1.27 has no registry")
+def test_made_by_id(name):
+    pbm_envs.register()  # a second time, without a warning
+    env = pettingzoo.make("aec", f"pbm/{name}-v0", **SMALL[name])
+    env.reset(seed=1)
+    assert env.unwrapped.game == MODULES[name].raw_env(**SMALL[name]).game
+    assert str(env.unwrapped) == f"{name}_v0"
+
+
+def test_the_same_seed_gives_the_same_games(name):
+    first, second = (MODULES[name].raw_env(**SMALL[name]) for _ in range(2))
+    for seed in (5, None, None):  # the games after the first follow from the same seed
+        first.reset(seed=seed)
+        second.reset(seed=seed)
+        assert everything(first) == everything(second)
+
+
+def test_seeds_differ():
+    boards = set()
+    for seed in range(5):
+        env = curio_v0.raw_env()
+        env.reset(seed=seed)
+        boards.add(env.game.board_to_string(env.states))
+    assert len(boards) == 5
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), lambda env: env.clone()],
+    ids=["deepcopy", "pickle", "clone"],
+)
+@pytest.mark.parametrize("plies", [0, 4, 10_000], ids=["start", "middle", "end"])
+def test_a_copy_is_an_equal_game_that_goes_its_own_way(name, copied, plies):
+    env = started(name, plies)
+    twin = copied(env)
+    assert everything(twin) == everything(env)
+    before = everything(env)
+    play(twin, 3)
+    assert everything(env) == before
+    play(env, 3)
+    assert everything(twin) == everything(env)
+    twin.reset()
+    env.reset()
+    assert everything(twin) == everything(env), "the next set-up follows from the same randomness"
+
+
+def test_wrapped_environments_are_copied_in_the_middle(name):
+    env = MODULES[name].env(**SMALL[name])
+    env.reset(seed=1)
+    play(env, 4)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert everything(twin.unwrapped) == everything(env.unwrapped)
+        play(twin, 2)
+        assert everything(twin.unwrapped) != everything(env.unwrapped)
+
+
+def test_get_and_set_state(name):
+    env = started(name, 3)
+    snapshot, before = env.get_state(), everything(env)
+    play(env, 10_000)
+    env.set_state(snapshot)
+    assert everything(env) == before
+    play(env, 2)
+    env.set_state(snapshot)
+    assert everything(env) == before, "a snapshot can be used again"
+
+
+def test_a_snapshot_of_other_rules_is_refused():
+    env = started("trinim")
+    other = trinim_v0.raw_env(size=6)
+    with pytest.raises(ValueError, match="expected Trinim"):
+        other.set_state(env.get_state())
+
+
+def test_raw_env_refuses_an_illegal_action_and_changes_nothing(name):
+    env = started(name, 2)
+    before = everything(env)
+    illegal = int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0])
+    with pytest.raises(ValueError, match=r"row 0: .* is illegal here: expected one of"):
+        env.step(illegal)
+    with pytest.raises(ValueError, match="does not exist: expected 0"):
+        env.step(env.game.num_actions)
+    with pytest.raises(ValueError, match="None is for agents that are done"):
+        env.step(None)
+    with pytest.raises(TypeError):
+        env.step(0.5)
+    assert everything(env) == before
+
+
+def test_env_ends_the_game_at_an_illegal_action(name):
+    env = MODULES[name].env(**SMALL[name])
+    env.reset(seed=3)
+    play(env, 2)
+    offender = env.agent_selection
+    env.step(int(np.flatnonzero(env.observe(offender)["action_mask"] == 0)[0]))
+    assert env.rewards == {agent: -1 if agent == offender else 0 for agent in env.possible_agents}
+    assert all(env.terminations.values())
+    assert all(env.truncations.values())
+
+
+def test_rewards_of_the_last_ply(name):
+    """A1: both get theirs in the step that ends the game; what `last` adds up is the return."""
+    env = started(name)
+    totals = dict.fromkeys(env.possible_agents, 0.0)
+    rng = np.random.default_rng(4)
+    while env.agents:
+        observation, reward, terminated, truncated, _ = env.last()
+        totals[env.agent_selection] += reward
+        if terminated or truncated:
+            env.step(None)
+            continue
+        env.step(rng.choice(np.flatnonzero(observation["action_mask"])))
+        if env.states["done"][0]:
+            assert [env.rewards[agent] for agent in env.possible_agents] == env.states["returns"][0].tolist()
+            assert env.terminations == dict.fromkeys(env.agents, not env.states["truncated"][0])
+            assert env.truncations == dict.fromkeys(env.agents, bool(env.states["truncated"][0]))
+        else:
+            assert set(env.rewards.values()) == {0.0}
+    assert list(totals.values()) == env.states["returns"][0].tolist()
+
+
+def test_truncation():
+    """A4, C13"""
+    env = curio_v0.raw_env(no_capture_limit=1)
+    env.reset(options={"board": "D12 D12 D14 D14 D14/. . . . ./. . . . ./. . . . ./L41 L21 L21 L21 L21"})
+    env.step(env.game.string_to_action("a1-a2"))
+    assert env.truncations == {"player_0": True, "player_1": True}
+    assert env.terminations == {"player_0": False, "player_1": False}
+
+
+def test_observe_answers_for_everybody_at_any_time(name):
+    env = started(name, 10_000)
+    assert env.agents == []
+    for agent in env.possible_agents:
+        observation = env.observe(agent)
+        assert env.observation_space(agent).contains(observation)
+        assert not observation["action_mask"].any()
+    assert env.state_space.contains(env.state())
+
+
+def test_spaces_are_the_same_objects(name):
+    env = started(name)
+    for agent in env.possible_agents:
+        assert env.observation_space(agent) is env.observation_space(agent)
+        assert env.action_space(agent) is env.action_space(agent)
+
+
+def test_observations_are_fresh(name):
+    env = started(name)
+    first = env.observe("player_0")
+    kept = copy.deepcopy(first)
+    play(env, 2)
+    assert all((first[key] == kept[key]).all() for key in kept)
+
+
+def test_start_from_moves():
+    env = chameleon_v0.raw_env(size=5)
+    env.reset(options={"moves": ["a1x", "swap", "b2o"]})
+    assert env.agent_selection == "player_1"
+    assert env.game.board_to_string(env.states) == "x..../.o.../...../...../....."
+
+
+def test_start_from_a_board():
+    env = trinim_v0.raw_env()
+    env.reset(options={"board": "b/bb/bgr/grgg/rbgrr", "moves": ["D4-D2"]})
+    assert env.game.board_to_string(env.states) == "b/.b/b.r/gr.g/rbgrr"
+    assert env.agent_selection == "player_1"
+
+
+def test_a_wrong_start_changes_nothing(name, caplog):
+    env = started(name, 2)
+    before = everything(env)
+    for options in ({"board": "nonsense"}, {"moves": ["nonsense"]}, {"moves": ["resign"]}):
+        with pytest.raises(ValueError, match="expected"):
+            env.reset(seed=9, options=options)
+    assert everything(env) == before
+    env.reset(options={"bord": "b/bb"})
+    assert "ignores the options ['bord']" in caplog.text
+
+
+def test_moves_after_the_end():
+    env = unlur_v0.raw_env(radius=3, allow_resign=True)
+    with pytest.raises(ValueError, match="'c3' comes after the end"):
+        env.reset(options={"moves": ["resign", "c3"]})
+
+
+def test_a_game_that_is_drawn_from_the_start():
+    """C11"""
+    env = curio_v0.raw_env()
+    env.reset(options={"board": "D14 . . . ./. . . . ./. . . . ./. . . . ./. . . . L41"})
+    assert all(env.terminations.values())
+    assert play(env, 10) == 2, "two dead steps"
+
+
+def test_nothing_before_reset(name):
+    env = MODULES[name].raw_env()
+    for call in (env.state, env.render, env.get_state, lambda: env.observe("player_0"), lambda: env.states):
+        if call == env.render:
+            continue  # None without a render mode
+        with pytest.raises(RuntimeError, match="call reset"):
+            call()
+
+
+def test_render_modes(name, capsys):
+    text = started(name, 2, render_mode="ansi").render()
+    assert "to move" in text
+    env = started(name, 2, render_mode="human")
+    assert env.render() is None
+    assert text in capsys.readouterr().out
+    assert started(name).render() is None
+    with pytest.raises(ValueError, match="render_mode is 'rgb': expected"):
+        started(name, render_mode="rgb")
+    with pytest.raises(ValueError, match="render_viewer is 'me': expected"):
+        started(name, render_viewer="me")
+
+
+def test_render_viewers():
+    """C5: by default what the player to move sees; everything only on request."""
+    pictures = {
+        viewer: started("curio", 7, render_mode="ansi", render_viewer=viewer).render()
+        for viewer in (None, "player_0", "player_1", "all")
+    }
+    assert pictures[None] == pictures["player_1"]
+    assert len(set(pictures.values())) == 3
+    assert ",---," in pictures["player_0"]
+    assert ",---," not in pictures["all"]

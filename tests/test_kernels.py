@@ -1,0 +1,139 @@
+"""The cache of compiled kernels: found again, never stale, not beside the sources; and kernels as plain Python."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pbm_envs
+
+SOURCE = Path(pbm_envs.__file__).parent
+PLAY = """
+import numpy as np
+from pbm_envs import Chameleon
+game = Chameleon(size=3)
+states = game.init(4, np.random.default_rng(0))
+game.step(states, [0, 1, 2, 3])
+print(states["to_move"].tolist(), states["vert"].tolist(), states["ply"].tolist())
+"""
+DIGEST = """
+import hashlib, numpy as np, pbm_envs
+for name, options in {"Chameleon": {"size": 4}, "Curio": {}, "Trinim": {}, "Unlur": {"radius": 3}}.items():
+    game = getattr(pbm_envs, name)(**options)
+    rng = np.random.default_rng(2008)
+    states = game.init(3, rng)
+    for ply in range(6):
+        masks = game.legal_action_mask(states)
+        game.step(states, masks.argmax(axis=1) if ply % 2 else game.num_actions - 1 - masks[:, ::-1].argmax(axis=1))
+    worlds = game.determinize(game.view(states, 1), rng)
+    seen = game.observe(game.view(states, 0))
+    game.playout(worlds, rng)
+    fields = b"".join(worlds[field].tobytes() for field in worlds.dtype.names)
+    print(name, hashlib.sha256(fields + seen.tobytes()).hexdigest())
+"""
+
+
+def run(code, folder, cache, **variables):
+    """Output and log of a new process that finds pbm_envs in `folder`."""
+    environment = os.environ | {"PYTHONPATH": str(folder), "PBM_ENVS_CACHE_DIR": str(cache)} | variables
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The package somewhere else, to be changed."""
+    shutil.copytree(SOURCE, tmp_path / "src" / "pbm_envs", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "src"
+
+
+def kernels(cache):
+    return {path: path.stat().st_mtime_ns for path in Path(cache).glob("*.kernel")}
+
+
+def test_the_next_process_finds_what_was_compiled(copy, tmp_path):
+    cache = tmp_path / "cache"
+    played, log = run(PLAY, copy, cache)
+    assert log.count("compiling game kernels") == 1
+    compiled = kernels(cache)
+    assert compiled
+    assert run(PLAY, copy, cache) == (played, ""), "the second process compiles nothing and says nothing"
+    assert kernels(cache) == compiled
+
+
+def test_a_change_of_the_kernel_or_of_one_it_calls_in_another_file_is_noticed(copy, tmp_path):
+    cache = tmp_path / "cache"
+    before, _ = run(PLAY, copy, cache)
+    assert before == "[1, 1, 1, 1] [0, 0, 0, 0] [1, 1, 1, 1]\n"
+    rules, state = copy / "pbm_envs/chameleon/rules.py", copy / "pbm_envs/state.py"
+    changed = rules.read_text().replace('state["ply"] += 1', 'state["ply"] += 5')
+    rules.write_text(changed)
+    assert run(PLAY, copy, cache)[0] == "[1, 1, 1, 1] [0, 0, 0, 0] [5, 5, 5, 5]\n"
+    rules.write_text(changed.replace("    mover, vert =", "    win(state, 1)\n    mover, vert ="))
+    end = "print(game.status(states[:1]))"
+    assert "player_1 (Horz) has won" in run(PLAY + end, copy, cache)[0]
+    state.write_text(state.read_text().replace('state["returns"][agent] = 1\n', 'state["returns"][agent] = 0.5\n'))
+    assert "drawn" in run(PLAY + end, copy, cache)[0], "win() lies in another file than the kernels that call it"
+
+
+def test_kernels_of_two_processes_are_told_apart_in_a_third(copy, tmp_path):
+    """Numba would give the first record type of each process the same number, and kernels the same names."""
+    sizes, cache = (3, 4, 5), tmp_path / "cache"
+    alone = [
+        run(PLAY.replace("size=3", f"size={size}") + "print(game.board_to_string(states[3]))", copy, cache)[0]
+        for size in sizes
+    ]
+    together = "".join(
+        PLAY.replace("size=3", f"size={size}") + "print(game.board_to_string(states[3]))" for size in sizes
+    )
+    assert run(together, copy, cache) == ("".join(alone), "")
+
+
+def test_the_sources_may_be_read_only_and_stay_clean(copy, tmp_path):
+    before = sorted(path for path in copy.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__")
+    run(PLAY, copy, tmp_path / "cache", PYTHONDONTWRITEBYTECODE="1")
+    assert sorted(path for path in copy.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__") == before
+
+
+def test_no_folder_can_be_written(copy, tmp_path):
+    """Then kernels are compiled in every process, and work."""
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    no_temporary_files = f"import tempfile; tempfile.tempdir = {str(blocked)!r}\n"
+    played, log = run(no_temporary_files + PLAY, copy, blocked / "cache")
+    assert played == "[1, 1, 1, 1] [0, 0, 0, 0] [1, 1, 1, 1]\n"
+    assert "memory only" in log
+
+
+def test_a_private_temporary_folder_serves_where_no_other_can_be_written(copy, tmp_path):
+    blocked, temporary = tmp_path / "file", tmp_path / "temporary"
+    blocked.write_text("not a folder")
+    temporary.mkdir()
+    run(PLAY, copy, blocked / "cache", TMPDIR=str(temporary))
+    (folder,) = temporary.glob("pbm_envs-*")
+    assert kernels(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_damaged_files_are_replaced(copy, tmp_path):
+    cache = tmp_path / "cache"
+    played, _ = run(PLAY, copy, cache)
+    for k, path in enumerate(sorted(kernels(cache))):
+        path.write_bytes(b"" if k % 2 else path.read_bytes()[:100])
+    again, log = run(PLAY, copy, cache)
+    assert again == played
+    assert "compiling game kernels" in log
+    assert run(PLAY, copy, cache) == (played, "")
+
+
+def test_plain_python_plays_the_same_games(tmp_path):
+    """NUMBA_DISABLE_JIT=1 gives, from the same seed, the same set-ups, determinizations, observations and playouts."""
+    compiled, _ = run(DIGEST, SOURCE.parent, os.environ.get("PBM_ENVS_CACHE_DIR", tmp_path))
+    plain, log = run(DIGEST, SOURCE.parent, tmp_path / "unused", NUMBA_DISABLE_JIT="1")
+    assert plain == compiled
+    assert log == ""
+    assert not kernels(tmp_path / "unused")

@@ -1,0 +1,88 @@
+"""Random games of Chameleon, Trinim and Unlur, ply by ply against the slow references (A1 to A4, H, T, U)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pbm_envs import Chameleon, Trinim, Unlur, make_game
+from tests.play import legal
+from tests.reference.chameleon import Chameleon as SlowChameleon
+from tests.reference.trinim import Trinim as SlowTrinim
+from tests.reference.unlur import Unlur as SlowUnlur
+
+# Game, options, games by default, games in the slow test
+CONFIGURATIONS = [
+    ("chameleon", {"size": 3}, 300, 4000),
+    ("chameleon", {"size": 3, "swap_rule": False, "allow_resign": True}, 200, 2000),
+    ("chameleon", {"size": 4, "allow_resign": True}, 200, 2500),
+    ("chameleon", {"size": 7, "swap_rule": False}, 40, 1200),
+    ("chameleon", {}, 15, 500),
+    ("chameleon", {"swap_rule": False, "allow_resign": True}, 15, 200),
+    ("chameleon", {"size": 26}, 1, 8),
+    ("trinim", {"size": 3}, 300, 2000),
+    ("trinim", {"size": 3, "num_players": 3, "allow_resign": True}, 300, 3000),
+    ("trinim", {"size": 5}, 150, 2000),
+    ("trinim", {"size": 5, "allow_resign": True}, 100, 1500),
+    ("trinim", {"size": 5, "num_players": 3}, 100, 1000),
+    ("trinim", {"size": 5, "num_players": 3, "allow_resign": True}, 100, 1500),
+    ("trinim", {"size": 9, "allow_resign": True}, 20, 300),
+    ("trinim", {"size": 20, "num_players": 3}, 2, 20),
+    ("unlur", {"radius": 3}, 300, 4200),
+    ("unlur", {"radius": 3, "allow_resign": True}, 200, 3000),
+    ("unlur", {"radius": 4, "allow_resign": True}, 100, 2500),
+    ("unlur", {}, 15, 300),
+    ("unlur", {"radius": 13}, 1, 4),
+]
+pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
+
+
+def reference(game, state):
+    """The slow game of a state at the start."""
+    if isinstance(game, Trinim):
+        return SlowTrinim(game.board_to_string(state), **game.options)
+    return {Chameleon: SlowChameleon, Unlur: SlowUnlur}[type(game)](**game.options)
+
+
+def draw(game, mask, rng):
+    """A legal action for each game: any, or in about two plies of a long game one that is a word (`swap`, `resign`)."""
+    words = [action for action in range(game.num_actions) if game.action_to_string(action).isalpha()]
+    weights = mask * rng.random(mask.shape)
+    weights[:, words] += mask[:, words] * (rng.random((len(mask), 1)) < 2 / game.max_plies)
+    return weights.argmax(axis=1)
+
+
+def compare(game, count, seed):
+    """Play `count` random games to the end, in one batch and by the reference."""
+    rng = np.random.default_rng(seed)
+    states = game.init(count, rng)
+    slow = [reference(game, state) for state in states]
+    played = [""] * count
+    while True:
+        for k, texts in enumerate(legal(game, states)):
+            state, ours = states[k], slow[k]
+            fast = (texts, *(state[name].item() for name in ("to_move", "ply", "done", "truncated")))
+            where = f"{game!r}, board {game.board_to_string(state)}, after{played[k]}"
+            assert fast == (ours.legal(), ours.to_move, ours.ply, ours.done, ours.truncated), where
+            assert state["returns"].tolist() == list(ours.returns), where
+        if states["done"].all():
+            break
+        actions = draw(game, game.legal_action_mask(states), rng)
+        game.step(states, actions)
+        for k in range(count):
+            if not slow[k].done:
+                text = game.action_to_string(int(actions[k]))
+                slow[k].play(text)
+                played[k] += f" {text}"
+    assert states["ply"].max() <= game.max_plies
+
+
+@pytest.mark.parametrize(("name", "options", "count"), [row[:3] for row in CONFIGURATIONS], ids=str)
+def test_random_games(name, options, count):
+    compare(make_game(name, **options), count, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options", "_", "count"), CONFIGURATIONS, ids=str)
+def test_ten_thousand_random_games_of_each(name, options, _, count):
+    compare(make_game(name, **options), count, seed=2)

@@ -1,0 +1,230 @@
+"""Trinim: every ruling, T1 to T7 and A1 to A4, and the pictures of the help page."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pbm_envs import Trinim
+from tests.play import legal, play, returns, rules_page
+
+PICTURED = "b/bb/bgr/grgg/rbgrr"
+HELP_PAGE_GAME = "A5 E2-E1 B5 C3-D2 D5 B4-E4 E5 D3 E3 C5"
+DRAWN_SIZES = [3, 8, 11, 12, 15, 20]
+DECISIVE_SIZES = [5, 6, 9, 14, 17, 18]
+
+
+def three(size=3, **options):
+    return Trinim(size=size, num_players=3, **options)
+
+
+# The board
+
+
+def test_size_5_is_the_default_and_cells_divide_by_three():
+    """T1"""
+    assert Trinim() == Trinim(size=5, num_players=2, allow_resign=False)
+    sizes = sorted(DRAWN_SIZES + DECISIVE_SIZES)
+    assert [three(size).board.size for size in sizes] == [6, 15, 21, 36, 45, 66, 78, 105, 120, 153, 171, 210]
+
+
+@pytest.mark.parametrize("size", [4, 7, 10, 13, 16, 19])
+def test_cells_that_do_not_divide_by_three(size):
+    """T1"""
+    with pytest.raises(ValueError, match=rf"size is {size}: .* expected one of \[3, 5, 6, 8, 9, .* 18, 20\]"):
+        Trinim(size=size)
+
+
+@pytest.mark.parametrize("size", [2, 21, 0, -3, 5.0, "5", True, None])
+def test_sizes_out_of_range(size):
+    """T1"""
+    with pytest.raises(ValueError, match=r"size is .*: expected an integer from 3 to 20"):
+        Trinim(size=size)
+
+
+def test_two_or_three_players():
+    """T1"""
+    assert [Trinim(num_players=number).num_players for number in (2, 3)] == [2, 3]
+    for number in (1, 4, "2"):
+        with pytest.raises(ValueError, match=r"num_players is .*: expected an integer from 2 to 3"):
+            Trinim(num_players=number)
+    with pytest.raises(ValueError, match="allow_resign is 'no': expected True or False"):
+        Trinim(allow_resign="no")
+
+
+def test_rows_columns_and_lines_of_the_smallest_board():
+    """T2, T4: C1; B2 C2; A3 B3 C3"""
+    cells = {"C1", "B2", "C2", "A3", "B3", "C3"}
+    rows = {"B2-C2", "A3-B3", "B3-C3", "A3-C3"}
+    columns = {"C2-C1", "C3-C2", "C3-C1", "B3-B2"}
+    slashes = {"B2-C1", "A3-B2", "A3-C1", "B3-C2"}
+    game = three()
+    assert legal(game, play(game)) == [cells | rows | columns | slashes]
+
+
+def test_cells_of_the_default_board():
+    """T2"""
+    assert " ".join(Trinim().board.names) == "E1 D2 E2 C3 D3 E3 B4 C4 D4 E4 A5 B5 C5 D5 E5"
+
+
+def test_longest_lines_of_the_largest_board():
+    """T1, T2: twenty cells along each side of size 20"""
+    game = three(20)
+    for line in ("A20-T20", "T20-T1", "A20-T1"):
+        states = play(game, line)
+        assert states["left"].tolist() == [190]
+        assert states["held"][0, 0].sum() == 20
+
+
+def test_equal_numbers_in_every_arrangement_equally_often():
+    """T3: the 90 arrangements of size 3; 6 standard deviations"""
+    game = three()
+    boards = Counter(game.board_to_string(state) for state in game.init(9000, np.random.default_rng(3)))
+    assert len(boards) == 90
+    assert all(sorted(board.replace("/", "")) == list("bbggrr") for board in boards)
+    assert all(40 < count < 160 for count in boards.values())
+
+
+# Moves
+
+
+@pytest.mark.parametrize(
+    ("move", "left"),
+    [
+        ("C3", "b/bb/.gr/grgg/rbgrr"),
+        ("D4-D2", "b/.b/b.r/gr.g/rbgrr"),  # the help page's
+        ("B5-E2", "b/b./b.r/g.gg/r.grr"),
+        ("B4-D4", "b/bb/bgr/...g/rbgrr"),
+        ("A5-E5", "b/bb/bgr/grgg/....."),
+    ],
+)
+def test_a_piece_or_a_line(move, left):
+    """T4: along a column, along "/", along a row"""
+    game = Trinim()
+    assert game.board_to_string(play(game, move, PICTURED)) == left
+
+
+def test_no_gap_in_a_line():
+    """T4"""
+    game = Trinim()
+    states = play(game, "D3", PICTURED)
+    assert not {"D5-D2", "D4-D2", "D4-D3", "C3-E3", "C4-E2", "D3"} & legal(game, states)[0]
+    assert {"D5-D4", "D2", "C3", "E3"} <= legal(game, states)[0]
+    with pytest.raises(ValueError, match=r"row 0: 'D4-D2' is illegal here: expected one of .*E1"):
+        game.step(states, [game.string_to_action("D4-D2")])
+    assert states["ply"].tolist() == [1]
+
+
+@pytest.mark.parametrize(("other", "canonical"), [("D2-D4", "D4-D2"), ("D4-B4", "B4-D4"), ("E2-B5", "B5-E2")])
+def test_either_end_may_come_first(other, canonical):
+    """T4, A3"""
+    game = Trinim()
+    assert game.action_to_string(game.string_to_action(other)) == canonical
+    assert game.string_to_action(f"\t{other.lower()} ") == game.string_to_action(canonical)
+
+
+@pytest.mark.parametrize("text", ["", "F5", "A1", "D4D2", "D4 - D2", "B4-C3-D2", "A5-E4", "C3-C3", "resign", "D0", 7])
+def test_other_texts(text):
+    """A3"""
+    with pytest.raises(ValueError, match="is no Trinim move: expected a cell such as 'D2' or the two ends of a line"):
+        Trinim().string_to_action(text)
+
+
+def test_every_text_is_read_as_its_action():
+    """A3"""
+    game = Trinim(allow_resign=True)
+    texts = [game.action_to_string(action) for action in range(game.num_actions)]
+    assert texts[-1] == "resign"
+    for reading in (str, str.lower, str.upper, "  {}\n".format):
+        assert [game.string_to_action(reading(text)) for text in texts] == list(range(76))
+
+
+@pytest.mark.parametrize("board", ["b/bb", "b/bb/bgr/grgg/rbgry", "./../.../..../.....", "b/bb/bgr/grgg/rbgrrr", ""])
+def test_other_boards(board):
+    """T3"""
+    with pytest.raises(ValueError, match=r"board is .*: expected"):
+        play(Trinim(), board=board)
+
+
+# The end
+
+
+def test_the_tables_of_the_help_page():
+    """T5: zero counts as even in the final table; the opening table shows 0"""
+    game = Trinim()
+    opening, final = play(game, board=PICTURED), play(game, HELP_PAGE_GAME, PICTURED)
+    assert "player_0    0   0   0     0\nplayer_1    0   0   0     0\n" in game.to_text(opening)
+    assert "player_0    4   0   1     2\nplayer_1    1   5   4     1\n" in game.to_text(final)
+    assert "player_1    0   0   0     0\n" in game.to_text(play(game, "C3", PICTURED))
+
+
+def test_the_help_page_game_is_won_at_the_last_piece():
+    """T5, T6, A1"""
+    game = Trinim()
+    before = play(game, HELP_PAGE_GAME.removesuffix(" C5"), PICTURED)
+    assert (before["done"][0], before["returns"][0].tolist()) == (False, [0, 0])
+    after = play(game, HELP_PAGE_GAME, PICTURED)
+    assert (after["done"][0], after["returns"][0].tolist()) == (True, [1, -1])
+    assert not game.legal_action_mask(after).any()
+
+
+def test_a_player_without_pieces_has_three_even_colours():
+    """T5, T6: 2 against 3"""
+    assert returns(Trinim(), "E1", "r/../.../..../.....") == [-1, 1]
+
+
+def test_several_best_scores_draw_for_all():
+    """T6, A1: 2, 3, 3; the worst shares in the draw"""
+    states = play(three(), "C1", "r/../...")
+    assert (states["done"][0], states["returns"][0].tolist()) == (True, [0, 0, 0])
+
+
+def test_the_best_of_three_wins():
+    """T6, A1: 2, 2, 3"""
+    assert returns(three(), "C1 B2", "r/r./...") == [-0.5, -0.5, 1]
+
+
+@pytest.mark.parametrize("size", DRAWN_SIZES)
+def test_warning_where_two_players_always_draw(size):
+    """T7"""
+    with pytest.warns(UserWarning, match=f"every two-player game of Trinim of size {size} is a draw"):
+        Trinim(size=size)
+
+
+@pytest.mark.parametrize("size", DECISIVE_SIZES)
+def test_no_warning_where_two_players_may_win(size):
+    """T7: a warning would be an error"""
+    assert Trinim(size=size).num_players == 2
+
+
+def test_one_warning():
+    """T7: with Python's usual filter, once for the line that makes the games"""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            Trinim(size=3)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.filterwarnings("ignore:every two-player game")
+@pytest.mark.parametrize(("size", "best"), [(3, 0), (5, 1), (6, 1)])
+def test_which_sizes_two_players_can_decide(size, best):
+    """T7, A4: always drawn, or never; never truncated"""
+    game, rng = Trinim(size=size), np.random.default_rng(7)
+    states = game.init(500, rng)
+    game.playout(states, rng)
+    assert states["done"].all()
+    assert not states["truncated"].any()
+    assert (states["returns"].max(axis=1) == best).all()
+    assert (states["returns"].sum(axis=1) == 0).all()
+    assert states["ply"].max() <= game.max_plies
+
+
+def test_the_rules_page():
+    """T1 to T7: all there, and the example is what the game draws"""
+    game, page = Trinim(), rules_page("trinim")
+    assert all(f"(T{k})" in page or f" T{k} " in page for k in range(1, 8))
+    assert f"```\n{game.to_text(play(game, 'D4-D2 A5', PICTURED))}\n```" in page
