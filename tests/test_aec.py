@@ -51,7 +51,7 @@ def everything(env):
         dict(env.infos),
         [{key: value.tobytes() for key, value in env.observe(agent).items()} for agent in env.possible_agents],
         env.state().tobytes(),
-        env.states.tobytes(),
+        [env.states[name].tobytes() for name in env.states.dtype.names],  # not the padding between them
     )
 
 

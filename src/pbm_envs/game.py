@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from .boards import Board
 from .kernels import record_type
 from .notation import Notation
+from .randomness import Seeds, seeds
 from .state import (
     INT64,
     NO_ACTION,
@@ -65,6 +66,8 @@ class Game(ABC):
     options: Mapping[str, Any]
     """The options, complete with defaults."""
     num_players: int
+    perfect_information: bool = True
+    """Every player knows the whole state; else views hide something."""
     num_actions: int
     max_plies: int
     """No game is longer than this."""
@@ -124,13 +127,13 @@ class Game(ABC):
     def _observe(self, views: States, out: Planes) -> None: ...
 
     @abstractmethod
-    def _playout(self, states: States, rng: Rng) -> None: ...
+    def _playout(self, states: States, seeds: Seeds) -> None: ...
 
     def _view(self, states: States, views: States) -> None:
         """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in an open game."""
         copy_batch(states, views)
 
-    def _determinize(self, views: States, rng: Rng) -> States:
+    def _determinize(self, views: States, seeds: Seeds) -> States:
         """Copies in which what `_view` has blanked is filled in."""
         return copied(views)
 
@@ -231,19 +234,23 @@ class Game(ABC):
         self._legal_action_mask(views, masks)
         return observations, masks
 
-    def determinize(self, views: States, rng: Rng) -> States:
-        """(B,) full states, drawn uniformly from those that are consistent with each view."""
+    def determinize(self, views: States, rng: Rng | Seeds) -> States:
+        """(B,) full states, drawn uniformly from those that are consistent with each view. `rng` is a generator or
+        (B,) uint64 seeds, one a game, which are advanced in place.
+        """
         self._check(views)
-        states = self._determinize(views, rng)
+        states = self._determinize(views, seeds(rng, len(views)))
         states["viewer"] = NOBODY
         return states
 
-    def playout(self, states: States, rng: Rng) -> None:
-        """Play every game to its end, in place, each ply drawn uniformly from the legal actions except `resign`."""
+    def playout(self, states: States, rng: Rng | Seeds) -> None:
+        """Play every game to its end, in place, each ply drawn uniformly from the legal actions except `resign`. `rng`
+        is a generator or (B,) uint64 seeds, one a game, which are advanced in place.
+        """
         self._check(states)
         if np.any(states["viewer"] != NOBODY):
             raise ValueError("a view cannot be played on: determinize it first")
-        self._playout(states, rng)
+        self._playout(states, seeds(rng, len(states)))
 
     def transform(self, states: States, symmetry: Symmetry) -> States:
         """(B,) the same games under other names: playing `symmetry.actions[a]` in them is playing `a` in `states`."""

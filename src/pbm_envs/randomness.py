@@ -1,17 +1,22 @@
 """Random numbers inside kernels: SplitMix64 (Steele, Lea & Flood 2014), one stream a row.
 
 `seeds(rng, n)` draws a start for each row from NumPy's generator; so what happens to a row does not depend on the rows
-beside it, and a kernel call need not unpack a `Generator` (20 microseconds, ten times the rest of a small call).
+beside it, and a kernel call need not unpack a `Generator` (20 microseconds, ten times the rest of a small call). Whoever
+wants each game to have randomness of its own, whatever the batch it is in, keeps the array and passes it instead.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .kernels import kernel
 
-Seeds = NDArray[np.uint64]
+Seeds: TypeAlias = NDArray[np.uint64]
+Rng: TypeAlias = "np.random.Generator | Seeds"
+"""A generator, or the streams of the rows (B,), which are advanced in place."""
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -19,17 +24,42 @@ SHIFT_30, SHIFT_27, SHIFT_31, SHIFT_11 = np.uint64(30), np.uint64(27), np.uint64
 UNIT = 2.0**-53
 
 
-def seeds(rng: np.random.Generator, count: int) -> Seeds:
-    """(count,)"""
-    return rng.bit_generator.random_raw(count)
+def seeds(rng: Rng, count: int) -> Seeds:
+    """(count,) the streams themselves, or new ones from a generator."""
+    if isinstance(rng, np.random.Generator):
+        return rng.bit_generator.random_raw(count)
+    if not isinstance(rng, np.ndarray) or rng.dtype != np.uint64 or rng.shape != (count,):
+        raise TypeError(
+            f"rng is {rng!r}: expected a numpy.random.Generator, such as numpy.random.default_rng(7), "
+            f"or ({count},) uint64 seeds, one a game"
+        )
+    return rng
+
+
+@kernel
+def following(seeds: Seeds, row: int) -> int:
+    """The next 64 random bits of a stream; a good seed for a stream that branches off."""
+    seeds[row] += STEP
+    mixed = seeds[row]
+    mixed = (mixed ^ (mixed >> SHIFT_30)) * MIX_1
+    mixed = (mixed ^ (mixed >> SHIFT_27)) * MIX_2
+    return mixed ^ (mixed >> SHIFT_31)
+
+
+@kernel
+def uniform(seeds: Seeds, row: int) -> float:
+    """A number in [0, 1)."""
+    return float(following(seeds, row) >> SHIFT_11) * UNIT
 
 
 @kernel
 def draw(seeds: Seeds, row: int, count: int) -> int:
     """An integer in 0..count-1, all equally likely (to within 2**-53)."""
-    seeds[row] += STEP
-    mixed = seeds[row]
-    mixed = (mixed ^ (mixed >> SHIFT_30)) * MIX_1
-    mixed = (mixed ^ (mixed >> SHIFT_27)) * MIX_2
-    mixed = mixed ^ (mixed >> SHIFT_31)
-    return int(float(mixed >> SHIFT_11) * UNIT * count)
+    return int(uniform(seeds, row) * count)
+
+
+@kernel
+def branch(seeds: Seeds, rows: NDArray[np.int64], out: Seeds) -> None:
+    """For each of `rows` a new stream that branches off that row's."""
+    for k in range(len(rows)):
+        out[k] = following(seeds, rows[k])

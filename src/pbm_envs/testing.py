@@ -71,6 +71,7 @@ def check_facts(game: Game, rng: Rng) -> None:
     assert game.dtype["returns"].shape == (game.num_players,)
     assert game.observation_shape == (*game.board.shape, len(game.planes))
     assert (states["viewer"] == NOBODY).all()
+    assert not game.perfect_information or equal(game.determinize(game.view(states, 0), rng), states)
     twin = pickle.loads(pickle.dumps(game))
     assert twin == game
     assert hash(twin) == hash(game)
@@ -122,7 +123,6 @@ def check_rows_are_independent(game: Game, rng: Rng) -> None:
     """A row does not see its neighbours: each game of a batch goes as it would alone."""
     states = sample(game, rng)
     actions = random_actions(game, states, rng)
-    seeds = rng.integers(1 << 30, size=len(states))
     for batch in (states, states[::-1], states[::2]):
         masks, observations = game.legal_action_mask(batch), game.observe(game.view(batch, batch["to_move"]))
         for row in range(0, len(batch), 5):
@@ -131,14 +131,22 @@ def check_rows_are_independent(game: Game, rng: Rng) -> None:
             assert (game.observe(game.view(alone, alone["to_move"]))[0] == observations[row]).all()
     together = copied(states)
     game.step(together, actions)
+    ended, views = copied(together), game.view(states, states["to_move"])
+    seeds = rng.integers(1 << 63, size=len(states), dtype=np.uint64)
+    drawn = seeds.copy()
+    worlds = game.determinize(views, drawn)
+    played = drawn.copy()
+    game.playout(ended, played)
     for row in range(len(states)):
-        alone = states[row : row + 1].copy()
-        game.step(alone, actions[row : row + 1])
-        assert equal(alone, together[row : row + 1])
-        first, second = (copied(alone) for _ in range(2))
-        game.playout(first, np.random.default_rng(seeds[row]))
-        game.playout(second, np.random.default_rng(seeds[row]))
-        assert equal(first, second), "the same seed gave another game"
+        here = slice(row, row + 1)
+        alone, seed = states[here].copy(), seeds[here].copy()
+        game.step(alone, actions[here])
+        assert equal(alone, together[here])
+        assert equal(game.determinize(views[here], seed), worlds[here]), "the same seed gave another world"
+        assert seed == drawn[here]
+        game.playout(alone, seed)
+        assert equal(alone, ended[here]), "the same seed gave another game"
+        assert seed == played[here]
 
 
 def check_illegal_actions(game: Game, rng: Rng) -> None:

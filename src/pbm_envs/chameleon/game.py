@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..boards import rhombus
 from ..chains import transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
-from ..randomness import seeds
+from ..randomness import Seeds
 from ..render.text import Canvas
 from ..state import EMPTY, Ints, Mask, Planes, Record, Rng, States
 from .rules import O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
@@ -67,8 +67,8 @@ class Chameleon(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self._swap_rule)
 
-    def _playout(self, states: States, rng: Rng) -> None:
-        playout_batch(states, seeds(rng, len(states)), self.board.neighbours, self.board.edges, self._swap_rule)
+    def _playout(self, states: States, seeds: Seeds) -> None:
+        playout_batch(states, seeds, self.board.neighbours, self.board.edges, self._swap_rule)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..boards import NO_CELL, Board, square
 from ..game import Game, Symmetry, check_flag, check_range, permutation
-from ..randomness import seeds
+from ..randomness import Seeds, branch
 from ..state import EMPTY, NO_ACTION, NOBODY, Ints, Mask, Planes, Record, Rng, States, copied
 from .rules import (
     ANY,
@@ -61,6 +62,7 @@ class Curio(Game):
 
     name = "curio"
     num_players = 2
+    perfect_information = False
     configurations = (
         {"base": 2, "rows": 4, "cols": 3, "limit": False, "capture": "any", "no_capture_limit": None},
         {},
@@ -193,14 +195,15 @@ class Curio(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self._settings)
 
-    def _determinize(self, views: States, rng: Rng) -> States:
-        states, good = self._deal(views, rng)
+    def _determinize(self, views: States, seeds: Seeds) -> States:
+        own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not tell how many tries it took
+        states, good = self._deal(views, self._branches(own, np.arange(len(views))))
         pending, copies, tries = np.flatnonzero(~good), 1, 1
         while len(pending):
             if tries > MOST_TRIES:
                 raise RuntimeError(f"{self!r}: found no position that fits what a player knows in {tries} draws")
             rows = np.repeat(pending, copies)
-            worlds, good = self._deal(views[rows], rng)
+            worlds, good = self._deal(views[rows], self._branches(own, rows))
             found, first = np.unique(rows[good], return_index=True)
             states[found] = worlds[good][first]
             pending, tries = np.setdiff1d(pending, found), tries + copies
@@ -209,15 +212,21 @@ class Curio(Game):
             states["legal"] = 0
         return states
 
-    def _deal(self, views: States, rng: Rng) -> tuple[States, Mask]:
+    @staticmethod
+    def _branches(seeds: Seeds, rows: NDArray[np.int64]) -> Seeds:
+        streams = np.empty(len(rows), np.uint64)
+        branch(seeds, rows, streams)
+        return streams
+
+    def _deal(self, views: States, seeds: Seeds) -> tuple[States, Mask]:
         """Faces for the hidden pieces of copies of `views`, and which of these are consistent."""
         worlds, good = copied(views), np.empty(len(views), np.bool_)
         hidden = np.zeros((len(views), 2, self._base + 1, self._base + 1), np.int64)
         if self._face == RANDOM:
-            draw_turnings(worlds, self._settings, rng, hidden)
+            draw_turnings(worlds, self._settings, seeds, hidden)
         else:
             split_batch(worlds, self._settings, hidden)
-        deal_batch(worlds, hidden, self._settings, seeds(rng, len(worlds)), good)
+        deal_batch(worlds, hidden, self._settings, seeds, good)
         if self._total:  # a mover knows their legal actions (C7)
             movers = views["viewer"] == views["to_move"]
             open_worlds = worlds[movers]
@@ -226,8 +235,8 @@ class Curio(Game):
             good[movers] &= (masks == views["legal"][movers, : self.num_actions]).all(axis=1)
         return worlds, good
 
-    def _playout(self, states: States, rng: Rng) -> None:
-        playout_batch(states, seeds(rng, len(states)), self._moves, self._steps, self.board.neighbours, self._settings)
+    def _playout(self, states: States, seeds: Seeds) -> None:
+        playout_batch(states, seeds, self._moves, self._steps, self.board.neighbours, self._settings)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         cells, players = symmetry.cells, list(symmetry.players)

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import kernel
-from ..randomness import Seeds, draw
-from ..state import NOBODY, Ints, Mask, Record, Rng, States
+from ..randomness import Seeds, draw, uniform
+from ..state import NOBODY, Ints, Mask, Record, States
 from .rules import BASE, FACE, RANDOM, RESIGN, REVEAL, TURN, has_royal, is_dead, kind, may_capture
 from .view import count_pool, shows_larger
 
@@ -155,14 +155,14 @@ class Turnings:
         self._kinds = list(combinations_with_replacement(range(1, base + 1), 2))
         self._ways: dict[tuple[int, tuple[int, ...]], int] = {}
 
-    def draw(self, rng: Rng) -> NDArray[np.int64]:
+    def draw(self, seeds: Seeds, row: int) -> NDArray[np.int64]:
         """(base + 1, base + 1): how many that show v hide h."""
         hidden = np.zeros((self._base + 1, self._base + 1), np.int64)
         done = (0,) * self._base
         for index, (a, b) in enumerate(self._kinds):
             choices = self._choices(index, done)
             weights = np.cumsum([float(ways * self._completions(index + 1, then)) for ways, _, then in choices])
-            _, k, done = choices[np.searchsorted(weights, rng.random() * weights[-1], side="right")]
+            _, k, done = choices[np.searchsorted(weights, uniform(seeds, row) * weights[-1], side="right")]
             hidden[a, b] += k
             if a != b:
                 hidden[b, a] += self._pool[index] - k
@@ -201,7 +201,7 @@ class Turnings:
 turnings = lru_cache(maxsize=1024)(Turnings)
 
 
-def draw_turnings(views: States, options: Ints, rng: Rng, hidden: Ints) -> None:
+def draw_turnings(views: States, options: Ints, seeds: Seeds, hidden: Ints) -> None:
     """For "random": fill `hidden` as `split_batch` does for the other two."""
     cells = views["owner"].shape[1]
     group, least = np.empty(cells, np.int64), np.empty(cells, np.int64)
@@ -214,4 +214,4 @@ def draw_turnings(views: States, options: Ints, rng: Rng, hidden: Ints) -> None:
             for shown in range(1, options[BASE] + 1):
                 count = sort_group(view, army, shown, options, group, least)
                 bounds.append(tuple(least[:count].tolist()))
-            hidden[i, army] = turnings(options[BASE], tuple(pool.tolist()), tuple(bounds)).draw(rng)
+            hidden[i, army] = turnings(options[BASE], tuple(pool.tolist()), tuple(bounds)).draw(seeds, int(i))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..boards import Board, triangle
 from ..game import Game, Symmetry, check_flag, check_range, permutation
-from ..randomness import seeds
+from ..randomness import Seeds
 from ..render.text import Canvas
 from ..state import EMPTY, Ints, Mask, Planes, Record, Rng, States
 from .rules import BLUE, COLOURS, GREEN, RED, lines, mask_batch, playout_batch, score, step_batch, trinim_dtype
@@ -96,8 +96,8 @@ class Trinim(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self.board.rows, self.board.cols)
 
-    def _playout(self, states: States, rng: Rng) -> None:
-        playout_batch(states, seeds(rng, len(states)), self._takes, self._longer, self.board.neighbours)
+    def _playout(self, states: States, seeds: Seeds) -> None:
+        playout_batch(states, seeds, self._takes, self._longer, self.board.neighbours)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         marks = np.asarray(symmetry.marks)

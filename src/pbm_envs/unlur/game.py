@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..boards import hexagon
 from ..chains import transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
-from ..randomness import seeds
+from ..randomness import Seeds
 from ..render.text import Canvas
 from ..state import EMPTY, NOBODY, Ints, Mask, Planes, Record, Rng, States
 from .rules import BLACK, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
@@ -62,8 +62,8 @@ class Unlur(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self.board.rows, self.board.cols, self.board.edges)
 
-    def _playout(self, states: States, rng: Rng) -> None:
-        playout_batch(states, seeds(rng, len(states)), self.board.neighbours, self.board.edges)
+    def _playout(self, states: States, seeds: Seeds) -> None:
+        playout_batch(states, seeds, self.board.neighbours, self.board.edges)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)
