@@ -12,8 +12,19 @@ from .game import Game, Symmetry
 from .registry import GAMES, make_game, register
 from .trinim import Trinim
 from .unlur import Unlur
+from .version import __version__
 
-__version__ = "0.1.0.dev0"
-__all__ = ["GAMES", "Chameleon", "Curio", "Game", "Symmetry", "Trinim", "Unlur", "make_game", "register"]
+__all__ = [
+    "GAMES",
+    "Chameleon",
+    "Curio",
+    "Game",
+    "Symmetry",
+    "Trinim",
+    "Unlur",
+    "__version__",
+    "make_game",
+    "register",
+]
 
 register()

@@ -1,0 +1,257 @@
+"""Records of games: one JSON object a line, with everything that playing the game again needs.
+
+    {"schema": 1, "version": "0.1.0", "number": 0, "game": "chameleon", "options": {"size": 3, ...}, "board": null,
+     "seed": 7, "agents": ["random", "mcts:simulations=50"], "opening": 0, "moves": ["b2x", "swap", ...],
+     "returns": [-1.0, 1.0], "ending": "won", "forfeits": [], "plies": 9, "seconds": [0.01, 0.2]}
+
+`agents[k]` plays `player_k`. Plies are counted from 1: ply 1 is `moves[0]`. Who crashes or plays an illegal move
+forfeits: they leave the game as if by resigning (A2), whether or not its options allow that, and `forfeits` says why.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .game import Game
+from .registry import make_game
+from .state import States
+from .version import __version__
+
+SCHEMA = 1
+RESIGN = "resign"
+WON, DRAWN, PLY_LIMIT, RESIGNED, FORFEITED, UNFINISHED = ENDINGS = (
+    "won",
+    "drawn",
+    "ply limit",
+    "resigned",
+    "forfeited",
+    "unfinished",
+)
+"""How a game ended: the last two but one by a player's giving up or being removed."""
+
+
+class RecordError(ValueError):
+    """A line that is no record, or a record that the rules do not bear out."""
+
+
+@dataclass(frozen=True)
+class Forfeit:
+    """`player` was removed at `ply`."""
+
+    ply: int
+    player: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameRecord:
+    """One game, from its board to its returns."""
+
+    schema: int = SCHEMA
+    version: str = __version__
+    """Of this package."""
+    number: int = 0
+    """Its place in the schedule of a tournament."""
+    game: str
+    options: Mapping[str, Any]
+    board: str | None
+    """The opening board as `init(board=...)` reads it; None if that is empty."""
+    seed: int | None = None
+    """`init(1, default_rng(seed))` has drawn the board, where none was given."""
+    agents: tuple[str, ...]
+    """By seat; as `make_agent` reads them, where an agent has such a name."""
+    opening: int = 0
+    """How many of the moves were given, before the agents took over."""
+    moves: tuple[str, ...]
+    """From `board` on."""
+    returns: tuple[float, ...]
+    ending: str
+    """One of ENDINGS."""
+    forfeits: tuple[Forfeit, ...] = ()
+    plies: int
+    seconds: tuple[float, ...] = ()
+    """Thinking time, by seat; of agents that are asked about many games at once, their share."""
+
+    def to_json(self) -> str:
+        """One line, without its end."""
+        return json.dumps(asdict(self) | {"options": dict(self.options)}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> GameRecord:
+        """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""
+        try:
+            given = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise RecordError(f"no JSON ({error}): {line[:60]!r}") from None
+        if not isinstance(given, dict):
+            raise RecordError(f"expected a JSON object, not {line[:60]!r}")
+        if given.get("schema") != SCHEMA:
+            raise RecordError(f"schema is {given.get('schema')!r}: this version of pbm_envs reads schema {SCHEMA}")
+        wrong = [name for name in FIELDS if name not in given or not _fits(given[name], FIELDS[name])]
+        wrong += sorted(given.keys() - FIELDS.keys())
+        if wrong:
+            raise RecordError(f"missing, unknown or of a wrong type: {', '.join(wrong)}")
+        values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+        try:
+            values["forfeits"] = tuple(Forfeit(**forfeit) for forfeit in values["forfeits"])
+        except TypeError:
+            raise RecordError(f"forfeits are {given['forfeits']!r}: expected ply, player and reason of each") from None
+        return cls(**values)
+
+
+FIELDS: dict[str, Any] = {
+    "schema": int,
+    "version": str,
+    "number": int,
+    "game": str,
+    "options": dict,
+    "board": (str, type(None)),
+    "seed": (int, type(None)),
+    "agents": [str],
+    "opening": int,
+    "moves": [str],
+    "returns": [(int, float)],
+    "ending": str,
+    "forfeits": [dict],
+    "plies": int,
+    "seconds": [(int, float)],
+}
+"""JSON's types of the fields; a list holds the type of its elements."""
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(isinstance(element, kind[0]) for element in value)
+    return isinstance(value, kind)
+
+
+def make_record(
+    game: Game, start: States, moves: Sequence[str], end: States, forfeits: Sequence[Forfeit] = (), **rest: Any
+) -> GameRecord:
+    """The record of a game from `start` to `end`, batches of one. `rest`: agents, seed and what else is known."""
+    board = game.board_to_string(start)
+    return GameRecord(
+        game=game.name,
+        options=dict(game.options),
+        board=board if set(board) - set("./ ") else None,
+        moves=tuple(moves),
+        returns=tuple(end["returns"][0].tolist()),
+        ending=ending(end, moves, forfeits),
+        plies=len(moves),
+        forfeits=tuple(forfeits),
+        **rest,
+    )
+
+
+def ending(end: States, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) -> str:
+    """How a game came to its last position (a batch of one): one of ENDINGS."""
+    if not end["done"][0]:
+        return UNFINISHED
+    if moves and moves[-1] == RESIGN:
+        return FORFEITED if any(forfeit.ply == len(moves) for forfeit in forfeits) else RESIGNED
+    if end["truncated"][0]:
+        return PLY_LIMIT
+    return WON if end["returns"].max() == 1 else DRAWN
+
+
+def remove_player(game: Game, state: States) -> None:
+    """Who is to move in this batch of one leaves the game, in place, as if by resigning (A2)."""
+    last = state["last_action"].copy()
+    resigning = _resigning(game)
+    resigning.step(state, [resigning.resign])
+    if resigning != game:
+        state["last_action"] = last  # there is no action `resign` in this game
+
+
+@cache
+def _resigning(game: Game) -> Game:
+    """The same game where everyone may resign."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # who made the game has been warned (T7)
+        return make_game(game.name, **{**game.options, "allow_resign": True})
+
+
+def game_of(record: GameRecord) -> Game:
+    """The rules that the record names, or RecordError."""
+    try:
+        return make_game(record.game, **record.options)
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"game {record.game!r} with options {dict(record.options)!r}: {error}") from None
+
+
+def replay(record: GameRecord) -> Iterator[States]:
+    """Every position of the game, each a batch of one, by the rules: `plies` + 1 of them. RecordError, naming the ply
+    and the reason, where the rules do not bear the record out; returns and ending are checked after the last position.
+    """
+    game = game_of(record)
+    for name in ("agents", "returns", "seconds"):
+        length = len(getattr(record, name))
+        if length != game.num_players and (length or name != "seconds"):
+            raise RecordError(f"{name} are {length}: expected {game.num_players}, one for each player")
+    try:
+        state = game.init(1, np.random.default_rng(0), record.board)
+    except ValueError as error:
+        raise RecordError(f"ply 0: {error}") from None
+    yield state.copy()
+    forfeits = {forfeit.ply: forfeit for forfeit in record.forfeits}
+    for ply, text in enumerate(record.moves, start=1):
+        if state["done"][0]:
+            raise RecordError(f"ply {ply}: {text!r} comes after the end of the game")
+        if ply in forfeits:
+            player = int(state["to_move"][0])
+            if text != RESIGN or forfeits[ply].player != player:
+                raise RecordError(
+                    f"ply {ply}: player_{forfeits[ply].player} forfeits and the move is {text!r}: expected 'resign' "
+                    f"of player_{player}, who is to move"
+                )
+            remove_player(game, state)
+        else:
+            try:
+                game.step(state, [game.string_to_action(text)])
+            except ValueError as error:
+                raise RecordError(f"ply {ply}: {str(error).removeprefix('row 0: ')}") from None
+        yield state.copy()
+    found = {
+        "plies": len(record.moves),
+        "returns": tuple(state["returns"][0].tolist()),
+        "ending": ending(state, record.moves, record.forfeits),
+    }
+    for name, value in found.items():
+        if getattr(record, name) != value:
+            raise RecordError(
+                f"ply {len(record.moves)}, the last: {name} by the rules: {value!r}; the record says "
+                f"{getattr(record, name)!r}"
+            )
+    if late := [ply for ply in forfeits if not 0 < ply <= len(record.moves)]:
+        raise RecordError(f"ply {late[0]}: a forfeit, but the game has {len(record.moves)} plies")
+
+
+def verify(record: GameRecord) -> None:
+    """RecordError unless the record replays, see `replay`."""
+    for _ in replay(record):
+        pass
+
+
+def read_records(path: str | Path) -> Iterator[GameRecord]:
+    """The records of a file; RecordError naming file and line for one that is none."""
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                yield GameRecord.from_json(line)
+            except RecordError as error:
+                raise RecordError(f"{path}, line {number}: {error}") from None
+
+
+def append_records(path: str | Path, records: Iterable[GameRecord]) -> None:
+    """Write records at the end of a file, which is made if missing, in one piece."""
+    text = "".join(record.to_json() + "\n" for record in records)
+    with open(path, "ab", buffering=0) as file:
+        file.write(text.encode())
