@@ -1,4 +1,4 @@
-"""What an agent is, agents by name, and agents as policies of a PettingZoo loop."""
+"""What an agent is, the random agent, and agents as policies of a PettingZoo loop."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 
-States: TypeAlias = NDArray[np.void]
+Views: TypeAlias = NDArray[np.void]
 Actions: TypeAlias = NDArray[np.int64]
 
 
 class Agent(Protocol):
     """Plays any game of pbm_envs, many games at once, from what the players to move can know."""
 
-    def act(self, game: Game, views: States, rng: np.random.Generator) -> Actions:
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """(B,) a legal action for each of `views` (B,), each the view of the player who is to move in it."""
         ...
 
@@ -25,7 +25,7 @@ class Agent(Protocol):
 class RandomAgent:
     """Every legal action with the same probability, except that it never resigns."""
 
-    def act(self, game: Game, views: States, rng: np.random.Generator) -> Actions:
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         masks = game.legal_action_mask(views)
         if game.resign >= 0:
             masks[:, game.resign] = False
@@ -34,20 +34,6 @@ class RandomAgent:
             raise ValueError(f"row {int(counts.argmin())}: the game is over or the view is not the mover's")
         chosen = (rng.random(len(views)) * counts).astype(np.int64)  # the chosen-th legal action
         return (masks.cumsum(axis=1) > chosen[:, None]).argmax(axis=1)
-
-
-MAKERS: dict[str, Callable[..., Agent]] = {"random": RandomAgent}
-
-
-def make_agent(name: str) -> Agent:
-    """The agent of this name.
-
-    >>> make_agent("random")  # doctest: +ELLIPSIS
-    <pbm_agents.agent.RandomAgent object at ...>
-    """
-    if name not in MAKERS:
-        raise ValueError(f"{name!r} is no agent: expected one of {', '.join(MAKERS)}")
-    return MAKERS[name]()
 
 
 def as_policy(agent: Agent, seed: int | None = None) -> Callable[[Any], int | None]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
 
-from .agent import as_policy, make_agent
+from .agent import as_policy
+from .names import make_agent
 
 MATCHES: dict[str, tuple[Any, dict[str, Any]]] = {
     "curio": (curio_v0, {}),

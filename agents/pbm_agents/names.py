@@ -1,0 +1,95 @@
+"""Agents by name, the same everywhere: `kind` or `kind:option=value,option=value`.
+
+| name | agent |
+|---|---|
+| `random` | every legal action with the same probability |
+| `mcts:simulations=1000` | tree search; in Curio information-set search |
+| `mcts:seconds=0.5,c=1.2` | the same by the clock |
+| `ismcts:simulations=400` | another name of `mcts`, for Curio |
+| `pimc:worlds=10,simulations=1000` | determinized trees that vote |
+| `package.module:attribute` | your own: an agent, or what makes one when called without arguments |
+
+The options of `mcts`, `ismcts` and `pimc` are those of `Search` that are numbers or flags, with `temperature` or `worlds`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .agent import Agent, RandomAgent
+from .mcts import PIMCAgent, SearchAgent
+from .search import Search
+
+KINDS: dict[str, Callable[..., Agent]] = {
+    "random": RandomAgent,
+    "mcts": SearchAgent,
+    "ismcts": SearchAgent,
+    "pimc": PIMCAgent,
+}
+
+
+def agent_options(kind: str) -> dict[str, Any]:
+    """The options of a kind of agent by name, with their defaults."""
+    if kind == "random":
+        return {}
+    own = inspect.signature(KINDS[kind]).parameters.values()
+    settings = inspect.signature(Search).parameters.values()
+    return {p.name: p.default for p in (*settings, *own) if p.default is not p.empty and p.name != "evaluator"}
+
+
+def make_agent(name: str) -> Agent:
+    """The agent of this name.
+
+    >>> make_agent("mcts:seconds=0.5,c=1.2")  # doctest: +ELLIPSIS
+    <pbm_agents.mcts.SearchAgent object at ...>
+    >>> make_agent("mtcs")
+    Traceback (most recent call last):
+    ValueError: 'mtcs' is no agent: expected random, mcts, ismcts, pimc or module:attribute
+    """
+    kind, _, rest = name.partition(":")
+    if kind not in KINDS:
+        if rest:
+            return _own(name, kind, rest)
+        raise ValueError(f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute")
+    known, options = agent_options(kind), {}
+    for part in rest.split(",") if rest else []:
+        option, equals, text = (piece.strip() for piece in part.partition("="))
+        if option not in known or not equals:
+            expected = ", ".join(known) if known else "none"
+            raise ValueError(f"{part!r} in {name!r}: expected option=value with one of the options: {expected}")
+        if option in options:
+            raise ValueError(f"{option!r} is given twice in {name!r}")
+        options[option] = _value(text, part, name)
+    return KINDS[kind](**options)
+
+
+def _value(text: str, part: str, name: str) -> bool | int | float:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise ValueError(f"{part!r} in {name!r}: expected a number, true or false after the =")
+
+
+def _own(name: str, module: str, attribute: str) -> Agent:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute ({error})"
+        ) from error
+    if isinstance(found, type) or not callable(getattr(found, "act", None)):
+        if not callable(found):
+            raise ValueError(f"{name!r} is {found!r}: expected an agent, or what makes one when called")
+        found = found()
+    if not callable(getattr(found, "act", None)):
+        raise ValueError(f"{name!r} made {found!r}: expected an agent, with act(game, views, rng)")
+    return found

@@ -1,0 +1,183 @@
+"""Simulations in waves: some walks in each of many trees at once, from the roots to the leaves and back."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.randomness import Seeds, branch
+
+from .evaluators import Evaluator
+from .result import SearchResult
+from .tree import BEST, ILLEGAL, NONE, SUM, TERMINAL, WALK, Array, Tree, arrive, back_up, choose, expand, plant
+
+
+@final
+class Forest:
+    """Trees of one game, grown together. Room is allocated once."""
+
+    def __init__(
+        self, game: Game, trees: int, capacity: int, *, hidden: bool, width: int, evaluator: Evaluator
+    ) -> None:
+        self.game, self.width, self.evaluator = game, width, evaluator
+        self.tree = Tree(game, trees, capacity, hidden=hidden, priors=evaluator.gives_priors)
+        walks = trees * width
+        self._walks, self._leaf_walks = np.zeros(walks, WALK), np.zeros(walks, WALK)
+        self._moving, self._leaves = np.zeros(walks, game.dtype), np.zeros(walks, game.dtype)
+        self._masks, self._leaf_masks = (np.zeros((walks, game.num_actions), np.bool_) for _ in range(2))
+        self._actions = np.zeros(walks, np.int64)
+        self._leaf_seeds = np.zeros(walks, np.uint64)
+        size = game.dtype.itemsize
+        self._moving_bytes = self._moving.view(np.uint8).reshape(walks, size)
+        self._leaf_bytes = self._leaves.view(np.uint8).reshape(walks, size)
+        self._to_move, self._done = self._moving["to_move"], self._moving["done"]
+        self._leaf_to_move = self._leaves["to_move"]
+
+    def plant(self, views: Array, seeds: Seeds) -> None:
+        """New roots. `seeds` (G,) are the streams of the trees, advanced in place."""
+        game, tree = self.game, self.tree
+        self._views, self._seeds = views, seeds
+        self._root_masks = game.legal_action_mask(views)
+        roots = views.copy()
+        roots["viewer"] = -1
+        count = len(views)
+        plant(
+            tree.nodes, tree.edges, tree.sums, tree.available, tree.sizes, tree.bytes,
+            roots.view(np.uint8).reshape(count, -1), views["to_move"], self._root_masks, game.resign,
+        )  # fmt: skip
+        if self.evaluator.gives_priors:
+            priors, _ = self.evaluator(game, game.determinize(views, seeds), self._root_masks, seeds)
+            tree.priors[:count, 0] = priors
+
+    def add_noise(self, fraction: float, concentration: float) -> None:
+        """Mix Dirichlet noise into the priors of the roots (Silver et al. 2017)."""
+        for g in range(len(self._views)):
+            rng = np.random.default_rng(int(self._seeds[g]))
+            legal = np.flatnonzero(self._root_masks[g])
+            legal = legal[legal != self.game.resign]
+            noise = rng.dirichlet(np.full(len(legal), concentration))
+            self.tree.priors[g, 0, legal] = (1 - fraction) * self.tree.priors[g, 0, legal] + fraction * noise
+
+    def wave(self, games: Array, c: float, solve: bool) -> int:
+        """One simulation for each entry of `games`: trees, each at most `width` times. How many roots have been proven."""
+        game, tree = self.game, self.tree
+        count, arrived = len(games), 0
+        walks, moving, masks, actions = self._walks, self._moving, self._masks, self._actions
+        walks["game"][:count] = games
+        walks["node"][:count] = 0
+        if tree.hidden:
+            moving[:count] = self._determinized(games)
+            masks[:count] = self._root_masks[games]
+        going = count
+        while going:
+            choose(
+                tree.nodes, tree.edges, tree.sums, tree.priors, tree.available, tree.bytes, self._seeds,
+                walks, going, self._moving_bytes, masks, actions, c, game.resign,
+            )  # fmt: skip
+            game.step(moving[:going], actions[:going])
+            before = going
+            going = arrive(
+                tree.nodes, tree.edges, tree.sums, tree.available, tree.sizes, self._seeds,
+                walks, before, self._moving_bytes, self._to_move, self._done,
+                self._leaf_walks, arrived, self._leaf_bytes, self._leaf_seeds, self.evaluator.gives_priors,
+            )  # fmt: skip
+            arrived += before - going
+            if going:
+                game.legal_action_mask(moving[:going], out=masks[:going])
+        return self._evaluate(count, solve)
+
+    def _determinized(self, games: Array) -> Array:
+        streams = np.empty(len(games), np.uint64)
+        branch(self._seeds, games, streams)
+        return self.game.determinize(self._views[games], streams)
+
+    def _evaluate(self, count: int, solve: bool) -> int:
+        game, tree = self.game, self.tree
+        leaves = self._leaves[:count]
+        priors = self.evaluator.gives_priors
+        if priors:
+            game.legal_action_mask(leaves, out=self._leaf_masks[:count])
+        given, values = self.evaluator(game, leaves, self._leaf_masks[:count], self._leaf_seeds[:count])
+        if priors:
+            expand(
+                tree.nodes, tree.edges, tree.sums, tree.available, tree.sizes, tree.bytes, tree.priors,
+                self._leaf_walks, count, self._leaf_bytes, self._leaf_to_move,
+                self._leaf_masks, given, game.resign,
+            )  # fmt: skip
+        return back_up(tree.nodes, tree.edges, tree.sums, self._leaf_walks, count, values, solve)
+
+    def fits(self, game: Game, trees: int, hidden: bool) -> bool:
+        """Is there room for `trees` trees of this game?"""
+        return game == self.game and hidden == self.tree.hidden and trees <= self.tree.trees
+
+    def decided(self, games: Array, left: int | None) -> Array:
+        """(len(games),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited
+        one in as many simulations (a proof of its loss could still).
+        """
+        proven = self.tree.nodes["proven"][games, 0]
+        if left is None:
+            return proven
+        visits = np.sort(self.tree.edges["visits"][games, 0], axis=1)
+        return proven | (visits[:, -1] - visits[:, -2] > left)
+
+    def results(self, simulations: Array, seconds: float) -> list[SearchResult]:
+        """What stands at the roots."""
+        return [self._result(g, int(simulations[g]), seconds) for g in range(len(self._views))]
+
+    def _result(self, g: int, simulations: int, seconds: float) -> SearchResult:
+        tree = self.tree
+        root, player = tree.nodes[g, 0], int(tree.nodes[g, 0]["player"])
+        visits, values, settled = self._edges(g, 0)
+        value = tree.sums[g, 0, BEST] if root["proven"] else tree.sums[g, 0, SUM] / max(1, visits.sum())
+        best = _best(visits, values, settled)
+        return SearchResult(
+            game=self.game,
+            player=player,
+            visits=visits,
+            values=values,
+            settled=settled,
+            value=value.copy(),
+            proven=bool(root["proven"]),
+            best=best,
+            principal_variation=tuple(self._line(g, best)),
+            simulations=simulations,
+            seconds=seconds,
+            nodes=int(tree.sizes[g]),
+        )
+
+    def _edges(self, g: int, n: int) -> tuple[Array, Array, Array]:
+        """(A,) visits, values for who is to move, settled."""
+        tree = self.tree
+        edges, player = tree.edges[g, n], tree.nodes[g, n]["player"]
+        visits, child = edges["visits"].copy(), edges["child"]
+        values = np.divide(edges["total"], visits, out=np.full(len(visits), np.nan), where=visits > 0)
+        proven = (child < NONE) & (child > ILLEGAL)
+        values[proven] = tree.sums[g, ~child[proven], BEST, player]
+        return visits, values, proven | (child == TERMINAL)
+
+    def _line(self, g: int, action: int) -> list[int]:
+        tree, n, line = self.tree, 0, [action]
+        while True:
+            child = int(tree.edges[g, n, action]["child"])
+            if child in (NONE, TERMINAL):
+                return line
+            n = child if child > 0 else ~child
+            visits, values, settled = self._edges(g, n)
+            if not visits.any():
+                return line
+            action = _best(visits, values, settled)
+            line.append(action)
+
+
+def _best(visits: Array, values: Array, settled: Array) -> int:
+    """The most visited action that is not settled, or a settled one if that is better than its mean; the lowest action
+    of equally good ones.
+    """
+    open_visits = np.where(settled, 0, visits)
+    if not open_visits.any():
+        return int(np.lexsort((-visits, -np.where(settled, values, -np.inf)))[0])
+    best = int(open_visits.argmax())
+    known = np.where(settled, values, -np.inf)
+    return int(known.argmax()) if known.max() > values[best] or known.max() == 1 else best

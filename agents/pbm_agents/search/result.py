@@ -1,0 +1,100 @@
+"""What a search has found out about one position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs import Game
+
+Ints: TypeAlias = NDArray[np.integer[Any]]
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+SHOWN = 8
+"""Moves in the tables."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """The root of a search tree. `print` it, or let a notebook show it."""
+
+    game: Game
+    player: int
+    """Who is to move."""
+    visits: Ints
+    """(A,) simulations that began with each action."""
+    values: Floats
+    """(A,) their mean return for `player`, or the outcome once that is proven; nan without a visit."""
+    settled: NDArray[np.bool_]
+    """(A,) the action's outcome is proven."""
+    value: Floats
+    """(P,) mean returns of all simulations, or the outcome once that is proven."""
+    proven: bool
+    """The outcome of the position is proven: `value` is what perfect play gives each player."""
+    best: int
+    """The action to play."""
+    principal_variation: tuple[int, ...]
+    """The most visited line of play, from `best` on."""
+    simulations: int
+    """How many this search has run, those of an earlier one whose tree it took over not counted."""
+    seconds: float
+    nodes: int
+
+    def policy(self, temperature: float = 1.0) -> Floats:
+        """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`."""
+        if not temperature >= 0:
+            raise ValueError(f"temperature is {temperature!r}: expected a number from 0 up")
+        if temperature == 0:
+            return np.eye(len(self.visits))[self.best]
+        weights = (self.visits / self.visits.max()) ** (1 / temperature)
+        return weights / weights.sum()
+
+    def sample(self, rng: np.random.Generator, temperature: float = 1.0) -> int:
+        """An action drawn from `policy(temperature)`."""
+        return int(rng.choice(len(self.visits), p=self.policy(temperature)))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Move, visits, share, value, proven: the best move, then the most visited."""
+        order = sorted(np.flatnonzero(self.visits).tolist(), key=lambda a: (a != self.best, -self.visits[a]))
+        total = self.visits.sum()
+        return [
+            (
+                self.game.action_to_string(a),
+                f"{self.visits[a]:,}",
+                f"{self.visits[a] / total:.1%}",
+                f"{self.values[a]:+.3f}",
+                "proven" if self.settled[a] else "",
+            )
+            for a in order[:SHOWN]
+        ]
+
+    def _summary(self) -> str:
+        value = ", ".join(f"player_{k} {v:+.3f}" for k, v in enumerate(self.value))
+        return (
+            f"{self.simulations:,} simulations in {self.seconds:.3f} s, {self.nodes:,} nodes; player_{self.player} to move; "
+            f"value {'proven: ' * self.proven}{value}"
+        )
+
+    def _line(self) -> str:
+        return " ".join(self.game.action_to_string(a) for a in self.principal_variation)
+
+    def __str__(self) -> str:
+        rows = [("move", "visits", "share", "value", ""), *self._rows()]
+        widths = [max(len(row[k]) for row in rows) for k in range(5)]
+        table = ["  ".join(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([self._summary(), f"expected: {self._line()}", "", *table])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>" + "".join(f"<td style='text-align:right'>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("move", "visits", "share", "value", ""))
+        return (
+            f"<div><p>{escape(self._summary())}<br>expected: <code>{escape(self._line())}</code></p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
+        )
