@@ -1,0 +1,17 @@
+"""The `pbm` command. It needs the extra `cli` (typer and rich), which nothing else in the package imports."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """The entry point of `pbm`."""
+    try:
+        from .app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("typer", "rich"):
+            raise
+        print(f"pbm needs {error.name}, of the extra `cli`: pip install 'pbm-envs[cli]'", file=sys.stderr)
+        sys.exit(2)
+    app(prog_name="pbm")
