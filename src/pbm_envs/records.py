@@ -2,7 +2,8 @@
 
     {"schema": 1, "version": "0.1.0", "number": 0, "game": "chameleon", "options": {"size": 3, ...}, "board": null,
      "seed": 7, "agents": ["random", "mcts:simulations=50"], "opening": 0, "moves": ["b2x", "swap", ...],
-     "returns": [-1.0, 1.0], "ending": "won", "forfeits": [], "plies": 9, "seconds": [0.01, 0.2]}
+     "returns": [-1.0, 1.0], "ending": "won", "forfeits": [], "plies": 9, "turns": [5, 4],
+     "seconds": [0.01, 0.2]}
 
 `agents[k]` plays `player_k`. Plies are counted from 1: ply 1 is `moves[0]`. Who crashes or plays an illegal move
 forfeits: they leave the game as if by resigning (A2), whether or not its options allow that, and `forfeits` says why.
@@ -77,6 +78,8 @@ class GameRecord:
     """One of ENDINGS."""
     forfeits: tuple[Forfeit, ...] = ()
     plies: int
+    turns: tuple[int, ...] = ()
+    """How often each seat has moved after the opening."""
     seconds: tuple[float, ...] = ()
     """Thinking time, by seat; of agents that are asked about many games at once, their share."""
 
@@ -122,6 +125,7 @@ FIELDS: dict[str, Any] = {
     "ending": str,
     "forfeits": [dict],
     "plies": int,
+    "turns": [int],
     "seconds": [(int, float)],
 }
 """JSON's types of the fields; a list holds the type of its elements."""
@@ -192,9 +196,9 @@ def replay(record: GameRecord) -> Iterator[States]:
     and the reason, where the rules do not bear the record out; returns and ending are checked after the last position.
     """
     game = game_of(record)
-    for name in ("agents", "returns", "seconds"):
+    for name in ("agents", "returns", "turns", "seconds"):
         length = len(getattr(record, name))
-        if length != game.num_players and (length or name != "seconds"):
+        if length != game.num_players and (length or name in ("agents", "returns")):
             raise RecordError(f"{name} are {length}: expected {game.num_players}, one for each player")
     try:
         state = game.init(1, np.random.default_rng(0), record.board)
@@ -202,11 +206,13 @@ def replay(record: GameRecord) -> Iterator[States]:
         raise RecordError(f"ply 0: {error}") from None
     yield state.copy()
     forfeits = {forfeit.ply: forfeit for forfeit in record.forfeits}
+    turns = [0] * game.num_players
     for ply, text in enumerate(record.moves, start=1):
         if state["done"][0]:
             raise RecordError(f"ply {ply}: {text!r} comes after the end of the game")
+        player = int(state["to_move"][0])
+        turns[player] += ply > record.opening
         if ply in forfeits:
-            player = int(state["to_move"][0])
             if text != RESIGN or forfeits[ply].player != player:
                 raise RecordError(
                     f"ply {ply}: player_{forfeits[ply].player} forfeits and the move is {text!r}: expected 'resign' "
@@ -221,6 +227,7 @@ def replay(record: GameRecord) -> Iterator[States]:
         yield state.copy()
     found = {
         "plies": len(record.moves),
+        "turns": tuple(turns) if record.turns else (),
         "returns": tuple(state["returns"][0].tolist()),
         "ending": ending(state, record.moves, record.forfeits),
     }

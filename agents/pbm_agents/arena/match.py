@@ -16,7 +16,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, remove_player
 
-from ..agent import Agent, States
+from ..agent import Agent, Views
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Opening:
     board: str | None = None
     moves: tuple[str, ...] = ()
 
-    def position(self, game: Game) -> tuple[States, States]:
+    def position(self, game: Game) -> tuple[Views, Views]:
         """The board and the position after the moves, batches of one."""
         start = game.init(1, np.random.default_rng(self.seed), self.board)
         state = start.copy()
@@ -52,10 +52,10 @@ def play_games(
     agents look at nothing but their arguments (a clock, say); the games of another batch are others.
     """
     starts, positions = zip(*(opening.position(game) for opening in openings), strict=True)
-    states: States = np.concatenate(positions)
+    states = np.concatenate(positions)
     moves = [list(opening.moves) for opening in openings]
     forfeits: list[list[Forfeit]] = [[] for _ in openings]
-    seconds = np.zeros((len(states), game.num_players))
+    turns, seconds = np.zeros((2, len(states), game.num_players))
     generators = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(agents))]
     names, every_row = list(agents), np.arange(len(openings))
     owners = np.array([[names.index(name) for name in row] for row in seats])  # (B, P)
@@ -69,6 +69,7 @@ def play_games(
             views = game.view(asked, movers)
             began = perf_counter()
             answers = ask(agent, game, views, generators[k])
+            turns[rows, movers] += 1
             seconds[rows, movers] += (perf_counter() - began) / len(rows)
             for row, mover, answer in zip(rows.tolist(), movers.tolist(), answers, strict=True):
                 state = states[row : row + 1]
@@ -89,6 +90,7 @@ def play_games(
             agents=tuple(seats[row]),
             seed=opening.seed,
             opening=len(opening.moves),
+            turns=tuple(turns[row].astype(int).tolist()),
             seconds=tuple(seconds[row].round(6).tolist()),
             number=first_number + row,
         )
@@ -96,7 +98,7 @@ def play_games(
     ]
 
 
-def ask(agent: Agent, game: Game, views: States, rng: np.random.Generator) -> list[int | str]:
+def ask(agent: Agent, game: Game, views: Views, rng: np.random.Generator) -> list[int | str]:
     """For each view (B,) the agent's action, or why there is none that can be played."""
     try:
         actions = np.asarray(agent.act(game, views.copy(), rng))

@@ -1,0 +1,171 @@
+"""Strengths on the Elo scale, with 95% intervals, from any number of games in any order.
+
+The model is Luce's (1959): of the agents of a game, i wins with probability s_i / (sum of all their s). For two players
+that is Bradley and Terry's (1952), and the curve that Elo used; it holds for three as well. A draw is half a win for
+each of two, a third for each of three. A rating is 400 log10 s: 400 points apart, one wins ten times as often.
+
+Strengths are those of maximum likelihood (Newton's method), where each agent has also won at least half a game and lost
+half a game, in all, against those it has met. For a pair that is Jeffreys' prior; it keeps who has won everything
+finite and hardly moves anyone else.
+
+Intervals are those of the Bayesian bootstrap (Rubin 1981): the openings are weighted at random by Exp(1), the prior's
+games by Gamma, the strengths fitted again, REPLICATES times, and 95% of them lie in the interval. An opening played
+from all seats is weighted as a whole, since its games are alike. For a pair without draws these are the quantiles of
+Beta(wins + 1/2, losses + 1/2): wide for who has won everything, where resampling games would give no width at all.
+
+    Shapes: R replicates, K sets of agents that have met, n agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs.records import UNFINISHED, GameRecord
+
+Array = NDArray[np.float64]
+
+ELO = 400 / np.log(10)
+PRIOR = 0.5
+"""Games won, and games lost, that an agent is given."""
+LEAST = 1e-9
+"""Below this a random weight is taken for this, so that strengths are finite."""
+REPLICATES, AT_ONCE = 1000, 50
+STEPS, LONGEST, CLOSE = 200, 2.0, 1e-9
+"""Of Newton's method: how many, the longest in log s, and the one that is short enough to stop."""
+
+
+class Rating(NamedTuple):
+    """A strength on the Elo scale and its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def shares(record: GameRecord) -> tuple[float, ...]:
+    """How much of the win each seat has: 1 and 0, or equal parts for those who draw."""
+    players = len(record.returns)
+    return tuple((1 + (players - 1) * value) / players for value in record.returns)  # A1, A2
+
+
+def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0) -> dict[str, Rating]:
+    """The rating of each agent, best first; their mean is 0, or the agent `anchor` is.
+
+    Agents that have not met, nor through others, are rated apart, each such circle with mean 0 (`circles`). Unfinished
+    games do not count. `seed` is that of the bootstrap.
+    """
+    ended = [record for record in records if record.ending != UNFINISHED]
+    agents, seats, together = who_met(ended)
+    if anchor is not None and anchor not in agents:
+        raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
+    if not agents:
+        return {}
+    opening, cell, share = results(ended)
+    openings, size = opening.max() + 1, seats.size
+    meetings = (seats > 0).sum(axis=0)
+    prior = (seats > 0) * PRIOR / np.where(seats > 0, meetings, np.inf).min(axis=1, keepdims=True)
+    rng = np.random.default_rng(seed)
+
+    def fitted(weights: Array, given: Array) -> Array:
+        """(R, n) for openings weighted so (R, openings) and prior games (R, K, n)."""
+        won = np.array([np.bincount(cell, share * row[opening], minlength=size) for row in weights])
+        strengths = fit(won.reshape(-1, *seats.shape) + given, seats, together)
+        zero = strengths @ (together / together.sum(axis=0))
+        if anchor is not None:
+            k = agents.index(anchor)
+            zero = np.where(together[k], strengths[:, [k]], zero)
+        return ELO * (strengths - zero)
+
+    best = fitted(np.ones((1, openings)), prior)[0]
+    drawn = []
+    for _ in range(REPLICATES // AT_ONCE):
+        given = rng.gamma(np.broadcast_to(prior, (AT_ONCE, *prior.shape)))
+        drawn.append(fitted(rng.exponential(size=(AT_ONCE, openings)), np.where(prior > 0, given.clip(LEAST), 0)))
+    low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5], axis=0)
+    ratings = {
+        agent: Rating(float(best[k]), float(min(low[k], best[k])), float(max(high[k], best[k])))
+        for k, agent in enumerate(agents)
+    }
+    return dict(sorted(ratings.items(), key=lambda item: (-round(item[1].value, 6), item[0])))
+
+
+def circles(records: Sequence[GameRecord]) -> list[list[str]]:
+    """The agents, those together who have met, if only through others."""
+    agents, _, together = who_met(records)
+    return [
+        [agents[j] for j in np.flatnonzero(row)]
+        for k, row in enumerate(together)
+        if not row[:k].any()  # each circle at its first agent
+    ]
+
+
+def who_met(records: Sequence[GameRecord]) -> tuple[list[str], Array, NDArray[np.bool_]]:
+    """The n agents, how many seats each has in each set that has met (K, n), and who is in one circle (n, n)."""
+    agents = sorted({agent for record in records for agent in record.agents})
+    seats = np.array([[met.count(agent) for agent in agents] for met in sets(records)], np.float64)
+    together = np.eye(len(agents), dtype=np.bool_)
+    for row in seats:
+        together |= np.outer(row > 0, row > 0)
+    for _ in agents:
+        together = together @ together
+    return agents, seats, together
+
+
+def sets(records: Sequence[GameRecord]) -> list[tuple[str, ...]]:
+    """Who has met, in order."""
+    return sorted({tuple(sorted(record.agents)) for record in records})
+
+
+def results(records: Sequence[GameRecord]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+    """For each seat of each game the number of its opening, its cell of (K, n), and its share of the win: in an order
+    that does not depend on that of the games.
+    """
+    agents = {agent: k for k, agent in enumerate(sorted({agent for record in records for agent in record.agents}))}
+    met = {names: k for k, names in enumerate(sets(records))}
+    keys = [opening_key(record) for record in records]
+    openings = {key: k for k, key in enumerate(sorted(set(keys)))}
+    rows = sorted(
+        (openings[key], met[tuple(sorted(record.agents))] * len(agents) + agents[agent], share)
+        for key, record in zip(keys, records, strict=True)
+        for agent, share in zip(record.agents, shares(record), strict=True)
+    )
+    opening, cell, share = zip(*rows, strict=True)
+    return np.array(opening), np.array(cell), np.array(share)
+
+
+def opening_key(record: GameRecord) -> tuple[Any, ...]:
+    """The same for the games that the same agents play from one opening, whatever their seats."""
+    return (
+        record.game,
+        repr(sorted(record.options.items())),
+        record.board or "",
+        record.moves[: record.opening],
+        -1 if record.seed is None else record.seed,
+        tuple(sorted(set(record.agents))),
+    )
+
+
+def fit(won: Array, seats: Array, together: NDArray[np.bool_]) -> Array:
+    """log s (R, n) of maximum likelihood, with mean 0 in each circle.
+
+    `won` (R, K, n): what each agent has won of the games of each set; `seats` and `together` as in `who_met`.
+    """
+    games = won.sum(axis=2, keepdims=True)
+    strength = np.zeros((len(won), won.shape[2]))
+    diagonal = np.arange(won.shape[2])
+    for _ in range(STEPS):
+        powers = seats * np.exp(strength - strength.max(axis=1, keepdims=True))[:, None, :]
+        chance = powers / powers.sum(axis=2, keepdims=True)  # (R, K, n)
+        expected = games * chance
+        slope = (won - expected).sum(axis=1)
+        curvature = together - np.swapaxes(expected, 1, 2) @ chance  # the ones of `together` hold the means at 0
+        curvature[:, diagonal, diagonal] += expected.sum(axis=1)
+        step = np.linalg.solve(curvature, slope[..., None])[..., 0].clip(-LONGEST, LONGEST)
+        strength += step
+        if np.abs(step).max() < CLOSE:
+            break
+    return strength
