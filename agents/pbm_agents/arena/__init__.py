@@ -7,8 +7,8 @@ for standing in standings(records):
 """
 
 from .match import Opening, play_games
-from .plots import plot_head_to_head, plot_ratings
-from .ratings import Rating, rate
+from .plots import plot_head_to_head, plot_ratings, save_plot
+from .ratings import Rating, circles, rate
 from .schedule import FORMS, Tournament
 from .standings import HeadToHead, Standing, by_game, head_to_head, seat_scores, standings, write_csv
 from .tournament import play_tournament, tournament_records
@@ -21,12 +21,14 @@ __all__ = [
     "Standing",
     "Tournament",
     "by_game",
+    "circles",
     "head_to_head",
     "play_games",
     "play_tournament",
     "plot_head_to_head",
     "plot_ratings",
     "rate",
+    "save_plot",
     "seat_scores",
     "standings",
     "tournament_records",

@@ -65,7 +65,7 @@ def plot_head_to_head(meetings: HeadToHead, title: str) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: str | Path) -> list[Path]:
+def save_plot(figure: Figure, path: str | Path) -> list[Path]:
     """Write `path`.png and `path`.svg."""
     paths = [Path(f"{path}.{kind}") for kind in KINDS]
     for each in paths:

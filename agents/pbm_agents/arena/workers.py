@@ -34,7 +34,7 @@ def play_batches(batches: Sequence[Batch], workers: int = 1) -> Generator[list[G
             for done in as_completed([pool.submit(batch.play) for batch in batches]):
                 yield done.result()
         except BrokenProcessPool:
-            raise RuntimeError(
+            raise ChildProcessError(
                 "a worker process died and the games in flight are lost: a crash outside Python, too little memory, or "
                 "a script that plays with several workers outside `if __name__ == '__main__':`"
             ) from None

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from . import games
+from . import games, play
 
 EXPECTED = (ValueError, ImportError, OSError)
 """What a person can cause: one line on stderr and exit code 2, no traceback. All else is a bug and shows where."""
@@ -51,3 +51,7 @@ def add(function: Callable[..., None], examples: str) -> None:
 
 
 add(games.games, games.EXAMPLES)
+add(play.play, play.EXAMPLES)
+add(tournament.tournament, tournament.EXAMPLES)
+add(rate.rate, rate.EXAMPLES)
+add(replay.replay, replay.EXAMPLES)

@@ -1,0 +1,126 @@
+"""`pbm rate`: the tables and plots of a tournament, from its records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pbm_envs.records import UNFINISHED, GameRecord, read_records
+
+from ..arena import (
+    HeadToHead,
+    Standing,
+    by_game,
+    circles,
+    head_to_head,
+    plot_head_to_head,
+    plot_ratings,
+    save_plot,
+    seat_scores,
+    standings,
+    tournament_records,
+    write_csv,
+)
+from .terminal import table
+
+EXAMPLES = """
+  pbm rate results
+  pbm rate results --anchor random --out results
+  pbm rate monday.jsonl tuesday.jsonl
+"""
+ALL_GAMES = "all games"
+
+
+def rate(
+    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders of tournaments, or records.")],
+    anchor: Annotated[str | None, typer.Option(metavar="AGENT", help="Who has strength 0; else the mean has.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write tables as CSV and plots as PNG and SVG there.")
+    ] = None,
+) -> None:
+    """Rate the agents of tournaments.
+
+    Elo strengths with 95% intervals, results head to head, by seat, plies and seconds per move; each game for itself,
+    and all together.
+    """
+    records = [record for source in sources for record in _read(source)]
+    tables = report(records, anchor)
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        paths = write_csv(out, tables)
+        for title, (rows, meetings) in tables.items():
+            name = "".join(letter if letter.isalnum() else "-" for letter in title)
+            paths += save_plot(plot_ratings(rows, title), out / f"ratings-{name}")
+            paths += save_plot(plot_head_to_head(meetings, title), out / f"head-to-head-{name}")
+        print(f"\nwritten: {', '.join(map(str, paths))}")
+
+
+def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str, tuple[list[Standing], HeadToHead]]:
+    """Print the tables of each game, and of all if there are several; what was printed."""
+    records = [record for record in records if record.ending != UNFINISHED]
+    if not records:
+        raise ValueError("no game has been played to its end: there is nothing to rate")
+    parts = by_game(records)
+    if len(parts) > 1:
+        parts[ALL_GAMES] = list(records)
+    tables = {}
+    for title, some in parts.items():
+        rows = standings(some, anchor if any(anchor in record.agents for record in some) else None)
+        tables[title] = rows, head_to_head(some, [row.agent for row in rows])
+        by_seat = "" if title == ALL_GAMES else f"; by seat {_percents(seat_scores(some).tolist())}"
+        print(f"\n{title}: {len(some)} games{by_seat}\n")
+        _print_standings(rows, title == ALL_GAMES)
+        print()
+        _print_meetings(tables[title][1])
+        if len(apart := circles(some)) > 1:
+            print(f"\nThese have not met, and their strengths cannot be compared: {'; '.join(map(', '.join, apart))}")
+    if anchor is not None and not any(anchor in record.agents for record in records):
+        raise ValueError(f"anchor is {anchor!r}: expected an agent of these games")
+    return tables
+
+
+def _read(source: Path) -> list[GameRecord]:
+    return tournament_records(source) if source.is_dir() else list(read_records(source))
+
+
+def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:
+    columns = ["", "agent", "Elo", "95% interval", "games", "won", "drawn", "lost", "score", "by seat"]
+    columns += ["plies", "s/move", "forfeits"]
+    cells = [
+        [
+            str(k),
+            row.agent,
+            f"{row.rating.value:+.0f}",
+            f"{row.rating.low:+.0f} to {row.rating.high:+.0f}",
+            *(str(count) for count in (row.games, row.wins, row.draws, row.losses)),
+            _percents([row.score]),
+            _percents(row.score_by_seat),
+            f"{row.plies:.1f}",
+            "" if math.isnan(row.seconds_per_move) else f"{row.seconds_per_move:.2g}",
+            str(row.forfeits),
+        ]
+        for k, row in enumerate(rows, start=1)
+    ]
+    left_out = {name for name in columns if name == "forfeits" and not any(row.forfeits for row in rows)}
+    left_out |= {"by seat"} if mixed else set()
+    shown = [k for k, name in enumerate(columns) if name not in left_out]
+    names = [columns[k] for k in shown]
+    table(names, [[row[k] for k in shown] for row in cells], numbers=[name for name in names if name != "agent"])
+
+
+def _print_meetings(meetings: HeadToHead) -> None:
+    """Scores in percent, the agents under their numbers."""
+    numbers = [str(k) for k in range(1, len(meetings.agents) + 1)]
+    rows = [
+        [number, agent, *("" if math.isnan(score) else f"{100 * score:.0f}" for score in scores)]
+        for number, agent, scores in zip(numbers, meetings.agents, meetings.scores.tolist(), strict=True)
+    ]
+    table(["", "score in % against", *numbers], rows, numbers=["", *numbers])
+
+
+def _percents(scores: Sequence[float]) -> str:
+    return " ".join("-" if math.isnan(score) else f"{100 * score:.0f}%" for score in scores)

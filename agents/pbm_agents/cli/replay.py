@@ -1,0 +1,75 @@
+"""`pbm replay`: records through the rules, and games move by move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pbm_envs.records import GameRecord, RecordError, game_of, verify
+from pbm_envs.records import replay as positions
+
+from ..arena.tournament import GAMES
+
+EXAMPLES = """
+  pbm replay results
+  pbm replay games.jsonl --show 3 | less
+  pbm replay games.jsonl --show 3 --ply 12 --seen-by 1
+"""
+
+
+def replay(
+    source: Annotated[Path, typer.Argument(help="A file of records, one a line, or the folder of a tournament.")],
+    show: Annotated[int | None, typer.Option(metavar="N", min=1, help="Show the game in line N, move by move.")] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="With --show: only the position after this ply.")] = None,
+    seen_by: Annotated[
+        int | None, typer.Option(metavar="PLAYER", min=0, help="With --show: what this seat sees; else all is shown.")
+    ] = None,
+) -> None:
+    """Play records again, and check moves and results.
+
+    Exit code 1, and a line with the ply and the reason for each, if some do not replay.
+    """
+    path = source / GAMES if source.is_dir() else source
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if show is not None:
+        if show > len(lines):
+            raise ValueError(f"{path} has {len(lines)} lines: there is no game in line {show}")
+        _show(GameRecord.from_json(lines[show - 1]), ply, seen_by)
+        return
+    if ply is not None or seen_by is not None:
+        raise ValueError("--ply and --seen-by need --show N: which game?")
+    wrong = 0
+    for number, line in enumerate(lines, start=1):
+        try:
+            verify(GameRecord.from_json(line))
+        except RecordError as error:
+            wrong += 1
+            print(f"{path}, line {number}: {error}")
+    print(f"{len(lines) - wrong} of {len(lines)} games replay")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
+    """Every position, or that after `ply`."""
+    game = game_of(record)
+    if seen_by is not None and seen_by >= game.num_players:
+        raise ValueError(f"--seen-by {seen_by}: expected 0..{game.num_players - 1}")
+    if ply is not None and ply > record.plies:
+        raise ValueError(f"--ply {ply}: the game has {record.plies}")
+    print(f"{game!r}, seed {record.seed}")
+    for seat, agent in enumerate(record.agents):
+        print(f"player_{seat}: {agent}")
+    reasons = {forfeit.ply: f" (forfeit: {forfeit.reason})" for forfeit in record.forfeits}
+    mover = 0
+    for number, state in enumerate(positions(record)):
+        if ply is None or number == ply:
+            if number:
+                given = ", given" if number <= record.opening else ""
+                print(f"\n{number}. player_{mover}: {record.moves[number - 1]}{given}{reasons.get(number, '')}")
+            print("\n" + game.to_text(state if seen_by is None else game.view(state, seen_by)))
+        mover = int(state["to_move"][0])
+    results = ", ".join(f"player_{seat} {value:+g}" for seat, value in enumerate(record.returns))
+    print(f"\n{record.ending}: {results}")

@@ -1,0 +1,67 @@
+"""`pbm tournament`: agents by name play one another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pbm_envs import Game
+
+from ..arena import FORMS, Tournament, play_tournament
+from .games import game_of
+from .rate import report
+
+EXAMPLES = """
+  pbm tournament results -g chameleon:size=7 -a random -a mcts:simulations=100 -a mcts:simulations=1000
+  pbm tournament results2 -g curio -g trinim:num_players=3 -a random -a my_module:MyAgent --openings 50 --workers 4
+  pbm tournament results3 -g unlur -a my_module:MyAgent -a mcts -a random --form gauntlet --opening-moves 2
+"""
+GAMES = Annotated[
+    list[str],
+    typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="A game; several: as often as needed."),
+]
+AGENTS = Annotated[
+    list[str], typer.Option("--agent", "-a", metavar="AGENT", help="An agent by name; at least two of them.")
+]
+
+
+def tournament(
+    folder: Annotated[Path, typer.Argument(help="Where the games are written; it is made if missing.")],
+    games: GAMES,
+    agents: AGENTS,
+    form: Annotated[str, typer.Option(metavar="FORM", help=f"Who meets whom: {', '.join(FORMS)}.")] = FORMS[0],
+    openings: Annotated[int, typer.Option(help="Openings of each game; each is played from all seats.")] = 10,
+    board: Annotated[
+        list[str] | None, typer.Option(metavar="TEXT", help="A board to start from; as often as needed.")
+    ] = None,
+    opening_moves: Annotated[int, typer.Option(help="Random moves that each opening begins with.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the first opening; the others follow.")] = 0,
+    batch: Annotated[int, typer.Option(help="Games that are played, and written, at once.")] = 32,
+    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
+    ] = None,
+) -> None:
+    """Let agents play a tournament, and rate them.
+
+    Stopped in whatever way, the same command goes on with it; the games do not depend on the workers.
+    `pbm rate FOLDER` shows the tables again, and writes them, with plots.
+    """
+    chosen = Tournament(
+        games=tuple(_game(text) for text in games),
+        agents=tuple(agents),
+        form=form,
+        openings=openings,
+        boards=tuple(board or ()),
+        opening_moves=opening_moves,
+        seed=seed,
+        batch=batch,
+    )
+    report(play_tournament(chosen, folder, workers, ray or False, progress=True))
+
+
+def _game(text: str) -> Game:
+    name, _, options = text.partition(":")
+    return game_of(name, options.split(",") if options else None)
