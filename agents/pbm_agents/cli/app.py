@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from . import games, play
+from . import games, play, rate, replay, tournament
 
 EXPECTED = (ValueError, ImportError, OSError)
 """What a person can cause: one line on stderr and exit code 2, no traceback. All else is a bug and shows where."""
