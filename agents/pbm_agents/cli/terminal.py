@@ -1,4 +1,4 @@
-"""Tables for a terminal, and for a pipe: there they have no colours and are not cut to a width."""
+"""Terminal or pipe: tables without colours and uncut in a pipe, lines with completion where there is a keyboard."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+try:
+    import readline
+except ImportError:  # Windows
+    READLINE = False
+else:
+    READLINE = True
+
 PIPE_WIDTH = 1000
+CLEAR = "\033[H\033[2J\033[3J"
+"""Also what can be scrolled back to."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
@@ -22,3 +31,43 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequen
     with console.capture() as capture:
         console.print(grid)
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def keyboard() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def read_line(prompt: str, words: Sequence[str]) -> str:
+    """The next line without blanks around it, echoed if from a pipe; or EOFError. Tab completes to one of `words`."""
+    if keyboard():
+        if READLINE:
+            _complete(words)
+        return input(prompt).strip()
+    print(prompt, end="", flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    print(line.strip())
+    return line.strip()
+
+
+def hand_over(name: str, first: bool) -> None:
+    """Clear the screen between two players, so that neither sees what the other saw; in a pipe, a line between them."""
+    if not keyboard():
+        print(f"\n{'-' * 40} {name}")
+        return
+    if not first:
+        input("Enter hides the board ")
+    print("\n" * 200 if Console().is_dumb_terminal else CLEAR, end="", flush=True)
+    input(f"{name}, press Enter when only you see the screen ")
+
+
+def _complete(words: Sequence[str]) -> None:
+    def completer(text: str, k: int) -> str | None:
+        fitting = [word for word in words if word.lower().startswith(text.lower())]
+        return fitting[k] if k < len(fitting) else None
+
+    readline.set_completer(completer)
+    readline.set_completer_delims("\n")  # moves contain "-"
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")

@@ -1,0 +1,162 @@
+"""`pbm play`: persons and agents at one board, in a terminal or a pipe."""
+
+from __future__ import annotations
+
+import secrets
+import textwrap
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pbm_envs import Game
+from pbm_envs.records import RESIGN, append_records
+
+from ..agent import Agent
+from ..arena import Opening
+from ..names import make_agent
+from .games import Options, game_of
+from .session import PERSON, Session
+from .terminal import hand_over, keyboard, read_line
+
+EXAMPLES = """
+  pbm play chameleon -o size=7
+  pbm play curio mcts:simulations=5000 person --seed 7
+  pbm play trinim person person random -o num_players=3
+  pbm play unlur random mcts:seconds=0.1 --pause 1
+"""
+AGENT = "mcts:simulations=1000"
+HELP = """\
+a move      as `moves` lists them; Tab completes it where the terminal can
+moves       the legal moves
+board       the board again
+hint        what an agent would play
+undo        take back your last move, unless something hidden has become known since
+resign      give up
+save FILE   write the game so far at the end of FILE, as a line for `pbm replay`
+quit        leave"""
+COMMANDS = ("moves", "board", "hint", "undo", RESIGN, "save", "quit", "help")
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur.")],
+    players: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {AGENT}."),
+    ] = None,
+    options: Options = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same set-up and the same luck again.")] = None,
+    board: Annotated[str | None, typer.Option(help="Start from this board, in a game that has such texts.")] = None,
+    moves: Annotated[str, typer.Option(help="Start after these moves, separated by blanks.")] = "",
+    hint: Annotated[str, typer.Option(metavar="AGENT", help="Who is asked for hints.")] = AGENT,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the game there when it is left.")] = None,
+    pause: Annotated[float, typer.Option(min=0, help="Seconds after each move of an agent.")] = 0,
+) -> None:
+    """Play a game, or watch one.
+
+    You type moves; `help` lists what else. You see what your seat can know. Several persons pass the keyboard on;
+    agents among themselves play for you to watch, and you see everything. Moves may come from a pipe.
+    """
+    rules, adviser = game_of(game, options), make_agent(hint)
+    if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
+        raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
+    chosen = secrets.randbelow(2**32) if seed is None else seed
+    session = Session(rules, _seats(rules, players or []), Opening(chosen, board, tuple(moves.split())))
+    print(f"{rules!r}, seed {chosen}")
+    print("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
+    _run(session, adviser, pause)
+    if save is not None:
+        _save(session, str(save))
+
+
+def _seats(game: Game, players: Sequence[str]) -> list[str]:
+    if len(players) > game.num_players:
+        raise ValueError(f"{len(players)} players are given: expected at most {game.num_players} in {game!r}")
+    persons = [] if PERSON in players else [PERSON]
+    return [*players, *persons, *[AGENT] * game.num_players][: game.num_players]
+
+
+def _run(session: Session, adviser: Agent, pause: float) -> None:
+    """Until the game is over or the persons leave."""
+    seated = None
+    if not session.persons:
+        _show(session)
+    try:
+        while session.persons or not session.done:
+            if session.done or session.mover in session.persons:
+                seated = _change_seats(session, seated)
+                _show(session)
+                while not _obey(_typed(session), session, adviser):
+                    pass
+            else:
+                mover = session.mover
+                print(f"\nplayer_{mover} ({session.players[mover]}): {session.ask()}")
+                if not session.persons:
+                    _show(session)
+                time.sleep(pause)
+    except EOFError:
+        print("\nThe game is left." if not session.done else "")
+
+
+def _show(session: Session) -> None:
+    """To a person whose turn it is, what that seat can know; in the end and to those who watch, everything."""
+    everything = session.done or not session.persons
+    print(f"\n{session.game.to_text(session.state if everything else session.view(session.mover))}\n")
+
+
+def _change_seats(session: Session, seated: int | None) -> int | None:
+    """Who sits before the screen now: another person than `seated` must not see what that one saw."""
+    if session.done or session.game.perfect_information or len(session.persons) == 1 or seated == session.mover:
+        return seated
+    if seated is not None and keyboard():
+        print(f"\n{session.game.to_text(session.view(seated))}\n")  # what the move has come to
+    hand_over(f"player_{session.mover}", first=seated is None)
+    return session.mover
+
+
+def _typed(session: Session) -> str:
+    """The next line. EOFError where there are no more."""
+    if session.done:
+        return read_line("over> ", COMMANDS)
+    legal = [session.game.action_to_string(action) for action in session.legal()]
+    return read_line(f"player_{session.mover}> ", [*legal, *COMMANDS])
+
+
+def _obey(line: str, session: Session, adviser: Agent) -> bool:
+    """Do what was typed; whether to show the board. EOFError to leave."""
+    word, _, rest = line.partition(" ")
+    word = word.lower()
+    try:
+        if word == "quit" or (session.done and not word):
+            raise EOFError
+        if word == "save":
+            _save(session, rest.strip())
+        elif word == "undo":
+            print(f"taken back: {' '.join(session.undo())}")
+            return True
+        elif word == "board":
+            return True
+        elif word == "help":
+            print(HELP)
+        elif session.done:
+            raise ValueError("the game is over: expected undo, save FILE, or an empty line to leave")
+        elif word == "moves":
+            print(textwrap.fill(" ".join(session.game.action_to_string(action) for action in session.legal()), 100))
+        elif word == "hint":
+            print(session.hint(adviser))
+        elif word:
+            session.play(line)
+            return True
+    except (ValueError, OSError) as error:
+        print(error)
+    return False
+
+
+def _save(session: Session, name: str) -> None:
+    if not name:
+        raise ValueError("expected a file, such as 'save games.jsonl'")
+    record = session.record()
+    append_records(name, [record])
+    print(f"saved in {name}: {record.plies} plies, {record.ending}")
