@@ -9,7 +9,8 @@
 | `pimc:worlds=10,simulations=1000` | determinized trees that vote |
 | `package.module:attribute` | your own: an agent, or what makes one when called without arguments |
 
-The options of `mcts`, `ismcts` and `pimc` are those of `Search` that are numbers or flags, with `temperature` or `worlds`.
+The options of `mcts`, `ismcts` and `pimc` are those of `Search` that are numbers or flags, and `temperature` or
+`worlds`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from .agent import Agent, RandomAgent
@@ -35,9 +37,10 @@ def agent_options(kind: str) -> dict[str, Any]:
     """The options of a kind of agent by name, with their defaults."""
     if kind == "random":
         return {}
-    own = inspect.signature(KINDS[kind]).parameters.values()
-    settings = inspect.signature(Search).parameters.values()
-    return {p.name: p.default for p in (*settings, *own) if p.default is not p.empty and p.name != "evaluator"}
+    settings = {setting.name: setting.default for setting in fields(Search) if setting.init}
+    own = {p.name: p.default for p in inspect.signature(KINDS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY}
+    del settings["evaluator"]
+    return settings | own
 
 
 def make_agent(name: str) -> Agent:
@@ -83,9 +86,7 @@ def _own(name: str, module: str, attribute: str) -> Agent:
         for part in attribute.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute ({error})"
-        ) from error
+        raise ValueError(f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute ({error})") from error
     if isinstance(found, type) or not callable(getattr(found, "act", None)):
         if not callable(found):
             raise ValueError(f"{name!r} is {found!r}: expected an agent, or what makes one when called")

@@ -49,6 +49,27 @@ def join(
     return reached
 
 
+@kernel
+def would_touch(
+    stones: Ints,
+    chain: Ints,
+    touches: Ints,
+    cell: int,
+    mark: int,
+    neighbours: Ints,
+    edges: Ints,
+) -> int:
+    """The edges that its chain would touch, were `mark` placed on `cell`."""
+    reached = edges[cell]
+    for k in range(neighbours.shape[1]):
+        other = neighbours[cell, k]
+        if other >= 0 and stones[other] == mark:
+            while chain[other] != other:
+                other = chain[other]
+            reached |= touches[other]
+    return reached
+
+
 def transform_chains(states: States, board: Board, cells: Ints, marks: tuple[int, ...]) -> None:
     """Rename cells and marks of the stones and of their chains, in place."""
     becomes = edge_permutation(board, cells)

@@ -41,6 +41,8 @@ from .state import (
     one,
 )
 
+NO_TRACE = np.zeros((0, 0), np.int8)
+
 
 class Symmetry(NamedTuple):
     """A change of names under which the rules stay the same. Entry k of each field says what k becomes."""
@@ -68,6 +70,8 @@ class Game(ABC):
     num_players: int
     perfect_information: bool = True
     """Every player knows the whole state; else views hide something."""
+    shared_moves: bool = False
+    """An action does the same to the board whoever plays it."""
     num_actions: int
     max_plies: int
     """No game is longer than this."""
@@ -127,7 +131,8 @@ class Game(ABC):
     def _observe(self, views: States, out: Planes) -> None: ...
 
     @abstractmethod
-    def _playout(self, states: States, seeds: Seeds) -> None: ...
+    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
+        """As `playout`; `trace` is (0, 0) if there is none. A game may take no notice of `careful`."""
 
     def _view(self, states: States, views: States) -> None:
         """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in an open game."""
@@ -243,14 +248,22 @@ class Game(ABC):
         states["viewer"] = NOBODY
         return states
 
-    def playout(self, states: States, rng: Rng | Seeds) -> None:
+    def playout(self, states: States, rng: Rng | Seeds, *, careful: bool = False, trace: Ints | None = None) -> None:
         """Play every game to its end, in place, each ply drawn uniformly from the legal actions except `resign`. `rng`
         is a generator or (B,) uint64 seeds, one a game, which are advanced in place.
+
+        `careful`: in Unlur, where a move can complete the opponent's figure, an action that loses at once is drawn
+        anew, unless all do. `trace` (B, A) int8: who has played an action (last) is written there, the contract and the
+        swap excepted; the rest is left alone.
         """
         self._check(states)
         if np.any(states["viewer"] != NOBODY):
             raise ValueError("a view cannot be played on: determinize it first")
-        self._playout(states, seeds(rng, len(states)))
+        if trace is None:
+            trace = NO_TRACE
+        elif trace.shape != (len(states), self.num_actions) or trace.dtype != np.int8:
+            raise ValueError(f"trace is {trace.dtype} {trace.shape}: expected int8 {(len(states), self.num_actions)}")
+        self._playout(states, seeds(rng, len(states)), careful, trace)
 
     def transform(self, states: States, symmetry: Symmetry) -> States:
         """(B,) the same games under other names: playing `symmetry.actions[a]` in them is playing `a` in `states`."""

@@ -1,8 +1,8 @@
 """Random numbers inside kernels: SplitMix64 (Steele, Lea & Flood 2014), one stream a row.
 
 `seeds(rng, n)` draws a start for each row from NumPy's generator; so what happens to a row does not depend on the rows
-beside it, and a kernel call need not unpack a `Generator` (20 microseconds, ten times the rest of a small call). Whoever
-wants each game to have randomness of its own, whatever the batch it is in, keeps the array and passes it instead.
+beside it, and a kernel call need not unpack a `Generator` (20 microseconds, ten times the rest of a small call).
+Whoever wants each game to have randomness of its own, whatever the batch it is in, passes such an array instead.
 """
 
 from __future__ import annotations

@@ -21,10 +21,11 @@ class Evaluator(Protocol):
     gives_priors: bool
 
     def __call__(
-        self, game: Game, states: Array, masks: Array, seeds: Seeds
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
     ) -> tuple[NDArray[np.float32] | None, NDArray[np.float64]]:
         """Priors (R, A), or None if it gives none, and values (R, P) of `states` (R,), which may be changed. Those that
         are done have their returns as values. `masks` (R, A) are only filled in for an evaluator that gives priors.
+        `traces` (R, A), if wanted, are as in `Game.playout`.
         """
         ...
 
@@ -35,29 +36,31 @@ class Playouts:
 
     gives_priors = False
 
-    def __init__(self, count: int = 1) -> None:
-        """`count` games a leaf."""
+    def __init__(self, count: int = 1, careful: bool = True) -> None:
+        """`count` games a leaf; `careful` as in `Game.playout`."""
         if count < 1:
             raise ValueError(f"playouts is {count!r}: expected at least 1")
-        self.count = count
+        self.count, self.careful = count, careful
 
-    def __call__(self, game: Game, states: Array, masks: Array, seeds: Seeds) -> tuple[None, NDArray[np.float64]]:
+    def __call__(
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
+    ) -> tuple[None, NDArray[np.float64]]:
         if self.count == 1:
-            game.playout(states, seeds)
+            game.playout(states, seeds, careful=self.careful, trace=traces)
             return None, states["returns"]
         values = np.zeros((len(states), game.num_players))
         for _ in range(self.count):
             ended = states.copy()
-            game.playout(ended, seeds)
+            game.playout(ended, seeds, careful=self.careful, trace=traces)
             values += ended["returns"]
         return None, values / self.count
 
 
 @final
 class Network:
-    """Any function from observations (R, rows, cols, planes) int8 and masks (R, A) bool, both from the view of who is to
-    move, to priors (R, A), not negative and not all 0 where legal, and values: (R,) for who is to move in a game of two,
-    or (R, P) for all players in the order of the seats. Lists, NumPy arrays, and tensors that NumPy can read.
+    """Any function from observations (R, rows, cols, planes) int8 and masks (R, A) bool, both from the view of who is
+    to move, to priors (R, A), not negative and not all 0 where legal, and values: (R,) for who is to move in a game of
+    two, or (R, P) for all players in the order of the seats. Lists, arrays, and tensors that NumPy can read.
     """
 
     gives_priors = True
@@ -66,7 +69,7 @@ class Network:
         self.function = function
 
     def __call__(
-        self, game: Game, states: Array, masks: Array, seeds: Seeds
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
     ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
         values = states["returns"].astype(np.float64)
         priors = np.zeros(masks.shape, np.float32)

@@ -11,7 +11,24 @@ from pbm_envs.randomness import Seeds, branch
 
 from .evaluators import Evaluator
 from .result import SearchResult
-from .tree import BEST, ILLEGAL, NONE, SUM, TERMINAL, WALK, Array, Tree, arrive, back_up, choose, expand, plant
+from .tree import (
+    BEST,
+    ILLEGAL,
+    NOBODY,
+    NONE,
+    SUM,
+    TERMINAL,
+    UNKNOWN,
+    WALK,
+    Array,
+    Tree,
+    arrive,
+    back_up,
+    choose,
+    expand,
+    graft,
+    plant,
+)
 
 
 @final
@@ -19,37 +36,63 @@ class Forest:
     """Trees of one game, grown together. Room is allocated once."""
 
     def __init__(
-        self, game: Game, trees: int, capacity: int, *, hidden: bool, width: int, evaluator: Evaluator
+        self, game: Game, trees: int, capacity: int, *, hidden: bool, width: int, evaluator: Evaluator, rave: float
     ) -> None:
-        self.game, self.width, self.evaluator = game, width, evaluator
-        self.tree = Tree(game, trees, capacity, hidden=hidden, priors=evaluator.gives_priors)
-        walks = trees * width
+        """`rave`: its equivalence parameter (see `choose_rave`), 0 without."""
+        self.game, self.width, self.evaluator, self.rave = game, width, evaluator, rave
+        self.tree = Tree(game, trees, capacity, hidden=hidden, priors=evaluator.gives_priors, rave=rave > 0)
+        walks, size = trees * width, game.dtype.itemsize
         self._walks, self._leaf_walks = np.zeros(walks, WALK), np.zeros(walks, WALK)
         self._moving, self._leaves = np.zeros(walks, game.dtype), np.zeros(walks, game.dtype)
         self._masks, self._leaf_masks = (np.zeros((walks, game.num_actions), np.bool_) for _ in range(2))
+        self._traces = np.zeros((walks if rave else 0, game.num_actions), np.int8)
         self._actions = np.zeros(walks, np.int64)
         self._leaf_seeds = np.zeros(walks, np.uint64)
-        size = game.dtype.itemsize
         self._moving_bytes = self._moving.view(np.uint8).reshape(walks, size)
         self._leaf_bytes = self._leaves.view(np.uint8).reshape(walks, size)
         self._to_move, self._done = self._moving["to_move"], self._moving["done"]
         self._leaf_to_move = self._leaves["to_move"]
 
-    def plant(self, views: Array, seeds: Seeds) -> None:
-        """New roots. `seeds` (G,) are the streams of the trees, advanced in place."""
+    def fits(self, game: Game, trees: int, hidden: bool) -> bool:
+        """Is there room for `trees` trees of this game?"""
+        return game == self.game and hidden == self.tree.hidden and trees <= self.tree.trees
+
+    def plant(self, views: Array, seeds: Seeds, old: Forest | None = None) -> None:
+        """New roots, with what is known of them from the trees of `old`. `seeds` (G,) are the streams of the trees,
+        advanced in place.
+        """
         game, tree = self.game, self.tree
         self._views, self._seeds = views, seeds
         self._root_masks = game.legal_action_mask(views)
         roots = views.copy()
-        roots["viewer"] = -1
+        roots["viewer"] = NOBODY
         count = len(views)
         plant(
-            tree.nodes, tree.edges, tree.sums, tree.available, tree.sizes, tree.bytes,
+            tree.nodes, tree.edges, tree.sums, tree.available, tree.rave, tree.sizes, tree.bytes,
             roots.view(np.uint8).reshape(count, -1), views["to_move"], self._root_masks, game.resign,
         )  # fmt: skip
         if self.evaluator.gives_priors:
-            priors, _ = self.evaluator(game, game.determinize(views, seeds), self._root_masks, seeds)
-            tree.priors[:count, 0] = priors
+            states = game.determinize(views, seeds)
+            tree.priors[:count, 0], _ = self.evaluator(game, states, self._root_masks, seeds, None)
+        if old is not None:
+            for g in range(count):
+                self._take_over(old.tree, g, roots[g : g + 1])
+
+    def _take_over(self, old: Tree, g: int, root: Array) -> None:
+        """Tree g becomes a copy of what `old` has below a node with the state `root`, if there is one. The tree that
+        was at the same place is looked at first.
+        """
+        tree = self.tree
+        for other in sorted(range(old.used), key=lambda k: (k != g, k)):
+            size = old.sizes[other]
+            known = (old.states["ply"][other, :size] == root["ply"]) & (old.nodes["untried"][other, :size] != UNKNOWN)
+            for n in np.flatnonzero(known):
+                if all(np.array_equal(old.states[name][other, n], root[name][0]) for name in self.game.dtype.names):
+                    tree.sizes[g] = graft(
+                        old.nodes, old.edges, old.sums, old.priors, old.rave, old.bytes, other, n,
+                        tree.nodes, tree.edges, tree.sums, tree.priors, tree.rave, tree.bytes, g, tree.capacity // 2,
+                    )  # fmt: skip
+                    return
 
     def add_noise(self, fraction: float, concentration: float) -> None:
         """Mix Dirichlet noise into the priors of the roots (Silver et al. 2017)."""
@@ -61,56 +104,52 @@ class Forest:
             self.tree.priors[g, 0, legal] = (1 - fraction) * self.tree.priors[g, 0, legal] + fraction * noise
 
     def wave(self, games: Array, c: float, solve: bool) -> int:
-        """One simulation for each entry of `games`: trees, each at most `width` times. How many roots have been proven."""
+        """One simulation for each entry of `games`, each tree at most `width` times. How many roots it has proven."""
         game, tree = self.game, self.tree
-        count, arrived = len(games), 0
+        going, arrived = len(games), 0
         walks, moving, masks, actions = self._walks, self._moving, self._masks, self._actions
-        walks["game"][:count] = games
-        walks["node"][:count] = 0
+        walks["game"][:going] = games
+        walks["node"][:going] = 0
         if tree.hidden:
-            moving[:count] = self._determinized(games)
-            masks[:count] = self._root_masks[games]
-        going = count
+            streams = np.empty(going, np.uint64)
+            branch(self._seeds, games, streams)
+            moving[:going] = game.determinize(self._views[games], streams)
+            masks[:going] = self._root_masks[games]
         while going:
             choose(
-                tree.nodes, tree.edges, tree.sums, tree.priors, tree.available, tree.bytes, self._seeds,
-                walks, going, self._moving_bytes, masks, actions, c, game.resign,
+                tree.nodes, tree.edges, tree.sums, tree.priors, tree.available, tree.rave, tree.bytes, self._seeds,
+                walks, going, self._moving_bytes, masks, actions, c, self.rave, game.resign,
             )  # fmt: skip
             game.step(moving[:going], actions[:going])
             before = going
             going = arrive(
-                tree.nodes, tree.edges, tree.sums, tree.available, tree.sizes, self._seeds,
+                tree.nodes, tree.edges, tree.sums, tree.available, tree.rave, tree.sizes, self._seeds,
                 walks, before, self._moving_bytes, self._to_move, self._done,
                 self._leaf_walks, arrived, self._leaf_bytes, self._leaf_seeds, self.evaluator.gives_priors,
             )  # fmt: skip
             arrived += before - going
             if going:
                 game.legal_action_mask(moving[:going], out=masks[:going])
-        return self._evaluate(count, solve)
+        return self._back_up(len(games), solve)
 
-    def _determinized(self, games: Array) -> Array:
-        streams = np.empty(len(games), np.uint64)
-        branch(self._seeds, games, streams)
-        return self.game.determinize(self._views[games], streams)
-
-    def _evaluate(self, count: int, solve: bool) -> int:
+    def _back_up(self, count: int, solve: bool) -> int:
         game, tree = self.game, self.tree
-        leaves = self._leaves[:count]
-        priors = self.evaluator.gives_priors
-        if priors:
-            game.legal_action_mask(leaves, out=self._leaf_masks[:count])
-        given, values = self.evaluator(game, leaves, self._leaf_masks[:count], self._leaf_seeds[:count])
-        if priors:
+        leaves, masks, traces = self._leaves[:count], self._leaf_masks[:count], None
+        if self.evaluator.gives_priors:
+            game.legal_action_mask(leaves, out=masks)
+        if self.rave:
+            traces = self._traces[:count]
+            traces.fill(NOBODY)
+        priors, values = self.evaluator(game, leaves, masks, self._leaf_seeds[:count], traces)
+        if priors is not None:
             expand(
-                tree.nodes, tree.edges, tree.sums, tree.available, tree.sizes, tree.bytes, tree.priors,
-                self._leaf_walks, count, self._leaf_bytes, self._leaf_to_move,
-                self._leaf_masks, given, game.resign,
+                tree.nodes, tree.edges, tree.sums, tree.available, tree.rave, tree.sizes, tree.bytes, tree.priors,
+                self._leaf_walks, count, self._leaf_bytes, self._leaf_to_move, masks, priors, game.resign,
             )  # fmt: skip
-        return back_up(tree.nodes, tree.edges, tree.sums, self._leaf_walks, count, values, solve)
-
-    def fits(self, game: Game, trees: int, hidden: bool) -> bool:
-        """Is there room for `trees` trees of this game?"""
-        return game == self.game and hidden == self.tree.hidden and trees <= self.tree.trees
+        return back_up(
+            tree.nodes, tree.edges, tree.sums, tree.rave, self._leaf_walks, count, values,
+            self._traces, game.shared_moves, solve,
+        )  # fmt: skip
 
     def decided(self, games: Array, left: int | None) -> Array:
         """(len(games),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited
@@ -127,18 +166,16 @@ class Forest:
         return [self._result(g, int(simulations[g]), seconds) for g in range(len(self._views))]
 
     def _result(self, g: int, simulations: int, seconds: float) -> SearchResult:
-        tree = self.tree
-        root, player = tree.nodes[g, 0], int(tree.nodes[g, 0]["player"])
+        tree, root = self.tree, self.tree.nodes[g, 0]
         visits, values, settled = self._edges(g, 0)
-        value = tree.sums[g, 0, BEST] if root["proven"] else tree.sums[g, 0, SUM] / max(1, visits.sum())
         best = _best(visits, values, settled)
         return SearchResult(
             game=self.game,
-            player=player,
+            player=int(root["player"]),
             visits=visits,
             values=values,
             settled=settled,
-            value=value.copy(),
+            value=tree.sums[g, 0, BEST].copy() if root["proven"] else tree.sums[g, 0, SUM] / max(1, root["visits"]),
             proven=bool(root["proven"]),
             best=best,
             principal_variation=tuple(self._line(g, best)),
@@ -158,6 +195,7 @@ class Forest:
         return visits, values, proven | (child == TERMINAL)
 
     def _line(self, g: int, action: int) -> list[int]:
+        """The best action of each node, from `action` at the root on."""
         tree, n, line = self.tree, 0, [action]
         while True:
             child = int(tree.edges[g, n, action]["child"])
@@ -172,12 +210,12 @@ class Forest:
 
 
 def _best(visits: Array, values: Array, settled: Array) -> int:
-    """The most visited action that is not settled, or a settled one if that is better than its mean; the lowest action
-    of equally good ones.
+    """The most visited action whose outcome is open, or one that is settled if that wins or is better than the other's
+    mean; the lowest of equally good ones.
     """
+    known = np.where(settled, values, -np.inf)
     open_visits = np.where(settled, 0, visits)
     if not open_visits.any():
-        return int(np.lexsort((-visits, -np.where(settled, values, -np.inf)))[0])
+        return int(np.lexsort((-visits, -known))[0])
     best = int(open_visits.argmax())
-    known = np.where(settled, values, -np.inf)
     return int(known.argmax()) if known.max() > values[best] or known.max() == 1 else best

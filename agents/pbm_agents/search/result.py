@@ -75,8 +75,8 @@ class SearchResult:
     def _summary(self) -> str:
         value = ", ".join(f"player_{k} {v:+.3f}" for k, v in enumerate(self.value))
         return (
-            f"{self.simulations:,} simulations in {self.seconds:.3f} s, {self.nodes:,} nodes; player_{self.player} to move; "
-            f"value {'proven: ' * self.proven}{value}"
+            f"{self.simulations:,} simulations in {self.seconds:.3f} s, {self.nodes:,} nodes; "
+            f"player_{self.player} to move; value {'proven: ' * self.proven}{value}"
         )
 
     def _line(self) -> str:

@@ -1,7 +1,7 @@
 """Monte Carlo tree search for every game of pbm_envs, by simulations or by the clock.
 
-Open games are searched as they are; where states are hidden, information sets are (see `tree`). `Search` holds the
-settings, `run` searches a batch of positions.
+Open games are searched as they are; where states are hidden, information sets are (see `tree`). A `Search` holds the
+settings; `run` searches a batch of positions.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias, final
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -21,111 +22,136 @@ from .forest import Forest
 from .result import SearchResult
 from .tree import Array, Tree
 
-Views: TypeAlias = Array
-
 CHECKED = 32
-"""Simulations of a game between two looks whether its best move can still change."""
+"""Simulations of a position between two looks whether its best action can still change."""
 MEBIBYTE = 1 << 20
 
 
-@final
-class Search:
-    """The settings of a search.
+class Weights(NamedTuple):
+    """What the search uses where it is not told."""
 
-    >>> import numpy as np
+    c: float
+    rave: float
+
+
+DEFAULTS = {
+    "chameleon": Weights(c=0.1, rave=1000),
+    "curio": Weights(c=0.7, rave=0),
+    "trinim": Weights(c=0.7, rave=0),
+    "unlur": Weights(c=0.1, rave=1000),
+}
+"""Of our games, as `benchmarks/tune_search.py` has found them best."""
+OTHERWISE = Weights(c=1.0, rave=0)
+"""Of other people's games, and without RAVE."""
+PUCT_C = 1.5
+_compiled: set[Any] = set()
+"""What searches by the clock have been compiled for in this process."""
+
+
+@final
+@dataclass(frozen=True)
+class Search:
+    """The settings of a search, and the room that it works in.
+
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(0)
-    >>> [result] = Search(simulations=4000).run(game, game.init(1, rng), rng)
-    >>> result.proven, game.action_to_string(result.best), result.value.tolist()
-    (True, 'b2x', [1.0, -1.0])
+    >>> [result] = Search(simulations=20000).run(game, game.init(1, rng), rng)
+    >>> result.proven, result.value.tolist()  # the second player can always swap
+    (True, [-1.0, 1.0])
     """
 
-    def __init__(
-        self,
-        simulations: int | None = None,
-        seconds: float | None = None,
-        *,
-        c: float | None = None,
-        width: int = 1,
-        playouts: int = 1,
-        evaluator: Evaluator | PriorsAndValues | None = None,
-        solver: bool = True,
-        early_stop: bool = False,
-        noise: float = 0.0,
-        concentration: float = 0.3,
-        threads: int = 1,
-        memory: int = 1024,
-    ) -> None:
-        """A budget of `simulations` for each position, or of `seconds`: for a batch, `seconds` times its size.
+    simulations: int | None = None
+    """The budget of each position: so many simulations;"""
+    seconds: float | None = None
+    """or so much time: a batch takes this times its size, over `threads`. One of the two is given."""
+    c: float | None = None
+    """Weight of exploration in UCT (in PUCT, where the evaluator gives priors). None: by game, see DEFAULTS."""
+    rave: float | None = None
+    """Equivalence parameter of RAVE, in open games without priors; 0: plain UCT. None: by game."""
+    width: int = 1
+    """Simulations of one position that are on their way at the same time; 1 is the sequential algorithm."""
+    playouts: int = 1
+    """Random games a leaf."""
+    careful: bool = True
+    """As in `Game.playout`."""
+    evaluator: Evaluator | PriorsAndValues | None = None
+    """Instead of playouts: a function from observations and masks to priors and values (`evaluators.Network`)."""
+    solver: bool = True
+    """Prove outcomes, in open games."""
+    early_stop: bool = False
+    """End when no other action can overtake the most visited one; by the clock, at the speed so far."""
+    reuse: bool = False
+    """Start from what the last `run` knew of a position, in open games. What a run finds then depends on the last."""
+    noise: float = 0.0
+    """Share of Dirichlet noise in the priors of the root."""
+    concentration: float = 0.3
+    """Of the Dirichlet distribution."""
+    threads: int = 1
+    """The positions of a batch are spread over these."""
+    memory: int = 1024
+    """MiB for the trees of a search by the clock. When they are full, simulations end at their leaves."""
+    _forests: dict[int, Forest] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-        `c`: weight of exploration in UCT, or in PUCT where the evaluator gives priors; None: DEFAULT_C of the game.
-        `width`: simulations of one position on their way at once. `evaluator`: None for `playouts` random games a leaf;
-        else see `evaluators`. `solver`: prove outcomes (open games). `early_stop`: end when no other action can
-        overtake the most visited one. `noise`: share of Dirichlet noise (`concentration`) in the root's priors.
-        `threads`: over which the positions of a batch are spread. `memory`: MiB for the trees of a search by the clock.
-        """
-        if (simulations is None) == (seconds is None):
-            raise ValueError(f"simulations={simulations!r}, seconds={seconds!r}: expected one of the two")
-        for name, value, least in (
-            ("simulations", simulations, 1),
-            ("width", width, 1),
-            ("playouts", playouts, 1),
-            ("threads", threads, 1),
-            ("memory", memory, 1),
-        ):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-                raise ValueError(f"{name} is {value!r}: expected an integer from {least} up")
-        if seconds is not None and not seconds > 0:
-            raise ValueError(f"seconds is {seconds!r}: expected a number above 0")
-        if c is not None and not c >= 0:
-            raise ValueError(f"c is {c!r}: expected a number from 0 up")
-        if not 0 <= noise <= 1 or not concentration > 0:
-            raise ValueError(f"noise={noise!r}, concentration={concentration!r}: expected 0 to 1, and above 0")
-        if evaluator is not None and playouts != 1:
-            raise ValueError(f"playouts={playouts!r} beside an evaluator: expected one of the two")
-        self.simulations, self.seconds, self.c, self.width = simulations, seconds, c, width
-        self.solver, self.early_stop, self.threads, self.memory = solver, early_stop, threads, memory
-        self.noise, self.concentration = noise, concentration
-        self.evaluator = _evaluator(evaluator, playouts)
-        if noise and not self.evaluator.gives_priors:
-            raise ValueError(f"noise is {noise!r}: expected an evaluator that gives priors beside it")
-        self._forests: dict[int, Forest] = {}
+    def __post_init__(self) -> None:
+        if (self.simulations is None) == (self.seconds is None):
+            raise ValueError(f"simulations={self.simulations!r}, seconds={self.seconds!r}: expected one of the two")
+        for name in ("simulations", "width", "playouts", "threads", "memory"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name} is {value!r}: expected an integer from 1 up")
+        for name in ("c", "rave"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise ValueError(f"{name} is {value!r}: expected a number from 0 up")
+        if self.seconds is not None and not 0 < self.seconds < math.inf:
+            raise ValueError(f"seconds is {self.seconds!r}: expected a number above 0")
+        if not 0 <= self.noise <= 1 or not 0 < self.concentration < math.inf:
+            raise ValueError(
+                f"noise={self.noise!r}, concentration={self.concentration!r}: expected 0 to 1, and above 0"
+            )
+        if self.evaluator is not None and self.playouts != 1:
+            raise ValueError(f"playouts={self.playouts!r} beside an evaluator: expected one of the two")
+        if self.noise and not self._judge().gives_priors:
+            raise ValueError(f"noise is {self.noise!r}: expected an evaluator that gives priors beside it")
 
-    def run(self, game: Game, views: Views, rng: Rng) -> list[SearchResult]:
-        """Search each of `views` (B,): views of who is to move, or full states. `rng`: a generator, or (B,) uint64 seeds;
-        a position with the same seed has the same result in any batch, unless the clock ends it.
+    def run(self, game: Game, views: Array, rng: Rng) -> list[SearchResult]:
+        """Search each of `views` (B,): views of who is to move, or full states. `rng`: a generator, or (B,) uint64
+        seeds; a position with the same seed has the same result in any batch, unless the clock or an earlier run
+        matters.
         """
         views = views.copy()
         streams = seeds(rng, len(views)).copy()
-        masks = game.legal_action_mask(views)
-        if not masks.any(axis=1).all():
-            row = int(masks.any(axis=1).argmin())
+        searchable = game.legal_action_mask(views).any(axis=1)
+        if not searchable.all():
+            row = int(searchable.argmin())
             raise ValueError(f"row {row} cannot be searched: expected a game that is not over, seen by who is to move")
         hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
-        parts = [part for part in np.array_split(np.arange(len(views)), self.threads) if len(part)]
         if self.seconds is not None:
             self._warm_up(game, views, hidden)
-        jobs = [(k, game, views[part], streams[part], hidden) for k, part in enumerate(parts)]
+        parts = [part for part in np.array_split(np.arange(len(views)), self.threads) if len(part)]
+        jobs = [(thread, game, views[part], streams[part], hidden) for thread, part in enumerate(parts)]
         if len(jobs) == 1:
             return self._grow(*jobs[0])
-        with ThreadPoolExecutor(len(jobs)) as pool:
+        with ThreadPoolExecutor(len(jobs) or 1) as pool:
             return [result for results in pool.map(lambda job: self._grow(*job), jobs) for result in results]
 
-    def _grow(self, thread: int, game: Game, views: Views, streams: Seeds, hidden: bool) -> list[SearchResult]:
+    def _grow(self, thread: int, game: Game, views: Array, streams: Seeds, hidden: bool) -> list[SearchResult]:
         """Wave after wave, until the budget is spent or every position is decided."""
         start = time.perf_counter()
-        forest = self._forest(thread, game, len(views), hidden)
-        forest.plant(views, streams)
+        weights = self._weights(game, hidden)
+        old = self._forests.get(thread)
+        forest = self._forest(thread, game, len(views), hidden, weights.rave)
+        forest.plant(views, streams, old if self.reuse and old is not None and old is not forest else None)
         if self.noise:
             forest.add_noise(self.noise, self.concentration)
-        c = self.c if self.c is not None else default_c(game, self.evaluator)
         done, growing = np.zeros(len(views), np.int64), np.arange(len(views))
+        growing = growing[~forest.decided(growing, None)]
         games, spent = np.repeat(growing, self.width), 0
         while len(growing):
             width = self.width if self.simulations is None else min(self.width, self.simulations - spent)
             if width < self.width:
                 games = np.repeat(growing, width)
-            proven = forest.wave(games, c, self.solver and not hidden)
+            proven = forest.wave(games, weights.c, self.solver and not hidden)
             spent += width
             left = self._left(spent, time.perf_counter() - start, len(views))
             look = self.early_stop and spent % CHECKED < width
@@ -143,46 +169,45 @@ class Search:
             return int(self.simulations or 0) - spent
         return math.ceil(spent / elapsed * max(0.0, self.seconds * positions - elapsed))
 
-    def _forest(self, thread: int, game: Game, positions: int, hidden: bool) -> Forest:
-        """Room for the search: that of the last one, if it fits."""
+    def _judge(self) -> Evaluator:
+        if self.evaluator is None:
+            return Playouts(self.playouts, self.careful)
+        return self.evaluator if isinstance(self.evaluator, (Playouts, Network)) else Network(self.evaluator)
+
+    def _weights(self, game: Game, hidden: bool) -> Weights:
+        if self._judge().gives_priors:
+            return Weights(PUCT_C if self.c is None else self.c, 0)
+        usual = DEFAULTS.get(game.name, OTHERWISE)
+        rave = 0 if hidden else usual.rave if self.rave is None else self.rave
+        if (rave > 0) != (usual.rave > 0):  # the usual c is that of the other formula
+            usual = OTHERWISE
+        return Weights(usual.c if self.c is None else self.c, rave)
+
+    def _forest(self, thread: int, game: Game, positions: int, hidden: bool, rave: float) -> Forest:
+        """Room for the search: that of the last one, if it fits and is not to be read from."""
         kept = self._forests.get(thread)
         if kept is not None and kept.fits(game, positions, hidden):
-            return kept
-        priors = self.evaluator.gives_priors
-        if self.simulations is None:
-            node = Tree.node_bytes(game, hidden=hidden, priors=priors)
-            capacity = max(2, self.memory * MEBIBYTE // (node * positions * self.threads))
-        else:  # a node of its own from the second visit, or from the first
-            capacity = 2 + (self.simulations if priors else self.simulations // 2)
-        self._forests[thread] = Forest(
-            game, positions, capacity, hidden=hidden, width=self.width, evaluator=self.evaluator
-        )
-        return self._forests[thread]
+            if not self.reuse:
+                return kept
+            kept = self._forests.get(~thread)
+        judge = self._judge()
+        if kept is None or not kept.fits(game, positions, hidden):
+            if self.simulations is None:
+                node = Tree.node_bytes(game, hidden=hidden, priors=judge.gives_priors, rave=rave > 0)
+                capacity = max(4, self.memory * MEBIBYTE // (node * positions * self.threads))
+            else:  # a node of its own from the second visit, or from the first
+                capacity = 2 + (self.simulations if judge.gives_priors else self.simulations // 2)
+                capacity *= 1 + self.reuse
+            kept = Forest(game, positions, capacity, hidden=hidden, width=self.width, evaluator=judge, rave=rave)
+        if self.reuse and thread in self._forests:
+            self._forests[~thread] = self._forests[thread]
+        self._forests[thread] = kept
+        return kept
 
-    def _warm_up(self, game: Game, views: Views, hidden: bool) -> None:
+    def _warm_up(self, game: Game, views: Array, hidden: bool) -> None:
         """Compile before the clock starts, with a search of the first position too small to notice."""
-        key = (type(game), game.dtype, hidden, self.evaluator.gives_priors)
+        key = (game.dtype, hidden, self._judge().gives_priors, self._weights(game, hidden).rave > 0)
         if key not in _compiled:
-            small = Search(simulations=64, width=2, evaluator=self.evaluator)
+            small = Search(simulations=64, width=2, rave=self.rave, evaluator=self._judge())
             small._grow(0, game, views[:1], np.zeros(1, np.uint64), hidden)
             _compiled.add(key)
-
-
-_compiled: set[Any] = set()
-"""What searches by the clock have been compiled for in this process."""
-
-
-def _evaluator(given: Evaluator | PriorsAndValues | None, playouts: int) -> Evaluator:
-    if given is None:
-        return Playouts(playouts)
-    return given if isinstance(given, (Playouts, Network)) else Network(given)
-
-
-def default_c(game: Game, evaluator: Evaluator) -> float:
-    """The weight of exploration that has been found best by `benchmarks/tune_search.py`."""
-    if evaluator.gives_priors:
-        return 1.5
-    return DEFAULT_C.get(game.name, 1.0)
-
-
-DEFAULT_C = {"chameleon": 0.7, "curio": 0.7, "trinim": 0.7, "unlur": 0.7}

@@ -6,17 +6,17 @@
     nodes (G, N)     edges (G, N, A)
     sums (G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for who is to move
     priors (G, N, A) if the evaluator gives priors      available (G, N, A) if states are hidden
-    states (G, N) of open games
+    rave (G, N, A) if it is used                        states (G, N) of open games
 
 An edge has statistics from its first visit, a node of its own from the second (from the first, if there are priors); so
-memory is used for what is searched more than once. In an open game a node keeps its state, and a walk goes down the known
-part of the tree in one call. Where states are hidden, each walk carries a determinized state of its own down the tree of
-statistics, one ply a call: information-set MCTS with a single observer (Cowling, Powley & Whitehouse 2012), whose
+memory is used for what is searched more than once. In an open game a node keeps its state, and a walk goes down the
+known part of the tree in one call. Where states are hidden, each walk carries a determinized state of its own down the
+tree of statistics, one ply a call: information-set MCTS with a single observer (Cowling, Powley & Whitehouse 2012), whose
 `available` counts how often an action was legal at its node.
 
-A walk leaves a *virtual loss* on each of its edges until it is backed up, so that the walks of one wave spread; a wave of
-one walk is the sequential algorithm. MCTS-Solver (Winands, Bjoernsson & Saito 2008), for open games: `settle` takes proven
-outcomes up the tree.
+A walk leaves a *virtual loss* on each of its edges until it is backed up, so that the walks of one wave spread; a wave
+of one walk is the sequential algorithm. MCTS-Solver (Winands, Bjoernsson & Saito 2008), for open games: `settle` takes
+proven outcomes up the tree.
 """
 
 from __future__ import annotations
@@ -64,8 +64,11 @@ WALK = np.dtype(
     align=True,
 )
 
+RAVE = np.dtype([("total", "f4"), ("visits", "i4")], align=True)
+
 NOWHERE = -1
 UNKNOWN = -1
+NOBODY = -1
 NONE = -1
 SUM, BEST = 0, 1
 TERMINAL, ILLEGAL = -(2**31), -(2**31) + 1
@@ -76,7 +79,7 @@ UNHEARD = -1e30
 class Tree:
     """Room for `trees` searches of `capacity` nodes each. Pages of memory are used when they are first written."""
 
-    def __init__(self, game: Game, trees: int, capacity: int, *, hidden: bool, priors: bool) -> None:
+    def __init__(self, game: Game, trees: int, capacity: int, *, hidden: bool, priors: bool, rave: bool) -> None:
         whole, none = (trees, capacity, game.num_actions), (0, 0, 0)
         self.game, self.trees, self.capacity, self.hidden = game, trees, capacity, hidden
         self.nodes = np.empty((trees, capacity), NODE)
@@ -84,19 +87,27 @@ class Tree:
         self.sums = np.empty((trees, capacity, 2, game.num_players))
         self.priors = np.empty(whole if priors else none, np.float32)
         self.available = np.empty(whole if hidden else none, np.int32)
+        self.rave = np.empty(whole if rave else none, RAVE)
         self.states = np.zeros((0, 0) if hidden else (trees, capacity), game.dtype)
         self.bytes = self.states.view(np.uint8).reshape(*self.states.shape, game.dtype.itemsize)
-        self.sizes = np.zeros(trees, np.int64)
+        self.sizes = np.zeros(trees, np.int64)  # 0: not in use
+
+    @property
+    def used(self) -> int:
+        """Trees of the last search."""
+        return int(np.count_nonzero(self.sizes))
 
     @staticmethod
-    def node_bytes(game: Game, *, hidden: bool, priors: bool) -> int:
+    def node_bytes(game: Game, *, hidden: bool, priors: bool, rave: bool) -> int:
         """Memory of one node."""
-        edge = EDGE.itemsize + 4 * hidden + 4 * priors
+        edge = EDGE.itemsize + 4 * hidden + 4 * priors + RAVE.itemsize * rave
         return NODE.itemsize + 16 * game.num_players + game.num_actions * edge + game.dtype.itemsize * (not hidden)
 
 
 @kernel
-def create(nodes: Array, edges: Array, sums: Array, available: Array, sizes: Array, g: int, player: int) -> int:
+def create(
+    nodes: Array, edges: Array, sums: Array, available: Array, rave: Array, sizes: Array, g: int, player: int
+) -> int:
     """A new node of tree g, of which nothing is known but who is to move."""
     n = sizes[g]
     sizes[g] = n + 1
@@ -111,11 +122,16 @@ def create(nodes: Array, edges: Array, sums: Array, available: Array, sizes: Arr
         edge["total"], edge["visits"], edge["child"] = 0.0, 0, NONE
     if available.size:
         available[g, n, :] = 0
+    if rave.size:
+        for a in range(rave.shape[2]):
+            rave[g, n, a]["total"], rave[g, n, a]["visits"] = 0.0, 0
     return n
 
 
 @kernel
-def open_node(nodes: Array, edges: Array, states: Array, g: int, n: int, state: Array, mask: Array, resign: int) -> None:
+def open_node(
+    nodes: Array, edges: Array, states: Array, g: int, n: int, state: Array, mask: Array, resign: int
+) -> None:
     """Keep the state of a node of an open game, and which actions are legal there. Nobody resigns in a search."""
     states[g, n, :] = state
     legal = 0
@@ -134,6 +150,7 @@ def plant(
     edges: Array,
     sums: Array,
     available: Array,
+    rave: Array,
     sizes: Array,
     states: Array,
     roots: Array,
@@ -142,15 +159,17 @@ def plant(
     resign: int,
 ) -> None:
     """The roots."""
+    sizes[:] = 0
     for g in range(len(players)):
-        sizes[g] = 0
-        create(nodes, edges, sums, available, sizes, g, players[g])
+        create(nodes, edges, sums, available, rave, sizes, g, players[g])
         if states.size:
             open_node(nodes, edges, states, g, 0, roots[g], masks[g], resign)
 
 
 @kernel
-def choose_untried(edges: Array, g: int, n: int, mask: Array, hidden: bool, resign: int, untried: int, seeds: Seeds) -> int:
+def choose_untried(
+    edges: Array, g: int, n: int, mask: Array, hidden: bool, resign: int, untried: int, seeds: Seeds
+) -> int:
     """One of the legal actions without a visit, all equally likely."""
     k = draw(seeds, g, untried)
     for a in range(edges.shape[2]):
@@ -214,9 +233,8 @@ def choose_puct(
     mean = sums[g, n, SUM, node["player"]] / max(1, node["visits"])
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
-        if hidden:
-            legal = mask[a] and a != resign
-        else:
+        legal = mask[a] and a != resign
+        if not hidden:
             legal = edge["child"] >= NONE or (settled and edge["child"] != ILLEGAL)
         if legal:
             count = edge["visits"]
@@ -229,12 +247,37 @@ def choose_puct(
 
 
 @kernel
+def choose_rave(
+    edges: Array, rave: Array, g: int, n: int, visits: int, c: float, equivalence: float, settled: bool
+) -> int:
+    """UCT with RAVE (Gelly & Silver 2011) in an open game: the mean of an action, and that of the simulations in which
+    it was played later, which weighs as much when there are `equivalence` / 3 visits.
+    """
+    best, highest = -1, UNHEARD
+    spread = c * math.sqrt(math.log(visits + 1.0))
+    for a in range(edges.shape[2]):
+        edge = edges[g, n, a]
+        if edge["child"] >= NONE or (settled and edge["child"] != ILLEGAL):
+            count = edge["visits"]
+            later = rave[g, n, a]
+            score = later["total"] / (later["visits"] + 1)
+            if count:
+                weight = math.sqrt(equivalence / (3 * count + equivalence))
+                score = weight * score + (1 - weight) * edge["total"] / count
+            score += spread / math.sqrt(count + 1.0)
+            if score > highest:
+                best, highest = a, score
+    return best
+
+
+@kernel
 def choose(
     nodes: Array,
     edges: Array,
     sums: Array,
     priors: Array,
     available: Array,
+    rave: Array,
     states: Array,
     seeds: Seeds,
     walks: Array,
@@ -243,6 +286,7 @@ def choose(
     masks: Array,
     actions: Array,
     c: float,
+    equivalence: float,
     resign: int,
 ) -> None:
     """Select an action for each walk: in an open game down to the first edge without a node to go on from; else one.
@@ -265,9 +309,9 @@ def choose(
                 untried = node["untried"]
             settled = not hidden and node["unsettled"] == 0
             if priors.size:
-                action = choose_puct(
-                    nodes, edges, sums, priors, available, g, n, masks[r], hidden, resign, c, settled
-                )
+                action = choose_puct(nodes, edges, sums, priors, available, g, n, masks[r], hidden, resign, c, settled)
+            elif rave.size:
+                action = choose_rave(edges, rave, g, n, node["visits"], c, equivalence, settled)
             elif untried:
                 action = choose_untried(edges, g, n, masks[r], hidden, resign, untried, seeds)
             elif hidden:
@@ -295,6 +339,7 @@ def arrive(
     edges: Array,
     sums: Array,
     available: Array,
+    rave: Array,
     sizes: Array,
     seeds: Seeds,
     walks: Array,
@@ -325,7 +370,7 @@ def arrive(
             arrived += 1
             continue
         if child == NONE:
-            child = create(nodes, edges, sums, available, sizes, g, to_move[r])
+            child = create(nodes, edges, sums, available, rave, sizes, g, to_move[r])
             nodes[g, child]["parent"], nodes[g, child]["action"] = n, action
             edge["child"] = child
         walks[going]["game"], walks[going]["node"] = g, child
@@ -340,6 +385,7 @@ def expand(
     edges: Array,
     sums: Array,
     available: Array,
+    rave: Array,
     sizes: Array,
     states: Array,
     priors: Array,
@@ -357,7 +403,7 @@ def expand(
         edge = edges[g, n, action]
         if leaf_walks[r]["over"] or edge["child"] != NONE or sizes[g] == nodes.shape[1]:
             continue
-        child = create(nodes, edges, sums, available, sizes, g, to_move[r])
+        child = create(nodes, edges, sums, available, rave, sizes, g, to_move[r])
         nodes[g, child]["parent"], nodes[g, child]["action"] = n, action
         edge["child"] = child
         priors[g, child, :] = given[r]
@@ -402,13 +448,17 @@ def back_up(
     nodes: Array,
     edges: Array,
     sums: Array,
+    rave: Array,
     leaf_walks: Array,
     count: int,
     values: Array,
+    traces: Array,
+    shared: bool,
     solve: bool,
 ) -> int:
     """Add the values (R, P) of the leaves to all nodes and edges above them, and take the virtual losses back. How many
-    roots are proven by it.
+    roots are proven by it. `traces` (R, A): who played an action in the playout; for RAVE it counts at a node if that
+    was who is to move there, or anyone where moves are `shared`.
     """
     proven, value = 0, np.empty(values.shape[1])
     for r in range(count):
@@ -421,8 +471,64 @@ def back_up(
             edges[g, n, action]["total"] += 1.0 + value[node["player"]]
             for k in range(len(value)):
                 sums[g, n, SUM, k] += value[k]
+            if rave.size:
+                player = node["player"]
+                traces[r, action] = player
+                for a in range(traces.shape[1]):
+                    if traces[r, a] == player or (shared and traces[r, a] != NOBODY):
+                        rave[g, n, a]["total"] += value[player]
+                        rave[g, n, a]["visits"] += 1
             action, n = node["action"], node["parent"]
         if solve and leaf_walks[r]["over"]:
             n, action = leaf_walks[r]["node"], leaf_walks[r]["action"]
             proven += settle(nodes, edges, sums, g, n, action, value)
     return proven
+
+
+@kernel
+def graft(
+    nodes: Array,
+    edges: Array,
+    sums: Array,
+    priors: Array,
+    rave: Array,
+    states: Array,
+    g: int,
+    n: int,
+    to_nodes: Array,
+    to_edges: Array,
+    to_sums: Array,
+    to_priors: Array,
+    to_rave: Array,
+    to_states: Array,
+    to_g: int,
+    most: int,
+) -> int:
+    """Copy the tree below node n, breadth first, to be tree `to_g` elsewhere: at most `most` nodes; how many."""
+    source = np.empty(most, np.int64)
+    source[0], size, k = n, 1, 0
+    while k < size:
+        old = source[k]
+        to_nodes[to_g, k] = nodes[g, old]
+        to_edges[to_g, k, :] = edges[g, old, :]
+        to_sums[to_g, k, :, :] = sums[g, old, :, :]
+        to_states[to_g, k, :] = states[g, old, :]
+        if priors.size:
+            to_priors[to_g, k, :] = priors[g, old, :]
+        if rave.size:
+            to_rave[to_g, k, :] = rave[g, old, :]
+        for a in range(edges.shape[2]):
+            child = edges[g, old, a]["child"]
+            if child > 0 or ILLEGAL < child < NONE:
+                if size == most:
+                    to_edges[to_g, k, a]["child"] = NONE
+                    to_nodes[to_g, k]["unsettled"] += child < 0
+                    continue
+                below = child if child > 0 else ~child
+                source[size] = below
+                nodes[g, below]["parent"] = k
+                to_edges[to_g, k, a]["child"] = size if child > 0 else ~size
+                size += 1
+        k += 1
+    to_nodes[to_g, 0]["parent"], to_nodes[to_g, 0]["action"] = NOWHERE, NOWHERE
+    return size

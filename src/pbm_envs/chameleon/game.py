@@ -31,6 +31,7 @@ class Chameleon(Game):
     """
 
     name = "chameleon"
+    shared_moves = True
     num_players = 2
     planes = PLANES
     configurations = ({"size": 3}, {}, {"size": 5, "swap_rule": False, "allow_resign": True})
@@ -67,8 +68,8 @@ class Chameleon(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self._swap_rule)
 
-    def _playout(self, states: States, seeds: Seeds) -> None:
-        playout_batch(states, seeds, self.board.neighbours, self.board.edges, self._swap_rule)
+    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
+        playout_batch(states, seeds, self.board.neighbours, self.board.edges, self._swap_rule, trace)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

@@ -99,7 +99,7 @@ def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
 
 
 @kernel
-def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, swap_rule: bool) -> None:
+def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, swap_rule: bool, trace: Ints) -> None:
     cells = len(edges)
     free = np.empty(cells, np.int16)
     for i in range(len(states)):
@@ -119,5 +119,8 @@ def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, s
             cell = free[choice >> 1]
             count -= 1
             free[choice >> 1] = free[count]
+            action = 2 * cell + (choice & 1)
+            if trace.size:
+                trace[i, action] = state["to_move"]
             place(state, cell, X + (choice & 1), neighbours, edges)
-            state["last_action"] = 2 * cell + (choice & 1)
+            state["last_action"] = action

@@ -235,8 +235,8 @@ class Curio(Game):
             good[movers] &= (masks == views["legal"][movers, : self.num_actions]).all(axis=1)
         return worlds, good
 
-    def _playout(self, states: States, seeds: Seeds) -> None:
-        playout_batch(states, seeds, self._moves, self._steps, self.board.neighbours, self._settings)
+    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
+        playout_batch(states, seeds, self._moves, self._steps, self.board.neighbours, self._settings, trace)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         cells, players = symmetry.cells, list(symmetry.players)

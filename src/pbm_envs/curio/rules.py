@@ -330,13 +330,18 @@ def mask_batch(states: States, out: Mask, steps: Ints, options: Ints) -> None:
 
 
 @kernel
-def playout_batch(states: States, seeds: Seeds, moves: Ints, steps: Ints, neighbours: Ints, options: Ints) -> None:
+def playout_batch(
+    states: States, seeds: Seeds, moves: Ints, steps: Ints, neighbours: Ints, options: Ints, trace: Ints
+) -> None:
     actions = np.empty(options[MOVES] + 1, np.int32)
     for i in range(len(states)):
         state = states[i]
         while not state["done"]:
             count = list_legal(state, steps, options, actions)
-            play(state, actions[draw(seeds, i, count)], moves, neighbours, options)
+            action = actions[draw(seeds, i, count)]
+            if trace.size:
+                trace[i, action] = state["to_move"]
+            play(state, action, moves, neighbours, options)
 
 
 @kernel

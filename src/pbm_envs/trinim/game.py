@@ -30,6 +30,7 @@ class Trinim(Game):
     """
 
     name = "trinim"
+    shared_moves = True
     configurations = (
         {"size": 3, "num_players": 3},
         {},
@@ -96,8 +97,8 @@ class Trinim(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self.board.rows, self.board.cols)
 
-    def _playout(self, states: States, seeds: Seeds) -> None:
-        playout_batch(states, seeds, self._takes, self._longer, self.board.neighbours)
+    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
+        playout_batch(states, seeds, self._takes, self._longer, self.board.neighbours, trace)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         marks = np.asarray(symmetry.marks)

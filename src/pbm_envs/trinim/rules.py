@@ -178,7 +178,7 @@ def mask_batch(states: States, out: Mask, longer: Ints, following: Ints, resign:
 
 
 @kernel
-def playout_batch(states: States, seeds: Seeds, takes: Ints, longer: Ints, following: Ints) -> None:
+def playout_batch(states: States, seeds: Seeds, takes: Ints, longer: Ints, following: Ints, trace: Ints) -> None:
     """Each ply draws uniformly: the occupied cells are gone through, and of k legal actions seen so far the last is
     kept with probability 1/k, a run of them at a time.
     """
@@ -201,5 +201,7 @@ def playout_batch(states: States, seeds: Seeds, takes: Ints, longer: Ints, follo
                     choice = draw(seeds, i, seen)
                     if choice < run:
                         action = longer[first, d] + choice
+            if trace.size:
+                trace[i, action] = state["to_move"]
             grab(state, takes[action], following)
             state["last_action"] = action

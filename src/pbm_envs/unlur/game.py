@@ -62,8 +62,8 @@ class Unlur(Game):
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self.board.rows, self.board.cols, self.board.edges)
 
-    def _playout(self, states: States, seeds: Seeds) -> None:
-        playout_batch(states, seeds, self.board.neighbours, self.board.edges)
+    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
+        playout_batch(states, seeds, self.board.neighbours, self.board.edges, careful, trace)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..chains import chain_fields, join
+from ..chains import chain_fields, join, would_touch
 from ..kernels import kernel
 from ..randomness import Seeds, draw
 from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields, concede, win
@@ -33,6 +33,16 @@ def may_place(state: Record, cell: int, edges: Ints) -> bool:
 
 
 @kernel
+def result_of(touches: int, colour: int) -> int:
+    """1 if a chain of the mover's `colour` that touches these sides wins, -1 if it loses, else 0 (U5)."""
+    y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
+    line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
+    if y or line:
+        return 1 if (y if colour == BLACK else line) else -1
+    return 0
+
+
+@kernel
 def place(state: Record, cell: int, neighbours: Ints, edges: Ints) -> None:
     """U3 to U5: a stone of the mover's colour; whose figure it completes."""
     mover, black = state["to_move"], state["black"]
@@ -41,11 +51,9 @@ def place(state: Record, cell: int, neighbours: Ints, edges: Ints) -> None:
     touches = join(state["stones"], state["chain"], state["touches"], cell, neighbours, edges)
     state["ply"] += 1
     state["to_move"] = 1 - mover
-    y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
-    line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
-    if y or line:
-        wins = y if colour == BLACK else line
-        win(state, mover if wins else 1 - mover)
+    result = result_of(touches, colour)
+    if result:
+        win(state, mover if result > 0 else 1 - mover)
 
 
 @kernel
@@ -99,7 +107,25 @@ def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
 
 
 @kernel
-def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints) -> None:
+def avoid_losing(
+    state: Record, free: Ints, count: int, choice: int, seeds: Seeds, row: int, neighbours: Ints, edges: Ints
+) -> int:
+    """The choice, of `count` free cells, or another if that loses at once and not all do."""
+    colour = BLACK if state["black"] == state["to_move"] else WHITE
+    left = count
+    while True:
+        touches = would_touch(
+            state["stones"], state["chain"], state["touches"], free[choice], colour, neighbours, edges
+        )
+        if left == 1 or result_of(touches, colour) >= 0:
+            return choice
+        left -= 1
+        free[choice], free[left] = free[left], free[choice]
+        choice = draw(seeds, row, left)
+
+
+@kernel
+def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, careful: bool, trace: Ints) -> None:
     cells = len(edges)
     free = np.empty(cells, np.int16)
     for i in range(len(states)):
@@ -120,8 +146,12 @@ def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints) -
                         free[count] = cell
                         count += 1
                 continue
+            if careful and not contract:
+                choice = avoid_losing(state, free, count, choice, seeds, i, neighbours, edges)
             cell = free[choice]
             count -= 1
             free[choice] = free[count]
+            if trace.size:
+                trace[i, cell] = state["to_move"]
             place(state, cell, neighbours, edges)
             state["last_action"] = cell
