@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -14,4 +15,5 @@ def main() -> None:
             raise
         print(f"pbm needs {error.name}, of the extra `cli`: pip install 'pbm-envs[cli]'", file=sys.stderr)
         sys.exit(2)
+    sys.path.append(os.getcwd())  # agents of one's own: `pbm play curio person my_module:MyAgent`
     app(prog_name="pbm")

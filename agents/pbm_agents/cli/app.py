@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from . import games, play, rate, replay, tournament
+from . import bench, games, play, rate, replay, tournament
 
 EXPECTED = (ValueError, ImportError, OSError)
 """What a person can cause: one line on stderr and exit code 2, no traceback. All else is a bug and shows where."""
@@ -55,3 +55,4 @@ add(play.play, play.EXAMPLES)
 add(tournament.tournament, tournament.EXAMPLES)
 add(rate.rate, rate.EXAMPLES)
 add(replay.replay, replay.EXAMPLES)
+add(bench.bench, bench.EXAMPLES)

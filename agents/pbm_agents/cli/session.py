@@ -96,7 +96,7 @@ class Session:
             if self.done:
                 raise ValueError("no undo: the game is over and everything has been shown")
             if wiser := [f"player_{seat}" for seat in self.persons if self._has_learned(seat, then)]:
-                raise ValueError(f"no undo: since then {' and '.join(wiser)} has learned something that was hidden")
+                raise ValueError(f"no undo: since then something hidden has become known to {' and '.join(wiser)}")
         undone = self._moves[then:]
         del self._positions[then + 1 :], self._moves[then:], self._movers[then:]
         self._forfeits = [forfeit for forfeit in self._forfeits if forfeit.ply <= self._given + then]

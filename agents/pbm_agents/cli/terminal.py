@@ -47,7 +47,8 @@ def read_line(prompt: str, words: Sequence[str]) -> str:
     line = sys.stdin.readline()
     if not line:
         raise EOFError
-    print(line.strip())
+    if not sys.stdin.isatty():
+        print(line.strip())
     return line.strip()
 
 

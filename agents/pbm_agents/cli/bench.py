@@ -1,0 +1,100 @@
+"""`pbm bench`: how fast the games are on this machine. `benchmarks/` measures the same with more care."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import random
+from collections.abc import Callable
+from importlib.metadata import version
+from time import perf_counter
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pbm_envs import GAMES, Game
+
+from ..search import Search
+from .games import Options, game_of
+from .terminal import table
+
+EXAMPLES = """
+  pbm bench
+  pbm bench chameleon -o size=19 --seconds 2
+"""
+BATCH = 1000
+SIMULATIONS = 1000
+
+
+def bench(
+    game: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    options: Options = None,
+    seconds: Annotated[float, typer.Option(min=0, help="For each figure, at least.")] = 0.5,
+) -> None:
+    """Measure speed on this machine.
+
+    On one core: random games a second and their plies, in batches; steps a second of the PettingZoo environment,
+    with the observation of who moves next; simulations a second of the tree search, at the first move.
+    """
+    if options and game is None:
+        raise ValueError("options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'")
+    packages = ", ".join(f"{name} {version(name)}" for name in ("pbm-envs", "numpy", "numba", "pettingzoo"))
+    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    print(f"{packages}\n")
+    columns = ["games/s", "plies/s", "env steps/s", "simulations/s"]
+    rows = []
+    for name in GAMES if game is None else [game]:
+        rules = game_of(name, options)
+        games, plies = _rates(seconds, _playouts, rules)
+        steps, _ = _rates(seconds, _episode, rules)
+        simulations, _ = _rates(seconds, _search, rules)
+        rows.append([name, *(f"{rate:,.0f}" for rate in (games, plies, steps, simulations))])
+    table(["", *columns], rows, numbers=columns)
+
+
+def _rates(seconds: float, work: Callable[[Game], tuple[float, float, float]], game: Game) -> tuple[float, float]:
+    """Both counts of `work` a second of the time that it says; the first call compiles and does not count."""
+    work(game)
+    spent, first, second = 0.0, 0.0, 0.0
+    while not spent or spent < seconds:
+        took, one, two = work(game)
+        spent, first, second = spent + took, first + one, second + two
+    return first / spent, second / spent
+
+
+def _playouts(game: Game) -> tuple[float, float, float]:
+    """Seconds, games, plies."""
+    rng = np.random.default_rng()
+    states = game.init(BATCH, rng)
+    start = perf_counter()
+    game.playout(states, rng)
+    return perf_counter() - start, BATCH, states["ply"].sum()
+
+
+def _episode(game: Game) -> tuple[float, float, float]:
+    """Seconds, plies; choosing actions is not timed."""
+    env: Any = importlib.import_module(f"pbm_envs.{game.name}_v0").raw_env(**game.options)
+    env.reset()
+    spent, plies = 0.0, 0
+    observation = env.observe(env.agent_selection)
+    while not any(env.terminations.values()) and not any(env.truncations.values()):
+        action = random.choice(np.flatnonzero(observation["action_mask"])).item()
+        start = perf_counter()
+        env.step(action)
+        observation = env.observe(env.agent_selection)
+        spent += perf_counter() - start
+        plies += 1
+    return spent, plies, plies
+
+
+def _search(game: Game) -> tuple[float, float, float]:
+    """Seconds, simulations."""
+    rng = np.random.default_rng()
+    states = game.init(1, rng)
+    views = game.view(states, states["to_move"])
+    search = Search(simulations=SIMULATIONS)
+    start = perf_counter()
+    search.run(game, views, rng)
+    return perf_counter() - start, SIMULATIONS, SIMULATIONS
