@@ -23,8 +23,16 @@ class Commands(TyperGroup):
     """Commands whose errors and warnings are one line each."""
 
     def invoke(self, ctx: Any) -> Any:
+        said: set[str] = set()
+
+        def say(message: Warning | str, *_: Any) -> None:
+            if str(message) not in said:
+                typer.echo(f"pbm: {message}", err=True)
+            said.add(str(message))
+
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: typer.echo(f"pbm: {message}", err=True)
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = say
             try:
                 return super().invoke(ctx)
             except BrokenPipeError:  # `pbm games | head -1`: typer's own affair
