@@ -86,8 +86,8 @@ class Forest:
         for other in sorted(range(old.used), key=lambda k: (k != g, k)):
             size = old.sizes[other]
             known = (old.states["ply"][other, :size] == root["ply"]) & (old.nodes["untried"][other, :size] != UNKNOWN)
-            for n in np.flatnonzero(known):
-                if all(np.array_equal(old.states[name][other, n], root[name][0]) for name in self.game.dtype.names):
+            for n in np.flatnonzero(known).tolist():
+                if all(np.array_equal(old.states[name][other, n], root[name][0]) for name in root.dtype.names or ()):
                     tree.sizes[g] = graft(
                         old.nodes, old.edges, old.sums, old.priors, old.rave, old.bytes, other, n,
                         tree.nodes, tree.edges, tree.sums, tree.priors, tree.rave, tree.bytes, g, tree.capacity // 2,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -74,7 +74,7 @@ class Search:
     """Random games a leaf."""
     careful: bool = True
     """As in `Game.playout`."""
-    evaluator: Evaluator | PriorsAndValues | None = None
+    evaluator: Playouts | Network | PriorsAndValues | None = None
     """Instead of playouts: a function from observations and masks to priors and values (`evaluators.Network`)."""
     solver: bool = True
     """Prove outcomes, in open games."""
@@ -208,6 +208,6 @@ class Search:
         """Compile before the clock starts, with a search of the first position too small to notice."""
         key = (game.dtype, hidden, self._judge().gives_priors, self._weights(game, hidden).rave > 0)
         if key not in _compiled:
-            small = Search(simulations=64, width=2, rave=self.rave, evaluator=self._judge())
+            small = replace(self, simulations=64, seconds=None, width=2, reuse=False)
             small._grow(0, game, views[:1], np.zeros(1, np.uint64), hidden)
             _compiled.add(key)

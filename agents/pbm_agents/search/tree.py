@@ -11,8 +11,8 @@
 An edge has statistics from its first visit, a node of its own from the second (from the first, if there are priors); so
 memory is used for what is searched more than once. In an open game a node keeps its state, and a walk goes down the
 known part of the tree in one call. Where states are hidden, each walk carries a determinized state of its own down the
-tree of statistics, one ply a call: information-set MCTS with a single observer (Cowling, Powley & Whitehouse 2012), whose
-`available` counts how often an action was legal at its node.
+tree of statistics, one ply a call: information-set MCTS with a single observer (Cowling, Powley & Whitehouse 2012),
+whose `available` counts how often an action was legal at its node.
 
 A walk leaves a *virtual loss* on each of its edges until it is backed up, so that the walks of one wave spread; a wave
 of one walk is the sequential algorithm. MCTS-Solver (Winands, Bjoernsson & Saito 2008), for open games: `settle` takes
