@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,6 +36,8 @@ def play_tournament(
     `workers` processes play; or the Ray cluster at the address `ray` (True: the one that runs or is started here). The
     games are the same. `progress` shows a bar. ValueError if the folder holds another tournament.
     """
+    if workers < 1:
+        raise ValueError(f"workers is {workers}: expected at least 1")
     folder = Path(folder)
     batches = tournament.batches()
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +57,7 @@ def play_tournament(
                 file.flush()
                 os.fsync(file.fileno())
                 records += games
-                update(len(games))
+                update(games)
     return sorted(records, key=lambda record: record.number)
 
 
@@ -145,13 +147,14 @@ def resume(file: BinaryIO, batches: Sequence[Batch]) -> list[GameRecord]:
         if len(some) < size:
             break
         kept += size
-    file.truncate(sum(map(len, lines[:kept])))
+    if kept < len(lines):
+        file.truncate(sum(map(len, lines[:kept])))
     return records[:kept]
 
 
 @contextmanager
-def bar(shown: bool, done: int, total: int) -> Iterator[Any]:
-    """A progress bar; what it gives is called with the number of games that have been played."""
+def bar(shown: bool, done: int, total: int) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
+    """A progress bar; what it gives is called with the games that have been played."""
     if not shown:
         yield lambda games: None
         return
@@ -160,4 +163,13 @@ def bar(shown: bool, done: int, total: int) -> Iterator[Any]:
     except ImportError:
         raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
     with tqdm(total=total, initial=done, unit="game", dynamic_ncols=True) as progress:
-        yield progress.update
+        forfeits = 0
+
+        def update(games: Sequence[GameRecord]) -> None:
+            nonlocal forfeits
+            forfeits += sum(len(record.forfeits) for record in games)
+            if forfeits:
+                progress.set_postfix(forfeits=forfeits, refresh=False)
+            progress.update(len(games))
+
+        yield update

@@ -22,8 +22,6 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 def play_batches(batches: Sequence[Batch], workers: int = 1) -> Generator[list[GameRecord], None, None]:
     """The games of each batch as it is done; with one worker in this process, in order."""
-    if workers < 1:
-        raise ValueError(f"workers is {workers}: expected at least 1")
     if workers == 1:
         for batch in batches:
             yield batch.play()

@@ -36,7 +36,7 @@ ALL_GAMES = "all games"
 
 
 def rate(
-    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Folders of tournaments, or records.")],
+    sources: Annotated[list[Path], typer.Argument(metavar="SOURCE", help="Folders of tournaments, or records.")],
     anchor: Annotated[str | None, typer.Option(metavar="AGENT", help="Who has strength 0; else the mean has.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write tables as CSV and plots as PNG and SVG there.")
@@ -64,6 +64,9 @@ def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str
     records = [record for record in records if record.ending != UNFINISHED]
     if not records:
         raise ValueError("no game has been played to its end: there is nothing to rate")
+    agents = sorted({agent for record in records for agent in record.agents})
+    if anchor is not None and anchor not in agents:
+        raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
     parts = by_game(records)
     if len(parts) > 1:
         parts[ALL_GAMES] = list(records)
@@ -76,15 +79,25 @@ def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str
         _print_standings(rows, title == ALL_GAMES)
         print()
         _print_meetings(tables[title][1])
+        for agent, (count, reason) in _forfeits(some).items():
+            print(f"\n{agent} forfeited {count} times, first: {reason}")
         if len(apart := circles(some)) > 1:
             print(f"\nThese have not met, and their strengths cannot be compared: {'; '.join(map(', '.join, apart))}")
-    if anchor is not None and not any(anchor in record.agents for record in records):
-        raise ValueError(f"anchor is {anchor!r}: expected an agent of these games")
     return tables
 
 
 def _read(source: Path) -> list[GameRecord]:
     return tournament_records(source) if source.is_dir() else list(read_records(source))
+
+
+def _forfeits(records: Sequence[GameRecord]) -> dict[str, tuple[int, str]]:
+    """Who forfeited how often, and the first reason."""
+    found: dict[str, tuple[int, str]] = {}
+    for record in records:
+        for forfeit in record.forfeits:
+            count, reason = found.get(record.agents[forfeit.player], (0, forfeit.reason))
+            found[record.agents[forfeit.player]] = count + 1, reason
+    return found
 
 
 def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:

@@ -20,7 +20,9 @@ EXAMPLES = """
 
 
 def replay(
-    source: Annotated[Path, typer.Argument(help="A file of records, one a line, or the folder of a tournament.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="A file of records, one a line, or the folder of a tournament.")
+    ],
     show: Annotated[int | None, typer.Option(metavar="N", min=1, help="Show the game in line N, move by move.")] = None,
     ply: Annotated[int | None, typer.Option(min=0, help="With --show: only the position after this ply.")] = None,
     seen_by: Annotated[
@@ -32,7 +34,7 @@ def replay(
     Exit code 1, and a line with the ply and the reason for each, if some do not replay.
     """
     path = source / GAMES if source.is_dir() else source
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     if show is not None:
         if show > len(lines):
             raise ValueError(f"{path} has {len(lines)} lines: there is no game in line {show}")

@@ -28,7 +28,9 @@ AGENTS = Annotated[
 
 
 def tournament(
-    folder: Annotated[Path, typer.Argument(help="Where the games are written; it is made if missing.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where the games are written; it is made if missing.")
+    ],
     games: GAMES,
     agents: AGENTS,
     form: Annotated[str, typer.Option(metavar="FORM", help=f"Who meets whom: {', '.join(FORMS)}.")] = FORMS[0],

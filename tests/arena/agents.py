@@ -1,0 +1,53 @@
+"""Agents of the arena's tests, by the names `tests.arena.agents:...`."""
+
+import os
+import time
+
+import numpy as np
+from pbm_agents import RandomAgent
+
+
+class First:
+    """The first legal action."""
+
+    def act(self, game, views, rng):
+        return game.legal_action_mask(views).argmax(axis=1)
+
+
+class Slow(RandomAgent):
+    def act(self, game, views, rng):
+        time.sleep(0.02)
+        return super().act(game, views, rng)
+
+
+class Crashing(RandomAgent):
+    """Raises for games that have come to ply 4 or 5."""
+
+    def act(self, game, views, rng):
+        if (views["ply"] >= 4).any():
+            raise ZeroDivisionError("four is too much")
+        return super().act(game, views, rng)
+
+
+class Illegal(RandomAgent):
+    """Plays the first action where that is not legal."""
+
+    def act(self, game, views, rng):
+        actions = super().act(game, views, rng)
+        first = ~game.legal_action_mask(views)[:, 0]
+        actions[first] = 0
+        return actions
+
+
+class Shapeless:
+    def act(self, game, views, rng):
+        return np.zeros((len(views), 2), np.int64)
+
+
+class Dying(RandomAgent):
+    """Takes its process with it."""
+
+    def act(self, game, views, rng):
+        if (views["ply"] >= 2).any():
+            os._exit(9)
+        return super().act(game, views, rng)
