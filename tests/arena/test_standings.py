@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from pbm_agents.arena import (
     by_game,
     head_to_head,
@@ -135,7 +136,8 @@ def test_plots_name_every_agent_and_nothing_overlaps(tmp_path):
             assert min(image.size) > 200
             assert len(np.unique(np.asarray(image.convert("L")))) > 20
         ElementTree.parse(svg)
-        renderer = figure.canvas.get_renderer()
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        figure.draw(renderer)
         [axes, *_] = figure.axes
         labels = axes.get_yticklabels()
         assert [label.get_text() for label in labels] == [row.agent for row in rows]

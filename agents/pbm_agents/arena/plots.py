@@ -30,7 +30,7 @@ def plot_ratings(table: Sequence[Standing], title: str) -> Figure:
     axes.plot(values, places, "o", color="#1f4e79", markersize=8)
     for s, place in zip(table, places, strict=True):
         axes.annotate(
-            f"{s.rating.value:+.0f}", (s.rating.value, place), (0, 8), textcoords="offset points", ha="center"
+            f"{round(s.rating.value):+}", (s.rating.value, place), (0, 8), textcoords="offset points", ha="center"
         )
     axes.set_yticks(places, [s.agent for s in table])
     axes.set_ylim(-0.6, len(table) - 0.25)

@@ -107,8 +107,8 @@ def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:
         [
             str(k),
             row.agent,
-            f"{row.rating.value:+.0f}",
-            f"{row.rating.low:+.0f} to {row.rating.high:+.0f}",
+            f"{round(row.rating.value):+}",
+            f"{round(row.rating.low):+} to {round(row.rating.high):+}",
             *(str(count) for count in (row.games, row.wins, row.draws, row.losses)),
             _percents([row.score]),
             _percents(row.score_by_seat),
