@@ -25,14 +25,14 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         said: set[str] = set()
 
-        def say(message: Warning | str, *_: Any) -> None:
-            if str(message) not in said:
+        def say(message: str) -> None:
+            if message not in said:
                 typer.echo(f"pbm: {message}", err=True)
-            said.add(str(message))
+            said.add(message)
 
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = say
+            warnings.showwarning = lambda message, *_: say(str(message))
             try:
                 return super().invoke(ctx)
             except BrokenPipeError:  # `pbm games | head -1`: typer's own affair
