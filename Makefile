@@ -9,13 +9,14 @@ OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py
 
 .PHONY: demo test test-slow test-nojit test-oldest check lint format clean
 
-demo: $(STAMP)  ## a match of each game
+demo: $(STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.demo
 
 test: $(STAMP)  ## all tests but the slow ones, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
-test-slow: $(STAMP)  ## the slow ones
+test-slow: $(STAMP)  ## the slow ones, with Ray if there is one for this Python
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[ray]"
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow
 
 test-nojit: $(STAMP)  ## the rules as plain Python
