@@ -108,10 +108,23 @@ def check_random_games(game: Game, rng: Rng) -> None:
 
 
 def check_playout(game: Game, rng: Rng) -> None:
-    """A playout ends all games, leaves done ones alone, and plays what `step` would have played."""
+    """A playout ends all games, leaves done ones alone, and plays what `step` would have played; so does a careful one;
+    a trace changes nothing and tells who has played what.
+    """
     states = sample(game, rng)
     before = copied(states)
-    game.playout(states, rng)
+    traced, careful = copied(states), copied(states)
+    seeds = rng.integers(1 << 63, size=len(states), dtype=np.uint64)
+    trace = np.full((len(states), game.num_actions), NOBODY, np.int8)
+    game.playout(traced, seeds.copy(), trace=trace)
+    game.playout(states, seeds)
+    assert equal(traced, states)
+    assert ((trace >= NOBODY) & (trace < game.num_players)).all()
+    assert ((trace != NOBODY).sum(axis=1) <= states["ply"] - before["ply"]).all()
+    movers = before["to_move"]
+    assert ((trace == movers[:, None]).any(axis=1) | (states["ply"] <= before["ply"] + 1)).mean() > 0.5
+    game.playout(careful, rng, careful=True)
+    assert careful["done"].all()
     assert states["done"].all()
     assert equal(states[before["done"]], before[before["done"]])
     one_ply = game.max_plies == 1
