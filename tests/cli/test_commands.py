@@ -1,0 +1,103 @@
+"""`pbm games`, `pbm bench`, help and errors."""
+
+import inspect
+
+import pytest
+from pbm_agents.cli.app import app
+from pbm_agents.cli.games import game_of
+from typer.testing import CliRunner
+
+from pbm_envs import GAMES, Curio
+
+
+def pbm(words):
+    result = CliRunner().invoke(app, words.split())
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_option_is_listed_with_its_default_and_what_is_allowed(name):
+    code, out, _ = pbm(f"games {name}")
+    assert code == 0
+    rows = {line.split()[0]: line.split() for line in out.splitlines() if "  " in line}
+    for option in inspect.signature(GAMES[name]).parameters.values():
+        assert rows[option.name][1] == str(option.default).lower()
+        assert len(rows[option.name]) > 3
+
+
+def test_ranges_are_those_of_the_class():
+    _, out, _ = pbm("games curio")
+    rows = {line.split()[0]: " ".join(line.split()[2:]) for line in out.splitlines() if "  " in line}
+    assert rows["base"] == "an integer from 2 to 9"
+    assert rows["no_capture_limit"] == "an integer from 1 to 1000000, or none"
+    assert rows["face"] == "one of large, small, random"
+    assert rows["turn"] == "true or false"
+
+
+def test_options_as_typed():
+    options = ["base=3", "no-capture-limit=None", "limit = off", "capture=any", "rows=6"]
+    assert game_of("curio", options) == Curio(base=3, no_capture_limit=None, limit=False, capture="any", rows=6)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("games chess", "'chess' is no game of pbm_envs: expected one of chameleon, curio, trinim, unlur"),
+        ("play chess", "'chess' is no game of pbm_envs"),
+        ("play chameleon -o sise=7", "'sise=7' is no option of chameleon: expected NAME=VALUE, NAME one of size"),
+        ("play chameleon -o size", "'size' is no option of chameleon: expected NAME=VALUE"),
+        ("play chameleon -o size=2", "size is 2: expected an integer from 3 to 26"),
+        ("play chameleon -o size=big", "size is 'big': expected an integer from 3 to 26"),
+        ("play chameleon alphazero", "'alphazero' is no agent: expected random, mcts"),
+        ("play chameleon --hint sage", "'sage' is no agent: expected random, mcts"),
+        ("play chameleon random random random", "3 players are given: expected at most 2 in Chameleon("),
+        ("play chameleon --board x", "board is 'x': expected the empty board"),
+        ("play chameleon --moves z9z", "'z9z' is no Chameleon move: expected a cell"),
+        ("play chameleon --save nowhere/games.jsonl", "'nowhere/games.jsonl' cannot be written: expected a file"),
+        ("bench -o size=7", "options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'"),
+        ("bench chess", "'chess' is no game of pbm_envs"),
+    ],
+)
+def test_errors_are_one_line(words, message):
+    code, _, err = pbm(words)
+    assert code == 2
+    assert err.startswith("pbm: ")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("words", ["nonsense", "games --nonsense", "play", "play chameleon --seed x"])
+def test_what_cannot_be_parsed_shows_the_usage(words):
+    code, out, err = pbm(words)
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: ")
+    assert "Error: " in err
+
+
+def test_a_warning_is_one_line():
+    """T7"""
+    code, _, err = pbm("bench trinim -o size=3 --seconds 0")
+    assert code == 0
+    assert err.startswith("pbm: every two-player game of Trinim of size 3 is a draw")
+    assert len(err.splitlines()) == 1
+
+
+def test_bench_prints_a_row_for_a_game():
+    code, out, _ = pbm("bench unlur -o radius=3 --seconds 0")
+    assert code == 0
+    head, row = out.splitlines()[-2:]
+    assert head.split() == ["games/s", "plies/s", "env", "steps/s", "simulations/s"]
+    assert row.split()[0] == "unlur"
+    assert all(float(figure.replace(",", "")) > 0 for figure in row.split()[1:])
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+def test_every_command_has_help_with_examples(command):
+    name = command.callback.__name__
+    _, out, _ = pbm(f"{name} --help")
+    _, examples = out.split("Examples:")
+    assert f"pbm {name}" in examples
+    assert f"  {name} " in pbm("--help")[1]
+    assert "..." not in next(line for line in pbm("--help")[1].splitlines() if line.startswith(f"  {name} "))
