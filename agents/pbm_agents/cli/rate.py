@@ -45,7 +45,7 @@ def rate(
     """Rate the agents of tournaments.
 
     Elo strengths with 95% intervals, results head to head, by seat, plies and seconds per move; each game for itself,
-    and all together.
+    and all together if the same agents have played them.
     """
     records = [record for source in sources for record in _read(source)]
     tables = report(records, anchor)
@@ -60,7 +60,7 @@ def rate(
 
 
 def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str, tuple[list[Standing], HeadToHead]]:
-    """Print the tables of each game, and of all if there are several; what was printed."""
+    """Print the tables of each game, and of all together if there are several of the same agents; what was printed."""
     records = [record for record in records if record.ending != UNFINISHED]
     if not records:
         raise ValueError("no game has been played to its end: there is nothing to rate")
@@ -68,7 +68,8 @@ def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str
     if anchor is not None and anchor not in agents:
         raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
     parts = by_game(records)
-    if len(parts) > 1:
+    fields = {tuple(sorted({agent for record in some for agent in record.agents})) for some in parts.values()}
+    if len(parts) > 1 and len(fields) == 1:  # strengths of games that others have played say nothing together
         parts[ALL_GAMES] = list(records)
     tables = {}
     for title, some in parts.items():
@@ -108,7 +109,7 @@ def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:
             str(k),
             row.agent,
             f"{round(row.rating.value):+}",
-            f"{round(row.rating.low):+} to {round(row.rating.high):+}",
+            "" if row.rating.low == row.rating.high else f"{round(row.rating.low):+} to {round(row.rating.high):+}",
             *(str(count) for count in (row.games, row.wins, row.draws, row.losses)),
             _percents([row.score]),
             _percents(row.score_by_seat),
