@@ -9,26 +9,11 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.randomness import Seeds, branch
 
+from .backup import back_up
 from .evaluators import Evaluator
 from .result import SearchResult
-from .tree import (
-    BEST,
-    ILLEGAL,
-    NOBODY,
-    NONE,
-    SUM,
-    TERMINAL,
-    UNKNOWN,
-    WALK,
-    Array,
-    Tree,
-    arrive,
-    back_up,
-    choose,
-    expand,
-    graft,
-    plant,
-)
+from .selection import choose
+from .tree import BEST, ILLEGAL, NOBODY, NONE, SUM, TERMINAL, UNKNOWN, WALK, Array, Tree, arrive, expand, graft, plant
 
 
 @final
@@ -67,10 +52,7 @@ class Forest:
         roots = views.copy()
         roots["viewer"] = NOBODY
         count = len(views)
-        plant(
-            tree.nodes, tree.edges, tree.sums, tree.available, tree.rave, tree.sizes, tree.bytes,
-            roots.view(np.uint8).reshape(count, -1), views["to_move"], self._root_masks, game.resign,
-        )  # fmt: skip
+        plant(*tree.arrays, roots.view(np.uint8).reshape(count, -1), views["to_move"], self._root_masks, game.resign)
         if self.evaluator.gives_priors:
             states = game.determinize(views, seeds)
             tree.priors[:count, 0], _ = self.evaluator(game, states, self._root_masks, seeds, None)
@@ -88,10 +70,7 @@ class Forest:
             known = (old.states["ply"][other, :size] == root["ply"]) & (old.nodes["untried"][other, :size] != UNKNOWN)
             for n in np.flatnonzero(known).tolist():
                 if all(np.array_equal(old.states[name][other, n], root[name][0]) for name in root.dtype.names or ()):
-                    tree.sizes[g] = graft(
-                        old.nodes, old.edges, old.sums, old.priors, old.rave, old.bytes, other, n,
-                        tree.nodes, tree.edges, tree.sums, tree.priors, tree.rave, tree.bytes, g, tree.capacity // 2,
-                    )  # fmt: skip
+                    graft(*old.arrays, other, n, *tree.arrays, g, tree.capacity // 2)
                     return
 
     def add_noise(self, fraction: float, concentration: float) -> None:
@@ -117,15 +96,13 @@ class Forest:
             masks[:going] = self._root_masks[games]
         while going:
             choose(
-                tree.nodes, tree.edges, tree.sums, tree.priors, tree.available, tree.rave, tree.bytes, self._seeds,
-                walks, going, self._moving_bytes, masks, actions, c, self.rave, game.resign,
+                *tree.arrays, self._seeds, walks, going, self._moving_bytes, masks, actions, c, self.rave, game.resign,
             )  # fmt: skip
             game.step(moving[:going], actions[:going])
             before = going
             going = arrive(
-                tree.nodes, tree.edges, tree.sums, tree.available, tree.rave, tree.sizes, self._seeds,
-                walks, before, self._moving_bytes, self._to_move, self._done,
-                self._leaf_walks, arrived, self._leaf_bytes, self._leaf_seeds, self.evaluator.gives_priors,
+                *tree.arrays, self._seeds, walks, before, self._moving_bytes, self._to_move, self._done,
+                self._leaf_walks, arrived, self._leaf_bytes, self._leaf_seeds,
             )  # fmt: skip
             arrived += before - going
             if going:
@@ -143,13 +120,9 @@ class Forest:
         priors, values = self.evaluator(game, leaves, masks, self._leaf_seeds[:count], traces)
         if priors is not None:
             expand(
-                tree.nodes, tree.edges, tree.sums, tree.available, tree.rave, tree.sizes, tree.bytes, tree.priors,
-                self._leaf_walks, count, self._leaf_bytes, self._leaf_to_move, masks, priors, game.resign,
+                *tree.arrays, self._leaf_walks, count, self._leaf_bytes, self._leaf_to_move, masks, priors, game.resign,
             )  # fmt: skip
-        return back_up(
-            tree.nodes, tree.edges, tree.sums, tree.rave, self._leaf_walks, count, values,
-            self._traces, game.shared_moves, solve,
-        )  # fmt: skip
+        return back_up(*tree.arrays, self._leaf_walks, count, values, self._traces, game.shared_moves, solve)
 
     def decided(self, games: Array, left: int | None) -> Array:
         """(len(games),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited

@@ -35,9 +35,9 @@ class Weights(NamedTuple):
 
 
 DEFAULTS = {
-    "chameleon": Weights(c=0.1, rave=1000),
-    "curio": Weights(c=0.7, rave=0),
-    "trinim": Weights(c=0.7, rave=0),
+    "chameleon": Weights(c=0.05, rave=1000),
+    "curio": Weights(c=0.6, rave=0),
+    "trinim": Weights(c=0.5, rave=0),
     "unlur": Weights(c=0.1, rave=1000),
 }
 """Of our games, as `benchmarks/tune_search.py` has found them best."""
