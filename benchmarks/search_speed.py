@@ -1,0 +1,179 @@
+"""How many simulations a second, from the start of a game, beside OpenSpiel's C++ MCTSBot? And how much memory do they
+take?
+
+    pip install -e ".[bench]" && python benchmarks/search_speed.py
+
+Everyone runs SIMULATIONS in each position, with one random game a leaf, on one core but for the rows with two threads.
+They take turns, so that a change of the machine's speed meets all of them; quoted are the median of the rounds, and of
+the rounds' ratios: by processor time, but for two threads by the clock. "plain" is what MCTSBot does: UCT, playouts
+without rules, no solver.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyspiel
+from machine import machine
+from pbm_agents.search import Search
+from pbm_agents.search.tree import Tree
+
+from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
+
+SIMULATIONS, ROUNDS, SEED = 2000, 5, 2008
+MANY, TWO_THREADS = 64, ", two threads"
+BUDGETS = (1_000, 10_000, 100_000)
+"""Simulations of the second table."""
+UCT_C = 1.4
+PLAIN = {"c": UCT_C, "rave": 0.0, "careful": False, "solver": False}
+MEBIBYTE = 1 << 20
+
+
+class Runner(NamedTuple):
+    """Who takes turns."""
+
+    run: Callable[[], object]
+    games: int = 1
+    threads: int = 1
+
+
+def openspiel(name: str) -> Runner:
+    game, evaluator = pyspiel.load_game(name), pyspiel.RandomRolloutEvaluator(1, SEED)
+    bot = pyspiel.MCTSBot(game, evaluator, UCT_C, SIMULATIONS, 1000, False, SEED, False)
+    state = game.new_initial_state()
+    return Runner(lambda: bot.mcts_search(state))
+
+
+def openspiel_hidden(name: str) -> Runner:
+    """From the first decision."""
+    state = pyspiel.load_game(name).new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    bot = pyspiel.ISMCTSBot(SEED, pyspiel.RandomRolloutEvaluator(1, SEED), UCT_C, SIMULATIONS)
+    return Runner(lambda: bot.step(state))
+
+
+def ours(game: Game, games: int = 1, threads: int = 1, **settings: Any) -> Runner:
+    search = Search(simulations=SIMULATIONS, threads=threads, **settings)
+    rng = np.random.default_rng(SEED)
+    states = game.init(games, rng)
+    views = game.view(states, states["to_move"])
+    return Runner(lambda: search.run(game, views, rng), games, threads)
+
+
+def all_of_ours(game: Game, name: str, **settings: Any) -> dict[str, Runner]:
+    return {
+        f"{name}, one game": ours(game, **settings),
+        f"{name}, one game, width 16": ours(game, width=16, **settings),
+        f"{name}, {MANY} games": ours(game, MANY, **settings),
+        f"{name}, {MANY} games{TWO_THREADS}": ours(game, MANY, 2, **settings),
+    }
+
+
+class Speed(NamedTuple):
+    """Simulations a second."""
+
+    wall: float
+    core: float
+    """Of processor time, so that other programs on the machine matter little."""
+
+
+def turn(runner: Runner, cores: set[int]) -> Speed:
+    if cores:
+        os.sched_setaffinity(0, cores if runner.threads > 1 else {max(cores)})
+    wall, core = time.perf_counter(), time.process_time()
+    runner.run()
+    count = SIMULATIONS * runner.games
+    return Speed(count / (time.perf_counter() - wall), count / (time.process_time() - core))
+
+
+def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], cores: set[int]) -> None:
+    """One table: everyone's speed, and how many times as fast as each peer."""
+    everyone = peers | runners
+    for runner in everyone.values():
+        turn(runner, cores)  # compile, warm up
+    rounds: dict[str, list[Speed]] = {name: [] for name in everyone}
+    for _ in range(ROUNDS):
+        for name, runner in everyone.items():
+            rounds[name].append(turn(runner, cores))
+    heads = "".join(f" {'/ ' + peer.partition('(')[0]:>13}" for peer in peers)
+    print(f"\n{title:48} {'simulations/s':>13} {'(min ... max)':>22}{heads}")
+    for name, runner in everyone.items():
+        if runner.threads == 1:
+            speeds = [speed.core for speed in rounds[name]]
+            ratios = "".join(
+                f" {statistics.median(a / b.core for a, b in zip(speeds, rounds[peer], strict=True)):13.2f}"
+                for peer in peers
+            )
+        else:
+            speeds = [speed.wall for speed in rounds[name]]
+            alone = rounds[name.removesuffix(TWO_THREADS)]
+            ratio = statistics.median(a / b.wall for a, b in zip(speeds, alone, strict=True))
+            ratios = f"  {ratio:.2f} times one thread"
+        spread = f"({min(speeds):,.0f} ... {max(speeds):,.0f})"
+        print(f"{name:48} {statistics.median(speeds):13,.0f} {spread:>22}{ratios}", flush=True)
+
+
+def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
+    """What the nodes of one search take that are in use at its end, for each 1,000 simulations."""
+    budgets = "".join(f" {f'of {budget:,}':>13}" for budget in BUDGETS)
+    print(f"\n{'MiB for 1,000 simulations from the start':48} {'bytes a node':>13}{budgets}")
+    for name, (game, settings) in games.items():
+        hidden, used = not game.perfect_information, []
+        rave = game.name in ("chameleon", "unlur") and settings.get("rave") != 0
+        node = Tree.node_bytes(game, hidden=hidden, priors=False, rave=rave)
+        for budget in BUDGETS:
+            rng = np.random.default_rng(SEED)
+            states = game.init(1, rng)
+            [result] = Search(simulations=budget, **settings).run(game, game.view(states, states["to_move"]), rng)
+            used.append(result.nodes * node / MEBIBYTE / result.simulations * 1000)
+        print(f"{name:48} {node:13,}" + "".join(f" {mebibytes:13.2f}" for mebibytes in used), flush=True)
+
+
+def main() -> None:
+    cores = os.sched_getaffinity(0) if os.name == "posix" and os.uname().sysname == "Linux" else set()
+    print(f"{machine()}, open_spiel {version('open_spiel')}; load average before the run {os.getloadavg()[0]:.1f}")
+    print(f"\n{SIMULATIONS:,} simulations a position, median of {ROUNDS} rounds")
+    chameleon, unlur, curio, trinim = Chameleon(size=11), Unlur(radius=6), Curio(), Trinim(size=5)
+    compare(
+        "Chameleon 11x11",
+        {"hex(board_size=11)": openspiel("hex(board_size=11)")},
+        all_of_ours(chameleon, "plain", **PLAIN) | all_of_ours(chameleon, "RAVE"),
+        cores,
+    )
+    peers = ("y(board_size=11)", "havannah(board_size=6)")
+    compare(
+        "Unlur 6",
+        {name: openspiel(name) for name in peers},
+        all_of_ours(unlur, "plain", **PLAIN) | all_of_ours(unlur, "RAVE, careful"),
+        cores,
+    )
+    peer = "leduc_poker(), ISMCTSBot"
+    compare(
+        "Curio (the peer's game ends after a few plies)",
+        {peer: openspiel_hidden("leduc_poker")},
+        all_of_ours(curio, "information sets"),
+        cores,
+    )
+    compare("Trinim 5", {}, all_of_ours(trinim, "UCT"), cores)
+    plain = {"rave": 0.0}
+    memory(
+        {
+            "Chameleon 11x11, RAVE": (chameleon, {}),
+            "Chameleon 11x11, plain": (chameleon, plain),
+            "Unlur 6, RAVE": (unlur, {}),
+            "Unlur 6, plain": (unlur, plain),
+            "Curio": (curio, {}),
+            "Trinim 5": (trinim, {}),
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()
