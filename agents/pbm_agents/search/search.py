@@ -44,6 +44,7 @@ DEFAULTS = {
 OTHERWISE = Weights(c=1.0, rave=0)
 """Of other people's games, and without RAVE."""
 PUCT_C = 1.5
+WIDTH_BY_THE_CLOCK = 8
 _compiled: set[Any] = set()
 """What searches by the clock have been compiled for in this process."""
 
@@ -68,8 +69,10 @@ class Search:
     """Weight of exploration in UCT (in PUCT, where the evaluator gives priors). None: by game, see DEFAULTS."""
     rave: float | None = None
     """Equivalence parameter of RAVE, in open games without priors; 0: plain UCT. None: by game."""
-    width: int = 1
-    """Simulations of one position that are on their way at the same time; 1 is the sequential algorithm."""
+    width: int | None = None
+    """Simulations of one position that are on their way at the same time; 1 is the sequential algorithm. None: 1, by the
+    clock WIDTH_BY_THE_CLOCK.
+    """
     playouts: int = 1
     """Random games a leaf."""
     careful: bool = True
@@ -141,15 +144,16 @@ class Search:
         weights = self._weights(game, hidden)
         old = self._forests.get(thread)
         forest = self._forest(thread, game, len(views), hidden, weights.rave)
+        width = full = forest.width
         forest.plant(views, streams, old if self.reuse and old is not None and old is not forest else None)
         if self.noise:
             forest.add_noise(self.noise, self.concentration)
         done, growing = np.zeros(len(views), np.int64), np.arange(len(views))
         growing = growing[~forest.decided(growing, None)]
-        games, spent = np.repeat(growing, self.width), 0
+        games, spent = np.repeat(growing, full), 0
         while len(growing):
-            width = self.width if self.simulations is None else min(self.width, self.simulations - spent)
-            if width < self.width:
+            if self.simulations is not None and self.simulations - spent < full:
+                width = self.simulations - spent
                 games = np.repeat(growing, width)
             proven = forest.wave(games, weights.c, self.solver and not hidden)
             spent += width
@@ -160,7 +164,7 @@ class Search:
                 if left == 0:
                     break
                 growing = growing[~forest.decided(growing, left if look else None)]
-                games = np.repeat(growing, self.width)
+                games = np.repeat(growing, full)
         return forest.results(done, time.perf_counter() - start)
 
     def _left(self, spent: int, elapsed: float, positions: int) -> int:
@@ -198,7 +202,8 @@ class Search:
             else:  # a node of its own from the second visit, or from the first
                 capacity = 2 + (self.simulations if judge.gives_priors else self.simulations // 2)
                 capacity *= 1 + self.reuse
-            kept = Forest(game, positions, capacity, hidden=hidden, width=self.width, evaluator=judge, rave=rave)
+            width = self.width or (1 if self.seconds is None else WIDTH_BY_THE_CLOCK)
+            kept = Forest(game, positions, capacity, hidden=hidden, width=width, evaluator=judge, rave=rave)
         if self.reuse and thread in self._forests:
             self._forests[~thread] = self._forests[thread]
         self._forests[thread] = kept
