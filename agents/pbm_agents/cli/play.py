@@ -35,7 +35,7 @@ board       the board again
 hint        what an agent would play
 undo        take back your last move, unless something hidden has become known since
 resign      give up
-save FILE   write the game so far at the end of FILE, as a line for `pbm replay`
+save FILE   write the game so far, with all that is hidden, at the end of FILE, for `pbm replay`
 quit        leave"""
 COMMANDS = ("moves", "board", "hint", "undo", RESIGN, "save", "quit", "help")
 

@@ -135,7 +135,7 @@ class Session:
         self._moves.append(move)
 
     def _has_learned(self, player: int, then: int) -> bool:
-        """Whether `player` knows more now: not every world that was possible `then` has come to what they see now."""
+        """Whether `player` knows more now: of WORLDS possible `then`, some cannot have come to what they see."""
         game, before = self.game, self.game.view(self._positions[then], player)
         worlds = game.determinize(np.repeat(before, WORLDS), self._aside)
         for move in self._moves[then:]:
