@@ -142,10 +142,10 @@ class Search:
         """Wave after wave, until the budget is spent or every position is decided."""
         start = time.perf_counter()
         weights = self._weights(game, hidden)
-        old = self._forests.get(thread)
+        old = self._forests.get(thread) if self.reuse and not hidden else None
         forest = self._forest(thread, game, len(views), hidden, weights.rave)
         width = full = forest.width
-        forest.plant(views, streams, old if self.reuse and old is not None and old is not forest else None)
+        forest.plant(views, streams, old if old is not None and old.fits(game, 0, hidden) else None)
         if self.noise:
             forest.add_noise(self.noise, self.concentration)
         done, growing = np.zeros(len(views), np.int64), np.arange(len(views))
