@@ -26,7 +26,7 @@ def against(game, agent, count=20, seats=("bad", "good")):
         (Illegal(), "illegal: a1x"),
         (Shapeless(), "ValueError: gave int64 of shape (1, 2) for 1 games"),
     ],
-    ids=str,
+    ids=["crash", "illegal", "shapeless"],
 )
 def test_who_fails_forfeits_its_own_games(agent, reason):
     records = against(Chameleon(size=5), agent)
