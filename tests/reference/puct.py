@@ -1,0 +1,66 @@
+"""PUCT, slowly: the search of AlphaZero (Silver et al. 2017) without noise, for any number of players.
+
+A child that has not been visited is taken to be worth what its parent has been worth so far; the lowest of equally good
+actions is taken; nobody ever resigns. Nothing is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pbm_envs import Game
+from tests.reference.uct import Node
+
+PriorsAndValues = Callable[[Any, Any], tuple[Any, Any]]
+
+
+def search(game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulations: int) -> Node:
+    """The root after that many simulations."""
+    root = Node(game, state, None)
+    priors = {root: judge(game, root, evaluator)[0]}
+    for _ in range(simulations):
+        node, expanded = root, False
+        while not node.over and not expanded:
+            action = best_action(node, priors[node], c)
+            expanded = action not in node.children
+            if expanded:
+                after = node.state.copy()
+                game.step(after, [action])
+                node.children[action] = Node(game, after, node)
+            node = node.children[action]
+        if node.over:
+            values = node.state["returns"][0]
+        else:
+            priors[node], values = judge(game, node, evaluator)
+        above: Node | None = node
+        while above is not None:
+            above.visits += 1
+            above.total += values
+            above = above.parent
+    return root
+
+
+def best_action(node: Node, priors: Any, c: float) -> int:
+    simulations = sum(child.visits for child in node.children.values())
+    backed_up = sum(child.total[node.player] for child in node.children.values())
+    best, highest = -1, -math.inf
+    for action in node.untried:  # that is, the legal ones
+        child = node.children.get(action)
+        count = child.visits if child else 0
+        value = child.total[node.player] / count if child else backed_up / max(1, simulations)
+        score = value + c * priors[action] * math.sqrt(simulations) / (1 + count)
+        if score > highest:
+            best, highest = action, score
+    return best
+
+
+def judge(game: Game, node: Node, evaluator: PriorsAndValues) -> tuple[Any, Any]:
+    """(A,) priors, which sum to 1 over the legal actions, and (P,) values."""
+    view = game.view(node.state, node.player)
+    mask = game.legal_action_mask(view)
+    priors, values = evaluator(game.observe(view), mask)
+    return np.where(mask[0], priors[0], 0) / priors[0][mask[0]].sum(), values[0]
