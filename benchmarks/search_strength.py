@@ -72,7 +72,11 @@ SECTIONS = {
     ),
     "rave": tuple(Match(game, SHORT, f"{SHORT},rave=0", 60) for game in (CHAMELEON, UNLUR)),
     "careful": (Match(UNLUR, SHORT, f"{SHORT},careful=false", 60),),
-    "reuse": tuple(Match(game, f"{SHORT},reuse=true", SHORT, 60) for game in (CHAMELEON, UNLUR, TRINIM_6)),
+    "reuse": tuple(
+        Match(game, f"{budget},reuse=true", budget, 60)
+        for game in (CHAMELEON, UNLUR, TRINIM_6)
+        for budget in ("mcts:simulations=400", SHORT)
+    ),
 }
 
 
