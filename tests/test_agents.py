@@ -45,7 +45,7 @@ def test_random_agent_refuses_who_is_not_to_move():
 
 def test_agents_by_name():
     assert isinstance(make_agent("random"), RandomAgent)
-    with pytest.raises(ValueError, match="'alphazero' is no agent: expected one of random"):
+    with pytest.raises(ValueError, match="'alphazero' is no agent: expected random, mcts"):
         make_agent("alphazero")
 
 
