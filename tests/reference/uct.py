@@ -67,10 +67,13 @@ class UCT:
     def search(self, state: Any, simulations: int) -> Node:
         """The root after that many simulations."""
         root = Node(self.game, state, None)
+        self.grow(root, simulations)
+        return root
+
+    def grow(self, root: Node, simulations: int) -> None:
         for _ in range(simulations):
             node = self.tree_policy(root)
             self.backup(node, self.default_policy(node))
-        return root
 
     def tree_policy(self, node: Node) -> Node:
         while not node.over:

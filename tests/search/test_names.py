@@ -1,0 +1,119 @@
+"""Agents by name: what the grammar takes, and what its errors say."""
+
+import re
+import sys
+import types
+
+import numpy as np
+import pytest
+from pbm_agents import PIMCAgent, RandomAgent, SearchAgent, make_agent
+
+from pbm_envs import Chameleon, Curio
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "settings"),
+    [
+        ("random", RandomAgent, {}),
+        ("random:", RandomAgent, {}),
+        ("mcts", SearchAgent, {"simulations": 1000, "seconds": None, "early_stop": True}),
+        ("mcts:simulations=50", SearchAgent, {"simulations": 50, "c": None}),
+        ("mcts: simulations = 50 , c = 1", SearchAgent, {"simulations": 50, "c": 1}),
+        ("mcts:seconds=0.5,c=1.2", SearchAgent, {"simulations": None, "seconds": 0.5, "c": 1.2}),
+        ("mcts:seconds=1e-2,solver=false", SearchAgent, {"seconds": 0.01, "solver": False}),
+        ("mcts:solver=True,early_stop=False", SearchAgent, {"solver": True, "early_stop": False}),
+        ("ismcts:simulations=400,width=4,playouts=2", SearchAgent, {"simulations": 400, "width": 4, "playouts": 2}),
+        ("pimc", PIMCAgent, {"simulations": 100}),  # of each of ten worlds
+        ("pimc:worlds=4,simulations=100", PIMCAgent, {"simulations": 25}),
+        ("pimc:worlds=5,seconds=1", PIMCAgent, {"seconds": 0.2, "simulations": None}),
+        ("pbm_agents:RandomAgent", RandomAgent, {}),
+        ("pbm_agents.mcts:PIMCAgent", PIMCAgent, {}),
+    ],
+)
+def test_good_names(name, kind, settings):
+    agent = make_agent(name)
+    assert type(agent) is kind
+    for setting, value in settings.items():
+        assert getattr(agent.search, setting) == value
+
+
+OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, early_stop, "
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("mtcs", "'mtcs' is no agent: expected random, mcts, ismcts, pimc or module:attribute"),
+        ("MCTS", "'MCTS' is no agent: expected random, mcts"),
+        ("", "'' is no agent: expected random, mcts"),
+        ("mtcs:simulations=5", "'mtcs:simulations=5' is no agent: expected random, mcts"),
+        ("mcts:simulation=5", f"'simulation=5' in 'mcts:simulation=5': expected option=value with one of .*{OPTIONS}"),
+        ("mcts:simulations", "'simulations' in 'mcts:simulations': expected option=value"),
+        ("mcts:5", "'5' in 'mcts:5': expected option=value"),
+        ("mcts:simulations=5,", "'' in 'mcts:simulations=5,': expected option=value"),
+        ("mcts:simulations=5;c=1", "'simulations=5;c=1' in .*: expected a number, true or false"),
+        ("mcts:simulations=", "'simulations=' in .*: expected a number, true or false"),
+        ("mcts:solver=maybe", "'solver=maybe' in 'mcts:solver=maybe': expected a number, true or false"),
+        ("mcts:c=1,c=2", "'c' is given twice in 'mcts:c=1,c=2'"),
+        ("mcts:evaluator=1", "'evaluator=1' in .*: expected option=value with one of the options: "),
+        ("mcts:worlds=3", "'worlds=3' in .*temperature"),
+        ("pimc:temperature=1", "'temperature=1' in .*worlds"),
+        ("random:seed=1", "'seed=1' in 'random:seed=1': .*: none"),
+        ("mcts:simulations=0", "simulations is 0: expected an integer from 1 up"),
+        ("mcts:simulations=5,seconds=1", "simulations=5, seconds=1: expected one of the two"),
+        ("mcts:temperature=-1", "temperature is -1: expected a number from 0 up"),
+        ("pimc:worlds=0", "worlds is 0: expected an integer from 1 up"),
+        ("pimc:worlds=true", "worlds is True: expected an integer"),
+        ("no.such.module:thing", "'no.such.module:thing' is no agent: expected .* module:attribute .*No module named"),
+        ("pbm_agents:Nothing", "'pbm_agents:Nothing' is no agent: .*no attribute 'Nothing'"),
+        ("math:pi", "'math:pi' is 3.14.*: expected an agent, or what makes one"),
+        ("builtins:dict", "'builtins:dict' made {}: expected an agent, with act"),
+    ],
+)
+def test_bad_names(name, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        make_agent(name)
+
+
+@pytest.mark.xfail(strict=True, reason="TypeErrors, and a ValueError that does not say which name")
+@pytest.mark.parametrize("name", ["collections:namedtuple", "os:path.join", ":thing", "..x:y"])
+def test_bad_names_of_modules(name):
+    """Whatever goes wrong in finding or making it, the error is a ValueError that quotes the name."""
+    with pytest.raises(ValueError, match=re.escape(repr(name))):
+        make_agent(name)
+
+
+def test_your_own(monkeypatch):
+    """An agent, a class of agents, a function that makes one, and any of these inside something."""
+
+    class First(RandomAgent):
+        def act(self, game, views, rng):
+            return game.legal_action_mask(views).argmax(axis=1)
+
+    module = types.ModuleType("my_agents")
+    module.First, module.first, module.make = First, First(), lambda: First()
+    module.inside = types.SimpleNamespace(first=module.first)
+    monkeypatch.setitem(sys.modules, "my_agents", module)
+    game, rng = Chameleon(size=3), np.random.default_rng(0)
+    states = game.init(2, rng)
+    for name in ("my_agents:First", "my_agents:first", "my_agents:make", "my_agents:inside.first"):
+        assert make_agent(name).act(game, states, rng).tolist() == [0, 0]
+    assert make_agent("my_agents:first") is module.first
+    assert make_agent("my_agents:First") is not make_agent("my_agents:First")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "random",
+        "mcts:simulations=5",
+        "ismcts:simulations=5",
+        pytest.param("pimc:simulations=20", marks=pytest.mark.xfail(strict=True, reason="it plays for the other")),
+    ],
+)
+@pytest.mark.parametrize("game", [Chameleon(), Curio()], ids=["chameleon", "curio"])
+def test_an_agent_does_not_move_for_others(name, game):
+    rng = np.random.default_rng(0)
+    views = game.view(game.init(2, rng), [0, 1])
+    with pytest.raises(ValueError, match="row 1"):
+        make_agent(name).act(game, views, rng)
