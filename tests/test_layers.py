@@ -15,7 +15,7 @@ LAYERS = [
     {"chains", "game"},
     set(pbm_envs.GAMES),
     {"registry", "testing"},
-    {"aec", "records"},
+    {"aec", "lockstep", "opponents", "records", "single", "vector"},
     {f"{name}_v0" for name in pbm_envs.GAMES},
     {"__init__"},
 ]

@@ -4,6 +4,8 @@
 |---|---|
 | Agents | `player_0` (Vert at the start), `player_1` (Horz) |
 | Make | `chameleon_v0.env()`, `pettingzoo.make("aec", "pbm/chameleon-v0")` |
+| Many games | `chameleon_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Chameleon-v0", num_envs=1024)`: `pbm_envs.vector` |
+| One seat | `chameleon_v0.single_env()`, `gymnasium.make("pbm/Chameleon-v0", opponent="random")`: `pbm_envs.single` |
 | Actions | `Discrete(2 * size² + 1)`: 243 on 11×11 |
 | Observation | `{"observation": (size, size, 5) int8, "action_mask": (actions,) int8}` |
 | Rewards | +1 win, -1 loss at the end, 0 before; no draws |
@@ -68,6 +70,8 @@ from pettingzoo import AECEnv
 
 from .aec import BoardGame, wrapped
 from .chameleon import Chameleon
+from .single import OneSeat
+from .vector import VectorGames, made
 
 
 def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
@@ -78,3 +82,13 @@ def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None,
 def env(**options: Any) -> AECEnv[str, Any, Any]:
     """`raw_env` in PettingZoo's usual wrappers."""
     return wrapped(raw_env(**options))
+
+
+def vector_env(num_envs: int, **options: Any) -> VectorGames:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
+    return made(VectorGames, Chameleon, {"num_envs": num_envs, **options})
+
+
+def single_env(**options: Any) -> OneSeat:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
+    return made(OneSeat, Chameleon, options)

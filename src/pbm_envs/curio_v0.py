@@ -4,6 +4,8 @@
 |---|---|
 | Agents | `player_0` (Light), `player_1` (Dark) |
 | Make | `curio_v0.env()`, `pettingzoo.make("aec", "pbm/curio-v0")` |
+| Many games | `curio_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Curio-v0", num_envs=1024)`: `pbm_envs.vector` |
+| One seat | `curio_v0.single_env()`, `gymnasium.make("pbm/Curio-v0", opponent="random")`: `pbm_envs.single` |
 | Actions | `Discrete(321)` by default: 320 moves and `pass` |
 | Observation | `{"observation": (rows, cols, 8 + 2 * base + base(base + 1)) int8, "action_mask": (actions,) int8}` |
 | Rewards | +1 win, -1 loss at the end, 0 for a draw and before |
@@ -90,6 +92,8 @@ from pettingzoo import AECEnv
 
 from .aec import BoardGame, wrapped
 from .curio import Curio
+from .single import OneSeat
+from .vector import VectorGames, made
 
 
 def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
@@ -100,3 +104,13 @@ def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None,
 def env(**options: Any) -> AECEnv[str, Any, Any]:
     """`raw_env` in PettingZoo's usual wrappers."""
     return wrapped(raw_env(**options))
+
+
+def vector_env(num_envs: int, **options: Any) -> VectorGames:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
+    return made(VectorGames, Curio, {"num_envs": num_envs, **options})
+
+
+def single_env(**options: Any) -> OneSeat:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
+    return made(OneSeat, Curio, options)

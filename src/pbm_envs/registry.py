@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import pettingzoo
 
 from .chameleon import Chameleon
@@ -32,9 +33,13 @@ def make_game(name: str, **options: Any) -> Game:
 
 
 def register() -> None:
-    """Tell PettingZoo (1.27 and later) the ids `pbm/<name>-v0`."""
-    if "register" not in vars(pettingzoo):
-        return
-    for name in GAMES:
-        if f"pbm/{name}-v0" not in pettingzoo.aec_registry:
+    """Tell Gymnasium the ids `pbm/<Name>-v0`, and PettingZoo (1.27 and later) the ids `pbm/<name>-v0`."""
+    for name, rules in GAMES.items():
+        if f"pbm/{rules.__name__}-v0" not in gymnasium.registry:
+            gymnasium.register(
+                f"pbm/{rules.__name__}-v0",
+                entry_point=f"pbm_envs.{name}_v0:single_env",
+                vector_entry_point=f"pbm_envs.{name}_v0:vector_env",
+            )
+        if "register" in vars(pettingzoo) and f"pbm/{name}-v0" not in pettingzoo.aec_registry:
             pettingzoo.register("aec", f"pbm/{name}-v0", entry_point=f"pbm_envs.{name}_v0:env")

@@ -4,6 +4,8 @@
 |---|---|
 | Agents | `player_0`, `player_1` (, `player_2`) |
 | Make | `trinim_v0.env()`, `pettingzoo.make("aec", "pbm/trinim-v0")` |
+| Many games | `trinim_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Trinim-v0", num_envs=1024)`: `pbm_envs.vector` |
+| One seat | `trinim_v0.single_env()`, `gymnasium.make("pbm/Trinim-v0", opponent="random")`: `pbm_envs.single` |
 | Actions | `Discrete(75)` at size 5: 15 cells and 60 lines |
 | Observation | `{"observation": (size, size, 4 + 8 * players) int8, "action_mask": (actions,) int8}` |
 | Rewards | two players: +1, -1, draw 0; three: winner +1, the others -1/2, draw 0; 0 before the end |
@@ -73,7 +75,9 @@ from typing import Any
 from pettingzoo import AECEnv
 
 from .aec import BoardGame, wrapped
+from .single import OneSeat
 from .trinim import Trinim
+from .vector import VectorGames, made
 
 
 def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
@@ -84,3 +88,13 @@ def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None,
 def env(**options: Any) -> AECEnv[str, Any, Any]:
     """`raw_env` in PettingZoo's usual wrappers."""
     return wrapped(raw_env(**options))
+
+
+def vector_env(num_envs: int, **options: Any) -> VectorGames:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
+    return made(VectorGames, Trinim, {"num_envs": num_envs, **options})
+
+
+def single_env(**options: Any) -> OneSeat:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
+    return made(OneSeat, Trinim, options)

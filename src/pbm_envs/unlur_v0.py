@@ -4,6 +4,8 @@
 |---|---|
 | Agents | `player_0`, `player_1`; who is Black is decided in the game |
 | Make | `unlur_v0.env()`, `pettingzoo.make("aec", "pbm/unlur-v0")` |
+| Many games | `unlur_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Unlur-v0", num_envs=1024)`: `pbm_envs.vector` |
+| One seat | `unlur_v0.single_env()`, `gymnasium.make("pbm/Unlur-v0", opponent="random")`: `pbm_envs.single` |
 | Actions | `Discrete(3r² - 3r + 2)`: 92 at radius 6 |
 | Observation | `{"observation": (2r - 1, 2r - 1, 7) int8, "action_mask": (actions,) int8}` |
 | Rewards | +1 win, -1 loss at the end, 0 before; no draws |
@@ -67,7 +69,9 @@ from typing import Any
 from pettingzoo import AECEnv
 
 from .aec import BoardGame, wrapped
+from .single import OneSeat
 from .unlur import Unlur
+from .vector import VectorGames, made
 
 
 def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
@@ -78,3 +82,13 @@ def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None,
 def env(**options: Any) -> AECEnv[str, Any, Any]:
     """`raw_env` in PettingZoo's usual wrappers."""
     return wrapped(raw_env(**options))
+
+
+def vector_env(num_envs: int, **options: Any) -> VectorGames:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
+    return made(VectorGames, Unlur, {"num_envs": num_envs, **options})
+
+
+def single_env(**options: Any) -> OneSeat:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
+    return made(OneSeat, Unlur, options)

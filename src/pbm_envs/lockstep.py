@@ -1,0 +1,142 @@
+"""N games that are played side by side, each with a random stream of its own: how they start and go on.
+
+Game i starts as the AEC environment's does with the same seed, and its later games follow from that seed as those do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .game import Game
+from .state import INT64, Rng, States
+
+Seed: TypeAlias = "int | Sequence[int | None] | None"
+Rows: TypeAlias = NDArray[np.int64]
+
+
+@final
+class Lockstep:
+    """The games: `states` (N,), and whether they were ended by an illegal action, `illegal` (N,)."""
+
+    def __init__(self, game: Game, count: int) -> None:
+        self.game = game
+        self.states = np.zeros(count, game.dtype)
+        self.illegal = np.zeros(count, np.bool_)
+        self._rngs: list[Rng] = []
+
+    def started(self) -> None:
+        """RuntimeError before the first reset."""
+        if not self._rngs:
+            raise RuntimeError("there are no games yet: call reset() first")
+
+    def reset(self, seed: Seed, options: Mapping[str, Any] | None) -> tuple[Rows, list[Rng]]:
+        """Start games anew: the rows, and the random streams of those that were given a seed. Changes nothing if the
+        seeds, options or moves are wrong.
+        """
+        count = len(self.states)
+        options = dict(options or {})
+        rows = self._rows_to_reset(options.pop("reset_mask", None))
+        boards = _for_each("board", options.pop("board", None), count)
+        moves = _for_each("moves", options.pop("moves", None), count)
+        if options:
+            raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
+        seeds = _seeds(seed, count)
+        rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
+        fresh = np.zeros(len(rows), self.game.dtype)
+        for k, row in enumerate(rows.tolist()):
+            if seeds[row] is not None:
+                rngs[row] = np.random.default_rng(seeds[row])
+            try:
+                fresh[k] = self._start(rngs[row], boards[row], moves[row] or ())[0]
+            except ValueError as error:
+                raise ValueError(f"environment {row}: {error}") from None
+        self._rngs = rngs
+        self.states[rows] = fresh
+        self.illegal[rows] = False
+        return rows, [rngs[row] for row in rows.tolist() if seeds[row] is not None]
+
+    def _rows_to_reset(self, mask: Any) -> Rows:
+        count = len(self.states)
+        if mask is None:
+            return np.arange(count)
+        self.started()
+        mask = np.asarray(mask)
+        if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
+            raise ValueError(
+                f"reset_mask is {mask.dtype} {mask.shape}, {np.count_nonzero(mask)} set: expected bool ({count},), at "
+                "least one set"
+            )
+        return np.flatnonzero(mask)
+
+    def _start(self, rng: Rng, board: str | None, moves: Sequence[str]) -> States:
+        state = self.game.init(1, rng, board)
+        for text in moves:
+            if state["done"][0]:
+                raise ValueError(f"move {text!r} comes after the end of the game")
+            self.game.step(state, [self.game.string_to_action(text)])
+        if state["done"][0]:
+            raise ValueError("the game is over where it should start")
+        return state
+
+    def deal(self, rows: Iterable[int]) -> None:
+        """New games with the game's own set-up."""
+        for row in rows:
+            self.states[row] = self._start(self._rngs[row], None, ())[0]
+            self.illegal[row] = False
+
+    def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
+        """One ply in every game that is not over; all or none, if an action is no integer in 0..A-1.
+
+        `masks` (N, A): an action outside them ends its game, at -1 for who is to move, 0 for the others; without them
+        it raises the game's ValueError.
+        """
+        self.started()
+        states, game = self.states, self.game
+        chosen = np.asarray(actions)
+        if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}")
+        live = ~states["done"]
+        chosen = np.where(live, chosen, 0).astype(INT64)
+        if masks is not None:
+            strange = (chosen < 0) | (chosen >= game.num_actions)
+            if not strange.any():
+                illegal = np.flatnonzero(live & ~masks[np.arange(len(states)), chosen])
+                if illegal.size:
+                    self.illegal[illegal] = True
+                    self.end(illegal)
+                    states["returns"][illegal, states["to_move"][illegal]] = -1
+                    states["truncated"][illegal] = True
+        game.step(states, chosen)
+
+    def end(self, rows: Rows) -> None:
+        """Nothing more is played in these."""
+        self.states["done"][rows] = True
+
+
+def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
+    """A board text, or a list of moves, for each of `count` games: one for all, or a list of one (or None) for each."""
+    single = given is None or isinstance(given, str if name == "board" else (list, tuple))
+    if single and (name == "board" or given is None or all(isinstance(text, str) for text in given)):
+        return [given] * count
+    kinds = (str,) if name == "board" else (list, tuple)
+    if not isinstance(given, (list, tuple)) or not all(one is None or isinstance(one, kinds) for one in given):
+        one = "a board text" if name == "board" else "a list of move texts"
+        raise ValueError(f"{name} is {given!r}: expected {one}, or a list of {count} such")
+    if len(given) != count:
+        raise ValueError(f"{name} has {len(given)} entries: expected {count}, one for each environment")
+    return given
+
+
+def _seeds(seed: Seed, count: int) -> Sequence[int | None]:
+    """As Gymnasium reads it: an integer is `[seed, seed + 1, ...]`."""
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + k for k in range(count)]
+    if len(seed) != count:
+        raise ValueError(f"seed has {len(seed)} entries: expected {count}, one for each environment")
+    return seed

@@ -1,0 +1,409 @@
+"""The vector environment: row i against the AEC environment, autoreset, seeds, starts, illegal actions, buffers."""
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import pbm_envs
+from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
+
+MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
+CASES = [
+    ("chameleon", {"size": 4}),
+    ("chameleon", {"size": 3, "swap_rule": False, "allow_resign": True}),
+    ("curio", {"no_capture_limit": 6}),
+    ("trinim", {"size": 5}),
+    ("trinim", {"num_players": 3, "allow_resign": True}),
+    ("unlur", {"radius": 3}),
+]
+MODES = ["SameStep", "NextStep", "Disabled"]
+
+
+@pytest.fixture(params=GAMES)
+def name(request):
+    return request.param
+
+
+def small(name, num_envs=8, **settings):
+    options = next(options for other, options in CASES if other == name)
+    return MODULES[name].vector_env(num_envs, **options, **settings)
+
+
+def drawn(masks, rng):
+    """A random legal action in each row."""
+    return (masks * rng.random(masks.shape)).argmax(axis=1)
+
+
+def ended(envs, seed=5, limit=500):
+    """Step to the first end of a game: rows that have just ended, and what step gave."""
+    rng = np.random.default_rng(seed)
+    _, info = envs.reset(seed=seed)
+    for _ in range(limit):
+        result = envs.step(drawn(info["action_mask"], rng))
+        info = result[4]
+        if (result[2] | result[3]).any():
+            return np.flatnonzero(result[2] | result[3]), result
+    raise AssertionError("no game has ended")
+
+
+def everything(result):
+    """Observations and infos as bytes, infos flattened."""
+    planes, *rest, info = result
+    flat = {**info, **{f"final {key}": value for key, value in info.get("final_info", {}).items()}}
+    flat.pop("final_info", None)
+    final = [None if one is None else one.tobytes() for one in flat.pop("final_obs", [])]
+    return planes.tobytes(), [one.tobytes() for one in rest], {k: v.tobytes() for k, v in flat.items()}, final
+
+
+def check_rows(name, options, num_envs, steps, blunders=0.02):
+    """Row i beside an AEC environment of seed 100 + i, through one game after another; games that were compared."""
+    rng, games = np.random.default_rng(1), 0
+    envs = MODULES[name].vector_env(num_envs, **options)
+    singles = [MODULES[name].env(**options) for _ in range(num_envs)]
+    planes, info = envs.reset(seed=100)
+    for i, single in enumerate(singles):
+        single.reset(seed=100 + i)
+    for _ in range(steps):
+        for i, single in enumerate(singles):
+            seen = single.observe(single.agent_selection)
+            assert (seen["observation"] == planes[i]).all()
+            assert (seen["action_mask"] == info["action_mask"][i]).all()
+            assert single.possible_agents.index(single.agent_selection) == info["to_move"][i]
+        actions = drawn(info["action_mask"], rng)
+        wrong = rng.random(num_envs) < blunders
+        illegal = (info["action_mask"] * rng.random(info["action_mask"].shape)).argmin(axis=1)
+        actions = np.where(wrong, illegal, actions)
+        movers = info["to_move"]
+        planes, reward, terminated, truncated, info = envs.step(actions)
+        for i, single in enumerate(singles):
+            mover = single.agent_selection
+            single.step(int(actions[i]))
+            assert reward[i] == single.rewards[mover] == info["rewards"][i, movers[i]]
+            for k, agent in enumerate(single.possible_agents):
+                assert info["rewards"][i, k] == single.rewards.get(agent, 0)
+            assert terminated[i] == all(single.terminations.values())
+            assert truncated[i] == all(single.truncations.values())
+            if terminated[i] or truncated[i]:
+                games += 1
+                viewer = single.possible_agents[info["final_info"]["to_move"][i]]
+                assert (single.observe(viewer)["observation"] == info["final_obs"][i]).all()
+                single.reset()
+            while single.terminations[single.agent_selection]:
+                single.step(None)  # who has resigned a game of three
+    return games
+
+
+@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
+@pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
+def test_row_i_is_the_game_of_the_aec_environment(name, options):
+    assert check_rows(name, options, num_envs=8, steps=100) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options"), [*CASES, *((name, {}) for name in GAMES)], ids=str)
+@pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
+def test_row_i_is_the_game_of_the_aec_environment_over_thousands_of_games(name, options):
+    assert check_rows(name, options, num_envs=64, steps=1500, blunders=0.005) > 800
+
+
+def test_made_by_id(name):
+    pbm_envs.register()  # a second time, without a warning
+    envs = gymnasium.make_vec(f"pbm/{GAMES[name].__name__}-v0", num_envs=3, allow_resign=True)
+    assert envs.unwrapped.game == GAMES[name](allow_resign=True)
+    assert envs.num_envs == 3
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert envs.spec.id == f"pbm/{GAMES[name].__name__}-v0"
+    assert gymnasium.make_vec(f"pbm_envs:pbm/{GAMES[name].__name__}-v0").num_envs == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_contract(name, mode):
+    """Shapes, types and spaces in every mode, whatever happens; and no mask is ever all zeros."""
+    envs, rng = small(name, autoreset_mode=mode), np.random.default_rng(0)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode(mode)
+    planes, info = envs.reset(seed=1)
+    for _ in range(120):
+        assert planes.dtype == np.int8
+        assert envs.observation_space.contains(planes)
+        mask = info["action_mask"]
+        assert mask.dtype == np.int8
+        assert mask.any(axis=1).all()
+        assert (envs.action_masks() == mask).all()
+        assert envs.action_masks().dtype == np.bool_
+        for key in ("action_mask", "to_move", "rewards"):
+            assert info[f"_{key}"].all()
+        actions = drawn(mask, rng)
+        assert envs.action_space.contains(actions)
+        planes, reward, terminated, truncated, info = envs.step(actions)
+        assert reward.shape == terminated.shape == truncated.shape == (8,)
+        assert (reward.dtype, terminated.dtype, truncated.dtype) == (np.float32, np.bool_, np.bool_)
+        assert info["rewards"].shape == (8, envs.game.num_players)
+    envs.close()
+
+
+def test_same_step(name):
+    rows, (planes, _, _, _, info) = ended(small(name))
+    assert np.flatnonzero(info["_final_obs"]).tolist() == np.flatnonzero(info["_final_info"]).tolist() == rows.tolist()
+    final = info["final_info"]
+    for row in range(8):
+        if row in rows:
+            assert final["plies"][row] > 2
+            assert final["_returns"][row]
+            assert (info["final_obs"][row] != planes[row]).any()
+        else:
+            assert info["final_obs"][row] is None
+            assert not final["_returns"][row]
+    assert (info["to_move"][rows] == 0).all()
+
+
+def test_next_step(name):
+    envs = small(name, autoreset_mode=AutoresetMode.NEXT_STEP)
+    rows, (_, _, _, _, info) = ended(envs)
+    assert "final_obs" not in info
+    assert info["action_mask"][rows].all()
+    actions = drawn(info["action_mask"], np.random.default_rng(0))
+    actions[rows] = 10**6  # ignored
+    _, reward, terminated, truncated, info = envs.step(actions)
+    assert not (terminated | truncated)[rows].any()
+    assert not reward[rows].any()
+    assert not info["rewards"][rows].any()
+    assert (envs.states["ply"][rows] == 0).all()
+    assert (info["action_mask"] == envs.game.legal_action_mask(envs.states))[rows].all()
+
+
+def test_disabled(name):
+    envs = small(name, autoreset_mode="Disabled")
+    rows, (planes, _, terminated, truncated, info) = ended(envs)
+    for _ in range(2):  # games that are over stay as they are
+        later = envs.step(drawn(info["action_mask"], np.random.default_rng(0)))
+        assert (later[0][rows] == planes[rows]).all()
+        assert not later[1][rows].any()
+        assert (later[2][rows] == terminated[rows]).all()
+        assert (later[3][rows] == truncated[rows]).all()
+        info = later[4]
+    live = ~(later[2] | later[3])
+    plies = envs.states["ply"].copy()
+    planes, info = envs.reset(options={"reset_mask": ~live})
+    assert (envs.states["ply"] == np.where(live, plies, 0)).all()
+    assert (planes[live] == later[0][live]).all()
+    assert envs.step(drawn(info["action_mask"], np.random.default_rng(0)))[1].shape == (8,)
+
+
+def test_the_modes_play_the_same_games():
+    """Trinim's set-up is random: what follows the first game follows from the seed in every mode."""
+    boards = {}
+    for mode in MODES:
+        envs, rng = trinim_v0.vector_env(4, autoreset_mode=mode), np.random.default_rng(2)
+        _, info = envs.reset(seed=9)
+        seen = [[] for _ in range(4)]
+        for _ in range(90):
+            for row in np.flatnonzero(envs.states["ply"] == 0):
+                seen[row].append(envs.game.board_to_string(envs.states[row]))
+            _, _, terminated, truncated, info = envs.step(drawn(info["action_mask"], rng))
+            if mode == "Disabled" and (terminated | truncated).any():
+                _, info = envs.reset(options={"reset_mask": terminated | truncated})
+        boards[mode] = [games[:3] for games in seen]
+    assert boards["SameStep"] == boards["NextStep"] == boards["Disabled"]
+    assert all(len(set(games)) > 1 for games in boards["SameStep"])
+
+
+def test_the_same_seeds_give_the_same_games(name):
+    first, second = small(name, 4), small(name, 4)
+    rng = np.random.default_rng(0)
+    one, other = first.reset(seed=7), second.reset(seed=[7, 8, 9, 10])
+    for _ in range(60):
+        assert everything(one) == everything(other)
+        actions = drawn(one[-1]["action_mask"], rng)
+        one, other = first.step(actions), second.step(actions)
+
+
+def test_seeds_of_some_rows():
+    envs, other = curio_v0.vector_env(3), curio_v0.vector_env(3)
+    planes, _ = envs.reset(seed=[4, None, 4])
+    again, _ = other.reset(seed=[4, None, 4])
+    assert (planes[[0, 2]] == again[[0, 2]]).all()
+    assert (planes[0] == planes[2]).all()
+    assert (planes[1] != again[1]).any()
+    following, _ = envs.reset()
+    assert (following[0] == other.reset()[0][0]).all()
+    assert (following[0] != planes[0]).any()
+
+
+def test_boards_and_moves_for_all():
+    envs = trinim_v0.vector_env(2)
+    envs.reset(options={"board": "b/bb/bgr/grgg/rbgrr", "moves": ["D4-D2"]})
+    assert [envs.game.board_to_string(state) for state in envs.states] == ["b/.b/b.r/gr.g/rbgrr"] * 2
+
+
+def test_boards_and_moves_for_each():
+    envs = trinim_v0.vector_env(3)
+    planes, info = envs.reset(
+        seed=3, options={"board": [None, "b/bb/bgr/grgg/rbgrr", "b/bb/bgr/grgg/rbgrr"], "moves": [[], ["D4-D2"], None]}
+    )
+    single = trinim_v0.raw_env()
+    single.reset(seed=3)
+    assert (planes[0] == single.observe("player_0")["observation"]).all()
+    assert envs.game.board_to_string(envs.states[1]) == "b/.b/b.r/gr.g/rbgrr"
+    assert envs.game.board_to_string(envs.states[2]) == "b/bb/bgr/grgg/rbgrr"
+    assert info["to_move"].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"options": {"bord": "x"}}, r"the options \['bord'\]: expected 'board', 'moves', 'reset_mask'"),
+        ({"options": {"moves": [["a1x"]]}}, "moves has 1 entries: expected 3"),
+        ({"options": {"moves": "a1x"}}, "moves is 'a1x': expected a list of move texts, or a list of 3"),
+        ({"options": {"board": 7}}, "board is 7: expected a board text, or a list of 3"),
+        ({"options": {"moves": [["a1x"], [], ["nonsense"]]}}, "environment 2: 'nonsense' is no Chameleon move"),
+        ({"options": {"moves": ["a1x", "a2x", "a3x", "b1x"]}}, "environment 0: .*after the end|environment 0: .*over"),
+        ({"seed": [1, 2]}, "seed has 2 entries: expected 3"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, "reset_mask is bool .*, 0 set: expected bool"),
+        ({"options": {"reset_mask": [True]}}, r"reset_mask is bool \(1,\)"),
+    ],
+)
+def test_a_wrong_reset_changes_nothing(given, message):
+    envs = chameleon_v0.vector_env(3, size=3, swap_rule=False)
+    envs.reset(options={"moves": ["b2x"]})
+    before = envs.states.copy()
+    with pytest.raises(ValueError, match=message):
+        envs.reset(**given)
+    assert (envs.states == before).all()
+
+
+def test_an_illegal_action_ends_its_game():
+    envs = chameleon_v0.vector_env(3, size=3, autoreset_mode="Disabled")
+    envs.reset(options={"moves": ["b2x"]})
+    b2x, a1x = (envs.game.string_to_action(text) for text in ("b2x", "a1x"))
+    _, reward, terminated, truncated, info = envs.step([a1x, b2x, a1x])
+    assert reward.tolist() == [0, -1, 0]
+    assert terminated.tolist() == truncated.tolist() == [False, True, False]
+    assert info["rewards"].tolist() == [[0, 0], [0, -1], [0, 0]]
+    assert envs.states["ply"].tolist() == [2, 1, 2]
+    _, reward, terminated, truncated, _ = envs.step([b2x, a1x, a1x])
+    assert reward.tolist() == [-1, 0, -1]
+    assert terminated.tolist() == truncated.tolist() == [True, True, True]
+    envs.reset()
+    _, _, terminated, truncated, _ = envs.step([a1x, a1x, a1x])
+    assert not (terminated | truncated).any()
+
+
+def test_an_illegal_action_raises_where_asked():
+    envs = chameleon_v0.vector_env(2, size=3, illegal_action="raise")
+    envs.reset(options={"moves": ["b2x"]})
+    with pytest.raises(ValueError, match="row 1: 'b2x' is illegal here: expected one of"):
+        envs.step([0, envs.game.string_to_action("b2x")])
+    assert (envs.states["ply"] == 1).all()
+
+
+@pytest.mark.parametrize("illegal_action", ["terminate", "raise"])
+@pytest.mark.parametrize("actions", [[0, 10**6], [0, -1], [0], [0.0, 1.0], "ab", [[0], [1]]])
+def test_actions_that_do_not_exist_raise(actions, illegal_action):
+    """As in env(): PettingZoo's AssertOutOfBoundsWrapper raises too."""
+    envs = chameleon_v0.vector_env(2, size=3, illegal_action=illegal_action)
+    envs.reset()
+    with pytest.raises(ValueError, match="expected"):
+        envs.step(actions)
+    assert (envs.states["ply"] == 0).all()
+
+
+def test_three_players_and_resignation():
+    envs = trinim_v0.vector_env(1, num_players=3, allow_resign=True, autoreset_mode="Disabled")
+    _, info = envs.reset(seed=1)
+    _, reward, terminated, _, info = envs.step([envs.game.resign])
+    assert (reward.tolist(), info["rewards"].tolist(), terminated.tolist()) == ([-0.5], [[-0.5, 0, 0]], [False])
+    assert info["to_move"].tolist() == [1]
+    rng = np.random.default_rng(1)
+    total = info["rewards"].copy()
+    while not terminated[0]:
+        info["action_mask"][:, envs.game.resign] = 0
+        _, _, terminated, _, info = envs.step(drawn(info["action_mask"], rng))
+        assert info["rewards"][0, 0] == 0, "the player who resigned is not paid twice"
+        total += info["rewards"]
+    assert (total == envs.states["returns"]).all()
+
+
+def test_fresh_arrays_by_default(name):
+    envs = small(name)
+    planes, info = envs.reset(seed=1)
+    kept = copy.deepcopy((planes, info))
+    second = envs.step(drawn(info["action_mask"], np.random.default_rng(0)))
+    assert everything((planes, info)) == everything(kept)
+    assert not np.shares_memory(planes, second[0])
+    for key in info:
+        assert not np.shares_memory(info[key], second[4][key])
+    second[4]["action_mask"][:] = 0  # it is the caller's
+    assert envs.action_masks().any(axis=1).all()
+
+
+def test_buffers_are_reused_only_on_request(name):
+    fresh, reused = small(name), small(name, copy=False)
+    one, other = fresh.reset(seed=1), reused.reset(seed=1)
+    planes, mask = other[0], other[1]["action_mask"]
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        assert everything(one) == everything(other)
+        actions = drawn(mask, rng)
+        one, other = fresh.step(actions), reused.step(actions)
+        assert other[0] is planes
+        assert np.shares_memory(other[4]["action_mask"], mask)
+
+
+def test_a_copy_goes_its_own_way(name):
+    envs, rng = small(name), np.random.default_rng(0)
+    _, info = envs.reset(seed=1)
+    for _ in range(7):
+        info = envs.step(drawn(info["action_mask"], rng))[4]
+    for twin in (pickle.loads(pickle.dumps(envs)), copy.deepcopy(envs)):
+        now, masks = copy.deepcopy(envs), info["action_mask"]
+        for _ in range(60):  # into the next games, whose set-ups are the same
+            actions = drawn(masks, rng)
+            one, other = now.step(actions), twin.step(actions)
+            assert everything(one) == everything(other)
+            masks = one[4]["action_mask"]
+
+
+def test_render():
+    envs = curio_v0.vector_env(2, render_mode="ansi")
+    envs.reset(seed=1)
+    texts = envs.render()
+    assert len(texts) == 2
+    assert all("to move" in text for text in texts)
+    assert texts[0] != texts[1]
+    assert curio_v0.vector_env(2).render() is None
+
+
+def test_nothing_before_reset():
+    envs = chameleon_v0.vector_env(2, size=3, render_mode="ansi")
+    for call in (lambda: envs.step([0, 0]), envs.action_masks, envs.render):
+        with pytest.raises(RuntimeError, match="call reset"):
+            call()
+    with pytest.raises(RuntimeError, match="call reset"):
+        envs.reset(options={"reset_mask": np.ones(2, bool)})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"num_envs": 0}, "num_envs is 0: expected"),
+        ({"autoreset_mode": "same"}, "autoreset_mode is 'same': expected .*SameStep"),
+        ({"autoreset_mode": None}, "autoreset_mode is None: expected"),
+        ({"illegal_action": "lose"}, "illegal_action is 'lose': expected 'terminate' or 'raise'"),
+        ({"copy": 2}, "copy is 2"),
+        ({"render_mode": "human"}, "render_mode is 'human': expected"),
+        ({"size": 1}, "size is 1"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        chameleon_v0.vector_env(**{"num_envs": 2, **settings})
+
+
+def test_records_episode_statistics():
+    """A wrapper of Gymnasium's, as training programs use it."""
+    envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(chameleon_v0.vector_env(4, size=3))
+    assert "episode" in ended(envs)[1][4]
