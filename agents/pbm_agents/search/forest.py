@@ -49,7 +49,9 @@ class Forest:
         game, tree = self.game, self.tree
         self._views, self._seeds = views, seeds
         self._root_masks = game.legal_action_mask(views)
-        roots = views.copy()
+        roots = np.zeros(len(views), game.dtype)
+        for name in game.dtype.names or ():  # not what lies between the fields: equal states are equal bytes
+            roots[name] = views[name]
         roots["viewer"] = NOBODY
         count = len(views)
         plant(*tree.arrays, roots.view(np.uint8).reshape(count, -1), views["to_move"], self._root_masks, game.resign)
@@ -57,21 +59,24 @@ class Forest:
             states = game.determinize(views, seeds)
             tree.priors[:count, 0], _ = self.evaluator(game, states, self._root_masks, seeds, None)
         if old is not None:
-            for g in range(count):
-                self._take_over(old.tree, g, roots[g : g + 1])
+            self._take_over(old.tree, roots)
 
-    def _take_over(self, old: Tree, g: int, root: Array) -> None:
-        """Tree g becomes a copy of what `old` has below a node with the state `root`, if there is one. The tree that
-        was at the same place is looked at first.
+    def _take_over(self, old: Tree, roots: Array) -> None:
+        """A tree becomes a copy of what `old` has below a node with the same state, if there is one: of several, that
+        of the tree at the same place, or of the first.
         """
-        tree = self.tree
-        for other in sorted(range(old.used), key=lambda k: (k != g, k)):
-            size = old.sizes[other]
-            known = (old.states["ply"][other, :size] == root["ply"]) & (old.nodes["untried"][other, :size] != UNKNOWN)
-            for n in np.flatnonzero(known).tolist():
-                if all(np.array_equal(old.states[name][other, n], root[name][0]) for name in root.dtype.names or ()):
-                    graft(*old.arrays, other, n, *tree.arrays, g, tree.capacity // 2)
-                    return
+        tree, plies = self.tree, np.unique(roots["ply"])
+        known: dict[bytes, dict[int, int]] = {}
+        for g in range(old.used):
+            size = old.sizes[g]
+            opened = old.nodes["untried"][g, :size] != UNKNOWN
+            for n in np.flatnonzero(opened & np.isin(old.states["ply"][g, :size], plies)).tolist():
+                known.setdefault(old.states[g, n].tobytes(), {})[g] = n
+        for g, root in enumerate(roots):
+            found = known.get(root.tobytes())
+            if found:
+                other = g if g in found else min(found)
+                graft(*old.arrays, other, found[other], *tree.arrays, g, tree.capacity // 2)
 
     def add_noise(self, fraction: float, concentration: float) -> None:
         """Mix Dirichlet noise into the priors of the roots (Silver et al. 2017)."""

@@ -70,8 +70,8 @@ class Search:
     rave: float | None = None
     """Equivalence parameter of RAVE, in open games without priors; 0: plain UCT. None: by game."""
     width: int | None = None
-    """Simulations of one position that are on their way at the same time; 1 is the sequential algorithm. None: 1, by the
-    clock WIDTH_BY_THE_CLOCK.
+    """Simulations of one position that are on their way at the same time; 1 is the sequential algorithm. None: 1, or
+    WIDTH_BY_THE_CLOCK.
     """
     playouts: int = 1
     """Random games a leaf."""
