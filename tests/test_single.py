@@ -1,0 +1,341 @@
+"""One seat against an opponent, one game at a time and many: contract, opponents, seats, seeds, rewards."""
+
+import copy
+import pickle
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
+
+MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
+SMALL = {"chameleon": {"size": 4}, "curio": {"no_capture_limit": 6}, "trinim": {}, "unlur": {"radius": 3}}
+
+
+class FirstLegal:
+    """An agent without luck."""
+
+    def act(self, game, views, rng):
+        return game.legal_action_mask(views).argmax(axis=1)
+
+
+class Recording:
+    """Plays at random and keeps what it was shown."""
+
+    def __init__(self):
+        self.shown = []
+
+    def act(self, game, views, rng):
+        self.shown.append(views.copy())
+        masks = game.legal_action_mask(views)
+        return (masks * rng.random(masks.shape)).argmax(axis=1)
+
+
+def last_legal(game, views, rng):
+    """An opponent that is a function."""
+    return game.num_actions - 1 - game.legal_action_mask(views)[:, ::-1].argmax(axis=1)
+
+
+@pytest.fixture(params=GAMES)
+def name(request):
+    return request.param
+
+
+def single(name, opponent="random", **settings):
+    return MODULES[name].single_env(opponent=opponent, **{**SMALL[name], **settings})
+
+
+def drawn(masks, rng):
+    return (masks * rng.random(masks.shape)).argmax(axis=-1)
+
+
+def episode(env, rng, **reset):
+    """Observations, masks, rewards and ends of one game with random actions."""
+    planes, info = env.reset(**reset)
+    turns = [(planes.tolist(), info["action_mask"].tolist(), info["seat"], info["opponent"])]
+    over = False
+    while not over:
+        planes, reward, terminated, truncated, info = env.step(drawn(info["action_mask"], rng))
+        turns.append((planes.tolist(), info["action_mask"].tolist(), reward, terminated, truncated))
+        over = terminated or truncated
+    return turns
+
+
+@pytest.mark.parametrize("seat", [0, 1, "random"])
+def test_gymnasium_contract(name, seat):
+    made = gymnasium.make(f"pbm/{GAMES[name].__name__}-v0", seat=seat, render_mode="ansi", **SMALL[name])
+    check_env(made.unwrapped)
+
+
+def test_made_by_id(name):
+    env = gymnasium.make(f"pbm/{GAMES[name].__name__}-v0", opponent=FirstLegal(), seat=1, **SMALL[name])
+    assert env.unwrapped.game == GAMES[name](**SMALL[name])
+    planes, info = env.reset(seed=1)
+    assert env.observation_space.contains(planes)
+    assert info["seat"] == 1
+    assert (env.get_wrapper_attr("action_masks")() == info["action_mask"]).all()
+    assert len(episode(env, np.random.default_rng(0))) > 2
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_game_is_that_of_the_aec_environment(name, seat):
+    """Played by hand there: the same set-ups, observations, masks and rewards."""
+    env, aec, rng = (
+        single(name, FirstLegal(), seat=seat),
+        MODULES[name].raw_env(**SMALL[name]),
+        np.random.default_rng(3),
+    )
+    me = aec.possible_agents[seat]
+
+    def to_my_turn():
+        while not aec.terminations[me] and not aec.truncations[me] and aec.agent_selection != me:
+            aec.step(int(aec.observe(aec.agent_selection)["action_mask"].argmax()))
+
+    for game in range(15):
+        seed = 11 if game == 0 else None
+        aec.reset(seed=seed)
+        planes, info = env.reset(seed=seed)
+        over = False
+        to_my_turn()
+        while not over:
+            seen = aec.observe(me)
+            assert (planes == seen["observation"]).all()
+            assert (info["action_mask"] == seen["action_mask"]).all()
+            assert (env.action_masks() == seen["action_mask"].astype(bool)).all()
+            action = drawn(info["action_mask"], rng)
+            planes, reward, terminated, truncated, info = env.step(action)
+            aec.step(int(action))
+            to_my_turn()
+            over = terminated or truncated
+            assert (terminated, truncated) == (aec.terminations[me], aec.truncations[me])
+            assert reward == aec.rewards[me]
+        assert (planes == aec.observe(me)["observation"]).all()
+        assert info["action_mask"].all()
+
+
+@pytest.mark.parametrize("opponent", [FirstLegal(), last_legal], ids=["agent", "function"])
+def test_many_games_are_the_same_games(name, opponent):
+    """Row i of the vectorised form is the single environment of seed 20 + i, one game after another."""
+    envs = MODULES[name].vector_env(6, opponent=opponent, seat=1, **SMALL[name])
+    singles, rng, games = [single(name, opponent, seat=1) for _ in range(6)], np.random.default_rng(4), 0
+    planes, info = envs.reset(seed=20)
+    for i, env in enumerate(singles):
+        assert (env.reset(seed=20 + i)[0] == planes[i]).all()
+    for _ in range(60):
+        actions = drawn(info["action_mask"], rng)
+        illegal = rng.random(6) < 0.03
+        actions = np.where(illegal, info["action_mask"].argmin(axis=1), actions)
+        planes, reward, terminated, truncated, info = envs.step(actions)
+        assert info["action_mask"].any(axis=1).all()
+        assert (info["to_move"] == 1).all()
+        for i, env in enumerate(singles):
+            one = env.step(actions[i])
+            assert one[1:4] == (reward[i], terminated[i], truncated[i])
+            assert reward[i] == info["rewards"][i, 1]
+            if terminated[i] or truncated[i]:
+                games += 1
+                assert (one[0] == info["final_obs"][i]).all()
+                one = env.reset()
+            assert (one[0] == planes[i]).all()
+            assert (one[-1]["action_mask"] == info["action_mask"][i]).all()
+    assert games > 6
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_many_games_in_every_mode(name, mode):
+    envs = MODULES[name].vector_env(8, opponent="random", autoreset_mode=mode, **SMALL[name])
+    rng, over, games = np.random.default_rng(5), np.zeros(8, bool), 0
+    planes, info = envs.reset(seed=1)
+    for _ in range(80):
+        assert envs.observation_space.contains(planes)
+        assert info["action_mask"].any(axis=1).all()
+        live = ~over if mode != "SameStep" else np.ones(8, bool)
+        assert (info["to_move"] == info["seat"])[live].all()
+        planes, reward, terminated, truncated, info = envs.step(drawn(info["action_mask"], rng))
+        if mode == "NextStep":
+            assert not (terminated | truncated)[over].any()
+            assert not reward[over].any()
+        over = terminated | truncated
+        games += over.sum()
+        if mode == "Disabled" and over.any():
+            planes, info = envs.reset(options={"reset_mask": over})
+            over = np.zeros(8, bool)
+    assert games > 8
+
+
+def test_final_info_is_of_the_game_that_ended():
+    envs, rng = chameleon_v0.vector_env(16, size=3, opponent=[last_legal, FirstLegal()]), np.random.default_rng(0)
+    _, info = envs.reset(seed=2)
+    for _ in range(40):
+        before = info
+        _, reward, terminated, _, info = envs.step(drawn(info["action_mask"], rng))
+        for row in np.flatnonzero(terminated):
+            final = info["final_info"]
+            assert final["seat"][row] == before["seat"][row]
+            assert final["opponent"][row] == before["opponent"][row]
+            assert final["returns"][row, final["seat"][row]] == reward[row]
+
+
+def test_the_same_seeds_give_the_same_games(name):
+    """Luck of the opponent, seats and opponents of a list included; later games follow from the seed."""
+    league = ["random", Recording(), FirstLegal()]
+    first, second = single(name, league), single(name, league)
+    one, other = np.random.default_rng(0), np.random.default_rng(0)
+    games = []
+    for seed in (6, None, None, 6):
+        games.append(episode(first, one, seed=seed))
+        assert games[-1] == episode(second, other, seed=seed)
+    assert games[0] != games[1]
+
+
+def test_seats_and_opponents_are_drawn_for_each_game():
+    env = chameleon_v0.single_env(size=3, opponent=["random", FirstLegal()], seat="random")
+    seen = {(info["seat"], info["opponent"]) for _ in range(60) for info in [env.reset()[1]]}
+    assert seen == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    envs = trinim_v0.vector_env(64, num_players=3, opponent="random")
+    _, info = envs.reset(seed=1)
+    assert set(info["seat"].tolist()) == {0, 1, 2}
+    assert (info["to_move"] == info["seat"]).all()
+
+
+def test_the_opponent_is_shown_its_own_view_and_all_games_at_once():
+    recording = Recording()
+    envs = curio_v0.vector_env(5, opponent=recording, seat=0)
+    _, info = envs.reset(seed=1)
+    envs.step(info["action_mask"].argmax(axis=1))
+    [views] = recording.shown
+    assert len(views) == 5
+    assert (views["viewer"] == 1).all()
+    assert (views["to_move"] == 1).all()
+
+
+def test_agents_by_name():
+    env = trinim_v0.single_env(opponent="mcts:simulations=10", seat=1)
+    assert len(episode(env, np.random.default_rng(0), seed=1)) > 1
+
+
+def test_three_players():
+    """The opponent has both other seats; and who has resigned is out, though the others could go on (A2)."""
+    env = trinim_v0.single_env(num_players=3, seat=1, allow_resign=True)
+    _, info = env.reset(seed=1)
+    assert env.states["ply"][0] == 1
+    _, _, terminated, _, info = env.step(info["action_mask"].argmax())
+    assert terminated or env.states["ply"][0] == 4
+    _, reward, terminated, truncated, info = env.step(env.game.resign)
+    assert (reward, terminated, truncated) == (-0.5, True, False)
+    assert info["action_mask"].all()
+    envs = trinim_v0.vector_env(4, num_players=3, seat=2, opponent="random", allow_resign=True)
+    envs.reset(seed=1)
+    _, reward, terminated, _, info = envs.step([envs.game.resign] * 4)
+    assert reward.tolist() == [-0.5] * 4
+    assert terminated.all()
+    assert (envs.states["ply"] == 2).all(), "the next games, at the learner's turn"
+
+
+def test_an_opponent_that_resigns_at_once():
+    """The games in which the learner never has a turn are dealt again, as long as there is a chance of others."""
+
+    def resigns(game, views, rng):
+        return np.full(len(views), game.resign)
+
+    envs = chameleon_v0.vector_env(20, size=3, opponent=[resigns, "random"], seat=1, allow_resign=True)
+    _, info = envs.reset(seed=1)
+    assert (info["opponent"] == 1).all()
+    with pytest.raises(RuntimeError, match="100 games have ended before the turn of the seat 1"):
+        chameleon_v0.single_env(size=3, opponent=resigns, seat=1, allow_resign=True).reset()
+    env = chameleon_v0.single_env(size=3, opponent=resigns, seat=0, allow_resign=True)
+    env.reset()
+    assert env.step(0)[1:4] == (1.0, True, False)
+
+
+def test_starts():
+    env = chameleon_v0.single_env(size=3, opponent=FirstLegal(), seat=1, swap_rule=False)
+    env.reset(options={"moves": ["b2x"]})
+    assert env.game.board_to_string(env.states) == ".../.x./..."
+    env.reset(options={"moves": ["b2x", "c3x"]})
+    assert env.game.board_to_string(env.states) == "x../.x./..x"
+    with pytest.raises(ValueError, match="environment 0: the game ends before player_1 has a turn"):
+        env.reset(options={"moves": ["a2x", "b1o", "a3x", "c3o"]})
+    for options in ({"bord": "x"}, {"reset_mask": np.ones(1, bool)}):
+        with pytest.raises(ValueError, match=r"expected 'board'(,| and) 'moves'"):
+            env.reset(options=options)
+
+
+def test_illegal_actions():
+    """Only terminated, since Gymnasium's check_env wants no truncation at the first step."""
+    for settings, result in [({}, (-1.0, True, False)), ({"illegal_action": "raise"}, None)]:
+        env = chameleon_v0.single_env(size=3, opponent=FirstLegal(), seat=1, **settings)
+        env.reset()
+        if result is None:
+            with pytest.raises(ValueError, match="row 0: 'a1x' is illegal here"):
+                env.step(0)
+        else:
+            assert env.step(0)[1:4] == result
+            assert env.action_masks().all()
+        env.reset()
+        with pytest.raises(ValueError, match="expected"):
+            env.step(10**6)
+
+
+def test_an_opponent_that_plays_illegally():
+    def stuck(game, views, rng):
+        return np.zeros(len(views), np.int64)
+
+    env = chameleon_v0.single_env(size=3, opponent=stuck, seat=0)
+    env.reset()
+    with pytest.raises(ValueError, match=r"the opponent <function .*stuck.* has failed: row 0: 'a1x' is illegal"):
+        env.step(0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"opponent": "mtcs"}, "'mtcs' is no agent: expected random, mcts"),
+        ({"opponent": 7}, "opponent is 7: expected the name of an agent, an agent with act"),
+        ({"opponent": FirstLegal}, "opponent is <class .*FirstLegal'>: expected the name of an agent"),
+        ({"opponent": []}, "opponent is an empty list"),
+        ({"opponent": None}, "opponent is None: expected one"),
+        ({"seat": 2}, "seat is 2: expected 0, 1 or 'random'"),
+        ({"seat": "first"}, "seat is 'first': expected 0, 1 or 'random'"),
+        ({"seat": True}, "seat is True: expected 0, 1 or 'random'"),
+        ({"seat": -1}, "seat is -1: expected 0, 1 or 'random'"),
+        ({"illegal_action": "lose"}, "illegal_action is 'lose': expected 'terminate' or 'raise'"),
+        ({"render_mode": "human"}, "render_mode is 'human'"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        chameleon_v0.single_env(**settings)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_goes_its_own_way(name, duplicate):
+    env, rng = single(name), np.random.default_rng(0)
+    _, info = env.reset(seed=2)
+    for _ in range(2):
+        info = env.step(drawn(info["action_mask"], rng))[-1]
+    twin = duplicate(env)
+    assert (twin.states == env.states).all()
+    states = env.states.copy()
+    one = episode(twin, np.random.default_rng(1))
+    assert (env.states == states).all()
+    assert one == episode(env, np.random.default_rng(1))
+
+
+def test_render():
+    env = curio_v0.single_env(seat=1, render_mode="ansi")
+    env.reset(seed=1)
+    assert env.render() == env.game.to_text(env.game.view(env.states, 1))
+    assert curio_v0.single_env().render() is None
+
+
+def test_gymnasiums_own_vector_environments_take_it():
+    envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode="sync", size=3, opponent="random")
+    _, info = envs.reset(seed=1)
+    planes, reward, _, _, info = envs.step(info["action_mask"].argmax(axis=1))
+    assert planes.shape == (2, 3, 3, 5)
+    assert info["action_mask"].shape == (2, 19)
+    assert reward.shape == (2,)
+    envs.close()
