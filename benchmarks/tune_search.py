@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 
 from machine import machine
-
 from pbm_agents.arena import Tournament
 from pbm_agents.evaluation import wilson
+
 from pbm_envs import make_game
 
 GAMES = {"chameleon": {}, "unlur": {}, "trinim": {"size": 6}, "curio": {}}
