@@ -114,8 +114,8 @@ def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], co
         else:
             speeds = [speed.wall for speed in rounds[name]]
             alone = rounds[name.removesuffix(TWO_THREADS)]
-            ratio = statistics.median(a / b.wall for a, b in zip(speeds, alone, strict=True))
-            ratios = f"  {ratio:.2f} times one thread"
+            times = [a / b.wall for a, b in zip(speeds, alone, strict=True)]
+            ratios = f"  {statistics.median(times):.2f} times one thread, best round {max(times):.2f}"
         spread = f"({min(speeds):,.0f} ... {max(speeds):,.0f})"
         print(f"{name:48} {statistics.median(speeds):13,.0f} {spread:>22}{ratios}", flush=True)
 
