@@ -160,6 +160,21 @@ def test_reuse_goes_on_from_the_last_tree(game):
     assert kept > 20
 
 
+@pytest.mark.parametrize(("name", "options"), SMALL[:3], ids=str)
+def test_reuse_of_the_same_position(name, options):
+    """Everything that was known is known, proofs too, and more comes to it."""
+    game, views = roots(name, options, plies=(0, 4, 8, 11))
+    search, rng = Search(simulations=150, reuse=True), np.random.default_rng(1)
+    first, second = search.run(game, views, rng), search.run(game, views, rng)
+    for before, after in zip(first, second, strict=True):
+        assert (after.visits >= before.visits).all()
+        assert after.visits.sum() == before.visits.sum() + after.simulations
+        assert after.settled[before.settled].all()
+        assert after.values[before.settled].tolist() == before.values[before.settled].tolist()
+        assert (after.simulations == 0) == before.proven
+    assert sum(before.settled.sum() for before in first) > 0
+
+
 @small_games
 def test_reuse_with_the_solver_keeps_proofs_and_legal_play(name, options):
     """Whole games, all settings as they are by default."""
