@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
 
 # what depends on other people's versions
-OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py
+OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
+	tests/test_single.py
 
 .PHONY: demo test test-slow test-nojit test-oldest check lint format clean
 

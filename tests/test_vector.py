@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import pbm_envs
 from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
+from pbm_envs.aec import wrapped
 
 MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
 CASES = [
@@ -91,6 +92,7 @@ def check_rows(name, options, num_envs, steps, blunders=0.02):
                 games += 1
                 viewer = single.possible_agents[info["final_info"]["to_move"][i]]
                 assert (single.observe(viewer)["observation"] == info["final_obs"][i]).all()
+                singles[i] = single = wrapped(single.unwrapped)  # PettingZoo 1.24's remember an illegal action
                 single.reset()
             while single.terminations[single.agent_selection]:
                 single.step(None)  # who has resigned a game of three

@@ -3,6 +3,10 @@
 An opponent is an agent, with `act(game, views, rng) -> actions` (views and actions (B,)), such a function itself, or a
 name that `pbm_agents.make_agent` knows ("random", "mcts:simulations=50", "module:attribute"). Of a list one is drawn
 for each game. It plays all other seats of a game. All games that wait for the same opponent are put to it as one batch.
+
+Seats, draws and the opponents' luck follow from the seed of the first game that is given one, as one stream for all
+games: the same seeds give the same games, but against an opponent that plays at random a game is not the same beside
+others as alone.
 """
 
 from __future__ import annotations
