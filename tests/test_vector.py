@@ -264,6 +264,7 @@ def test_boards_and_moves_for_each():
         ({"options": {"moves": [["a1x"], [], ["nonsense"]]}}, "environment 2: 'nonsense' is no Chameleon move"),
         ({"options": {"moves": ["a1x", "a2x", "a3x", "b1x"]}}, "environment 0: .*after the end|environment 0: .*over"),
         ({"seed": [1, 2]}, "seed has 2 entries: expected 3"),
+        ({"seed": 1.5}, "seed is 1.5: expected an integer, or a list of 3"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, "reset_mask is bool .*, 0 set: expected bool"),
         ({"options": {"reset_mask": [True]}}, r"reset_mask is bool \(1,\)"),
     ],
@@ -409,3 +410,9 @@ def test_records_episode_statistics():
     """A wrapper of Gymnasium's, as training programs use it."""
     envs = gymnasium.wrappers.vector.RecordEpisodeStatistics(chameleon_v0.vector_env(4, size=3))
     assert "episode" in ended(envs)[1][4]
+
+
+def test_observation_wrappers_take_the_other_modes():
+    envs = chameleon_v0.vector_env(4, size=3, autoreset_mode="NextStep")
+    planes, _ = gymnasium.wrappers.vector.FlattenObservation(envs).reset(seed=1)
+    assert planes.shape == (4, 45)

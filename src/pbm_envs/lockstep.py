@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .game import Game
 from .state import INT64, Rng, States
 
-Seed: TypeAlias = "int | Sequence[int | None] | None"
+Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
 Rows: TypeAlias = NDArray[np.int64]
 
 
@@ -124,8 +124,8 @@ def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
         return [given] * count
     kinds = (str,) if name == "board" else (list, tuple)
     if not isinstance(given, (list, tuple)) or not all(one is None or isinstance(one, kinds) for one in given):
-        one = "a board text" if name == "board" else "a list of move texts"
-        raise ValueError(f"{name} is {given!r}: expected {one}, or a list of {count} such")
+        form = "a board text" if name == "board" else "a list of move texts"
+        raise ValueError(f"{name} is {given!r}: expected {form}, or a list of {count} such")
     if len(given) != count:
         raise ValueError(f"{name} has {len(given)} entries: expected {count}, one for each environment")
     return given
@@ -137,6 +137,8 @@ def _seeds(seed: Seed, count: int) -> Sequence[int | None]:
         return [None] * count
     if isinstance(seed, (int, np.integer)):
         return [int(seed) + k for k in range(count)]
+    if not isinstance(seed, (list, tuple, np.ndarray)):
+        raise ValueError(f"seed is {seed!r}: expected an integer, or a list of {count}, one for each environment")
     if len(seed) != count:
         raise ValueError(f"seed has {len(seed)} entries: expected {count}, one for each environment")
-    return seed
+    return list(seed)

@@ -25,6 +25,7 @@ all or a list of one for each (None: the game's own start), for these games, not
 
 Autoreset: SAME_STEP (default) shows the next game's first observation in the step that ends a game; in NEXT_STEP the
 action after the end is ignored and starts a game; in DISABLED games that are over stay as they are until reset.
+Gymnasium's own wrappers of observations refuse SAME_STEP.
 """
 
 from __future__ import annotations
