@@ -11,6 +11,8 @@ from pbm_envs.randomness import branch, seeds
 
 from .agent import Actions, Views
 from .search import Search, SearchResult
+from .search.result import check_temperature
+from .search.search import check_searchable
 
 DEFAULT_SIMULATIONS = 1000
 DEFAULT_WORLDS = 10
@@ -22,13 +24,15 @@ class SearchAgent:
 
     def __init__(self, *, temperature: float = 0.0, **settings: Any) -> None:
         """`settings` of `Search`; without a budget, DEFAULT_SIMULATIONS."""
-        _check_temperature(temperature)
+        check_temperature(temperature)
         self.temperature = temperature
         self.search = Search(**_with_budget(settings))
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         results = self.search.run(game, views, rng)
-        return np.array([_pick(result, rng, self.temperature) for result in results], np.int64)
+        if self.temperature == 0:
+            return np.array([result.best for result in results], np.int64)
+        return np.array([result.sample(rng, self.temperature) for result in results], np.int64)
 
     def analyse(self, game: Game, views: Views, rng: np.random.Generator) -> list[SearchResult]:
         """What the search makes of each position."""
@@ -55,6 +59,7 @@ class PIMCAgent:
         self.search = Search(**settings)
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        check_searchable(game, views)
         own = seeds(rng, len(views))
         rows = np.repeat(np.arange(len(views)), self.worlds)
         streams = np.empty(len(rows), np.uint64)
@@ -67,15 +72,6 @@ class PIMCAgent:
 def _vote(result: SearchResult) -> Any:
     """(A,) visits in shares; a proven win has all."""
     return result.policy(0.0 if result.proven else 1.0)
-
-
-def _pick(result: SearchResult, rng: np.random.Generator, temperature: float) -> int:
-    return result.best if temperature == 0 else result.sample(rng, temperature)
-
-
-def _check_temperature(temperature: float) -> None:
-    if not temperature >= 0:
-        raise ValueError(f"temperature is {temperature!r}: expected a number from 0 up")
 
 
 def _with_budget(settings: dict[str, Any]) -> dict[str, Any]:

@@ -81,16 +81,15 @@ def _value(text: str, part: str, name: str) -> bool | int | float:
 
 
 def _own(name: str, module: str, attribute: str) -> Agent:
+    """What the user's own module holds, or makes."""
     try:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
+        if isinstance(found, type) or not callable(getattr(found, "act", None)):
+            found = found()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute ({error})") from error
-    if isinstance(found, type) or not callable(getattr(found, "act", None)):
-        if not callable(found):
-            raise ValueError(f"{name!r} is {found!r}: expected an agent, or what makes one when called")
-        found = found()
     if not callable(getattr(found, "act", None)):
         raise ValueError(f"{name!r} made {found!r}: expected an agent, with act(game, views, rng)")
     return found

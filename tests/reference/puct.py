@@ -52,7 +52,7 @@ def best_action(node: Node, priors: Any, c: float) -> int:
         child = node.children.get(action)
         count = child.visits if child else 0
         value = child.total[node.player] / count if child else backed_up / max(1, simulations)
-        score = value + c * priors[action] * math.sqrt(simulations) / (1 + count)
+        score = value + c * priors[action] * math.sqrt(simulations + 1) / (1 + count)
         if score > highest:
             best, highest = action, score
     return best

@@ -95,6 +95,8 @@ class Network:
     @staticmethod
     def _vectors(given: Array, movers: Array, players: int) -> Array:
         count = len(movers)
+        if not np.isfinite(given).all():
+            raise ValueError("the evaluator's values: expected finite numbers")
         if given.shape == (count, players):
             return given
         if given.shape in ((count,), (count, 1)) and players == 2:

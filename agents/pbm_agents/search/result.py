@@ -18,6 +18,12 @@ SHOWN = 8
 """Moves in the tables."""
 
 
+def check_temperature(temperature: float) -> None:
+    """ValueError unless it can be one."""
+    if not 0 <= temperature < np.inf:
+        raise ValueError(f"temperature is {temperature!r}: expected a finite number from 0 up")
+
+
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """The root of a search tree. `print` it, or let a notebook show it."""
@@ -45,12 +51,15 @@ class SearchResult:
     nodes: int
 
     def policy(self, temperature: float = 1.0) -> Floats:
-        """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`."""
-        if not temperature >= 0:
-            raise ValueError(f"temperature is {temperature!r}: expected a number from 0 up")
-        if temperature == 0:
+        """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`. An action that is
+        proven to be worse than `best` has none; nor has any other beside a proven win.
+        """
+        check_temperature(temperature)
+        if temperature == 0 or (self.settled[self.best] and self.values[self.best] == 1):
             return np.eye(len(self.visits))[self.best]
-        weights = (self.visits / self.visits.max()) ** (1 / temperature)
+        chosen = (self.visits > 0) & ~(self.settled & (self.values < self.values[self.best]))
+        weights = np.where(chosen, self.visits / self.visits[chosen].max(), 0)
+        weights[chosen] **= 1 / temperature
         return weights / weights.sum()
 
     def sample(self, rng: np.random.Generator, temperature: float = 1.0) -> int:

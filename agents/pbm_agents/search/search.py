@@ -80,7 +80,9 @@ class Search:
     evaluator: Playouts | Network | PriorsAndValues | None = None
     """Instead of playouts: a function from observations and masks to priors and values (`evaluators.Network`)."""
     solver: bool = True
-    """Prove outcomes, in open games."""
+    """Prove outcomes, in open games. Nobody resigns in a search: among three players a proven outcome is one if nobody
+    does.
+    """
     early_stop: bool = False
     """End when no other action can overtake the most visited one; by the clock, at the speed so far."""
     reuse: bool = False
@@ -102,16 +104,14 @@ class Search:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ValueError(f"{name} is {value!r}: expected an integer from 1 up")
-        for name in ("c", "rave"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < math.inf:
-                raise ValueError(f"{name} is {value!r}: expected a number from 0 up")
-        if self.seconds is not None and not 0 < self.seconds < math.inf:
-            raise ValueError(f"seconds is {self.seconds!r}: expected a number above 0")
-        if not 0 <= self.noise <= 1 or not 0 < self.concentration < math.inf:
-            raise ValueError(
-                f"noise={self.noise!r}, concentration={self.concentration!r}: expected 0 to 1, and above 0"
-            )
+        for name, least, most in (("c", 0, 1e9), ("rave", 0, 1e9), ("seconds", 1e-9, 1e9), ("noise", 0, 1)):
+            _check_number(name, getattr(self, name), least, most)
+        _check_number("concentration", self.concentration, 1e-9, 1e9)
+        for name in ("careful", "solver", "early_stop", "reuse"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} is {getattr(self, name)!r}: expected True or False")
+        if self.evaluator is not None and not callable(self.evaluator):
+            raise ValueError(f"evaluator is {self.evaluator!r}: expected a function of observations and masks")
         if self.evaluator is not None and self.playouts != 1:
             raise ValueError(f"playouts={self.playouts!r} beside an evaluator: expected one of the two")
         if self.noise and not self._judge().gives_priors:
@@ -124,10 +124,7 @@ class Search:
         """
         views = views.copy()
         streams = seeds(rng, len(views)).copy()
-        searchable = game.legal_action_mask(views).any(axis=1)
-        if not searchable.all():
-            row = int(searchable.argmin())
-            raise ValueError(f"row {row} cannot be searched: expected a game that is not over, seen by who is to move")
+        check_searchable(game, views)
         hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
         if self.seconds is not None:
             self._warm_up(game, views, hidden)
@@ -199,9 +196,8 @@ class Search:
             if self.simulations is None:
                 node = Tree.node_bytes(game, hidden=hidden, priors=judge.gives_priors, rave=rave > 0)
                 capacity = max(4, self.memory * MEBIBYTE // (node * positions * self.threads))
-            else:  # a node of its own from the second visit, or from the first
-                capacity = 2 + (self.simulations if judge.gives_priors else self.simulations // 2)
-                capacity *= 1 + self.reuse
+            else:  # no simulation makes more than one node
+                capacity = (2 + self.simulations) * (1 + self.reuse)
             width = self.width or (1 if self.seconds is None else WIDTH_BY_THE_CLOCK)
             kept = Forest(game, positions, capacity, hidden=hidden, width=width, evaluator=judge, rave=rave)
         if self.reuse and thread in self._forests:
@@ -216,3 +212,18 @@ class Search:
             small = replace(self, simulations=64, seconds=None, width=2, reuse=False)
             small._grow(0, game, views[:1], np.zeros(1, np.uint64), hidden)
             _compiled.add(key)
+
+
+def check_searchable(game: Game, views: Array) -> None:
+    """ValueError unless all games go on and are seen by who is to move."""
+    searchable = game.legal_action_mask(views).any(axis=1)
+    if not searchable.all():
+        row = int(searchable.argmin())
+        raise ValueError(f"row {row} cannot be searched: expected a game that is not over, seen by who is to move")
+
+
+def _check_number(name: str, value: float | None, least: float, most: float) -> None:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}: expected a number from {least:g} to {most:g}")

@@ -83,7 +83,7 @@ def choose_puct(
         if legal:
             count = edge["visits"]
             value = edge["total"] / count if count else mean
-            chances = available[g, n, a] if hidden else node["visits"]
+            chances = available[g, n, a] if hidden else node["visits"] + 1  # this one included
             score = value + c * priors[g, n, a] * math.sqrt(chances) / (1 + count)
             if score > highest:
                 best, highest = a, score
