@@ -29,6 +29,19 @@ def test_a_search_goes_on_from_the_last(game):
         last = results
 
 
+@pytest.mark.smallest
+@pytest.mark.parametrize("game", [Chameleon(size=3), Trinim(size=3, num_players=3), Unlur(radius=3)], ids=str)
+def test_a_game_played_by_searches(game):
+    """Also as plain Python: see the marker."""
+    rng, agent = np.random.default_rng(3), SearchAgent(simulations=20, width=3, reuse=True)
+    states = game.init(2, rng)
+    while not states["done"].all():
+        going = states[~states["done"]]
+        game.step(going, agent.act(game, going, rng))
+        states[~states["done"]] = going
+    assert (states["returns"].sum(axis=1) == 0).all()
+
+
 def test_rows_may_change_places():
     game, rng = Chameleon(size=4), np.random.default_rng(3)
     search = Search(simulations=200, reuse=True, rave=0, solver=False)
