@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 from pbm_agents.cli.app import app
-from pbm_agents.cli.games import game_of
+from pbm_agents.options import game_of
 from typer.testing import CliRunner
 
 from pbm_envs import GAMES, Curio

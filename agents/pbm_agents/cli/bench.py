@@ -16,8 +16,9 @@ import typer
 
 from pbm_envs import GAMES, Game
 
+from ..options import game_of
 from ..search import Search
-from .games import Options, game_of
+from .games import Options
 from .terminal import table
 
 EXAMPLES = """

@@ -5,20 +5,19 @@ from __future__ import annotations
 import secrets
 import textwrap
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pbm_envs import Game
 from pbm_envs.records import RESIGN, append_records
 
 from ..agent import Agent
 from ..arena import Opening
 from ..names import make_agent
-from .games import Options, game_of
-from .session import PERSON, Session
+from ..options import game_of
+from ..play.session import AGENT, Session, seats
+from .games import Options
 from .terminal import hand_over, keyboard, read_line
 
 EXAMPLES = """
@@ -27,7 +26,6 @@ EXAMPLES = """
   pbm play trinim person person random -o num_players=3
   pbm play unlur random mcts:seconds=0.1 --pause 1
 """
-AGENT = "mcts:simulations=1000"
 HELP = """\
 a move      as `moves` lists them; Tab completes it where the terminal can
 moves       the legal moves
@@ -63,19 +61,12 @@ def play(
     if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
         raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
     chosen = secrets.randbelow(2**32) if seed is None else seed
-    session = Session(rules, _seats(rules, players or []), Opening(chosen, board, tuple(moves.split())))
+    session = Session(rules, seats(rules, players or []), Opening(chosen, board, tuple(moves.split())))
     print(f"{rules!r}, seed {chosen}")
     print("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
     _run(session, adviser, pause)
     if save is not None:
         _save(session, str(save))
-
-
-def _seats(game: Game, players: Sequence[str]) -> list[str]:
-    if len(players) > game.num_players:
-        raise ValueError(f"{len(players)} players are given: expected at most {game.num_players} in {game!r}")
-    persons = [] if PERSON in players else [PERSON]
-    return [*players, *persons, *[AGENT] * game.num_players][: game.num_players]
 
 
 def _run(session: Session, adviser: Agent, pause: float) -> None:

@@ -10,7 +10,7 @@ import typer
 from pbm_envs import Game
 
 from ..arena import FORMS, Tournament, play_tournament
-from .games import game_of
+from ..options import game_of
 from .rate import report
 
 EXAMPLES = """

@@ -15,8 +15,23 @@ from ..arena.match import ask
 from ..names import make_agent
 
 PERSON = "person"
+AGENT = "mcts:simulations=1000"
+"""Who sits where nobody was named, and who is asked for advice."""
 WORLDS = 1000
 """Worlds in which `undo` looks whether something has become known."""
+
+
+def seats(game: Game, players: Sequence[str]) -> tuple[str, ...]:
+    """Who sits where, if `players` were named: a person in the first free seat if they are all agents, then AGENT.
+
+    >>> from pbm_envs import Trinim
+    >>> seats(Trinim(num_players=3), ["random"])
+    ('random', 'person', 'mcts:simulations=1000')
+    """
+    if len(players) > game.num_players:
+        raise ValueError(f"{len(players)} players are given: expected at most {game.num_players} in {game!r}")
+    persons = [] if PERSON in players else [PERSON]
+    return tuple([*players, *persons, *[AGENT] * game.num_players][: game.num_players])
 
 
 class Session:
@@ -69,12 +84,19 @@ class Session:
 
     def ask(self) -> str:
         """Let the agent to move play; what it played. It forfeits if it fails."""
-        mover = self.mover
-        [answer] = ask(self._agents[mover], self.game, self.view(mover), self._rng)
-        if isinstance(answer, str):
-            self._remove(answer)
-            return f"nothing and forfeits: {answer}"
-        self._step(answer)
+        return self.answer(self.think())
+
+    def think(self) -> int | str:
+        """The action of the agent to move, or why it fails. It only reads the game: another thread may, meanwhile."""
+        [thought] = ask(self._agents[self.mover], self.game, self.view(self.mover), self._rng)
+        return thought
+
+    def answer(self, thought: int | str) -> str:
+        """Play what `think` gave; what was played. Who fails forfeits."""
+        if isinstance(thought, str):
+            self._remove(thought)
+            return f"nothing and forfeits: {thought}"
+        self._step(thought)
         return self._moves[-1]
 
     def hint(self, agent: Agent) -> str:
