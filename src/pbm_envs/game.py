@@ -117,7 +117,7 @@ class Game(ABC):
     # What each game provides. The batches that these are given have been checked.
 
     @abstractmethod
-    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         """Set up records that are zero but for the common fields."""
 
     @abstractmethod
@@ -162,15 +162,16 @@ class Game(ABC):
 
     # What all games share.
 
-    def init(self, batch_size: int, rng: Rng, board: str | None = None) -> States:
-        """`batch_size` games at the start, shape (B,); with `board`, all from that position (design of each game)."""
-        if not isinstance(rng, np.random.Generator):
-            raise TypeError(f"rng is {rng!r}: expected a numpy.random.Generator, such as numpy.random.default_rng(7)")
+    def init(self, batch_size: int, rng: Rng | Seeds, board: str | None = None) -> States:
+        """`batch_size` games at the start, shape (B,); with `board`, all from that position (design of each game).
+        `rng` is a generator or (B,) uint64 seeds, one a game, which are advanced in place.
+        """
         check_range("batch_size", batch_size, 0, 2**31)
+        streams = seeds(rng, batch_size)
         states = np.zeros(batch_size, self.dtype)
         states["viewer"] = NOBODY
         states["last_action"] = NO_ACTION
-        self._init(states, rng, board)
+        self._init(states, streams, board)
         return states
 
     def step(self, states: States, actions: ArrayLike) -> None:

@@ -5,7 +5,7 @@ Game i starts as the AEC environment's does with the same seed, and its later ga
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -46,14 +46,16 @@ class Lockstep:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
         seeds = _seeds(seed, count)
         rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
-        fresh = np.zeros(len(rows), self.game.dtype)
-        for k, row in enumerate(rows.tolist()):
+        for row in rows.tolist():
             if seeds[row] is not None:
                 rngs[row] = np.random.default_rng(seeds[row])
-            try:
-                fresh[k] = self._start(rngs[row], boards[row], moves[row] or ())[0]
-            except ValueError as error:
-                raise ValueError(f"environment {row}: {error}") from None
+        fresh = self._set_up([rngs[row] for row in rows.tolist()])
+        for k, row in enumerate(rows.tolist()):
+            if boards[row] is not None or moves[row]:
+                try:
+                    self._start(fresh[k : k + 1], boards[row], moves[row] or ())
+                except ValueError as error:
+                    raise ValueError(f"environment {row}: {error}") from None
         self._rngs = rngs
         self.states[rows] = fresh
         self.illegal[rows] = False
@@ -72,21 +74,25 @@ class Lockstep:
             )
         return np.flatnonzero(mask)
 
-    def _start(self, rng: Rng, board: str | None, moves: Sequence[str]) -> States:
-        state = self.game.init(1, rng, board)
+    def _set_up(self, rngs: Sequence[Rng]) -> States:
+        """New games with the game's own set-up, as `init(1, rng)` makes them."""
+        return self.game.init(len(rngs), np.array([rng.bit_generator.random_raw() for rng in rngs], np.uint64))
+
+    def _start(self, state: States, board: str | None, moves: Sequence[str]) -> None:
+        """Change a new game, a batch of one, to one that starts from a board and moves."""
+        if board is not None:
+            state[:] = self.game.init(1, np.zeros(1, np.uint64), board)
         for text in moves:
             if state["done"][0]:
                 raise ValueError(f"move {text!r} comes after the end of the game")
             self.game.step(state, [self.game.string_to_action(text)])
         if state["done"][0]:
             raise ValueError("the game is over where it should start")
-        return state
 
-    def deal(self, rows: Iterable[int]) -> None:
-        """New games with the game's own set-up."""
-        for row in rows:
-            self.states[row] = self._start(self._rngs[row], None, ())[0]
-            self.illegal[row] = False
+    def deal(self, rows: Rows) -> None:
+        """The next games in these rows."""
+        self.states[rows] = self._set_up([self._rngs[row] for row in rows.tolist()])
+        self.illegal[rows] = False
 
     def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
         """One ply in every game that is not over; all or none, if an action is no integer in 0..A-1.

@@ -71,7 +71,7 @@ class Opponents:
                 return
             if asked:
                 raise ValueError(f"environment {rows[0]}: the game ends before player_{self.seats[rows[0]]} has a turn")
-            self._games.deal(rows.tolist())
+            self._games.deal(rows)
         raise RuntimeError(f"{ATTEMPTS} games have ended before the turn of the seat {self._seat!r}")
 
     def answer(self) -> None:

@@ -7,7 +7,7 @@ Whoever wants each game to have randomness of its own, whatever the batch it is 
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,14 @@ def uniform(seeds: Seeds, row: int) -> float:
 def draw(seeds: Seeds, row: int, count: int) -> int:
     """An integer in 0..count-1, all equally likely (to within 2**-53)."""
     return int(uniform(seeds, row) * count)
+
+
+@kernel
+def shuffle(seeds: Seeds, row: int, items: NDArray[np.integer[Any]]) -> None:
+    """Put `items` into an order that is as likely as any other (Fisher and Yates)."""
+    for left in range(len(items), 1, -1):
+        chosen = draw(seeds, row, left)
+        items[left - 1], items[chosen] = items[chosen], items[left - 1]
 
 
 @kernel

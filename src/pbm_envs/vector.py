@@ -149,7 +149,7 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         return self.states["to_move"] if self._opponents is None else self._opponents.seats
 
     def _next_games(self, rows: Rows) -> None:
-        self._games.deal(rows.tolist())
+        self._games.deal(rows)
         if self._opponents is not None:
             self._opponents.sit(rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 from typing import final
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from ..boards import NO_CELL, Board, square
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds, branch
-from ..state import EMPTY, NO_ACTION, NOBODY, Ints, Mask, Planes, Record, Rng, States, copied
+from ..state import EMPTY, NO_ACTION, NOBODY, Ints, Mask, Planes, Record, States, copied
 from .rules import (
     ANY,
     BASE,
@@ -36,6 +37,7 @@ from .rules import (
     curio_dtype,
     mask_batch,
     playout_batch,
+    set_up_batch,
     start_batch,
     step_batch,
 )
@@ -101,16 +103,18 @@ class Curio(Game):
             raise ValueError(f"capture is {capture!r}: expected one of {', '.join(CAPTURES)}")
         if no_capture_limit is not None:
             check_range("no_capture_limit", no_capture_limit, 1, 1_000_000)
-        kinds = base * (base + 1) // 2
-        pieces = kinds if num_pieces is None else num_pieces
+        kinds = list(combinations_with_replacement(range(1, int(base) + 1), 2))
+        pieces = len(kinds) if num_pieces is None else num_pieces
         check_range("num_pieces", pieces, 1, rows * cols)
-        if pieces % kinds:  # C2
-            raise ValueError(f"num_pieces is {pieces}: expected a multiple of {kinds}, one set of base {base}")
-        self._depth = -(-pieces // cols)
-        if 2 * self._depth > rows:  # C3
+        if pieces % len(kinds):  # C2
+            raise ValueError(f"num_pieces is {pieces}: expected a multiple of {len(kinds)}, one set of base {base}")
+        depth = -(-pieces // cols)
+        if 2 * depth > rows:  # C3
             raise ValueError(
-                f"two armies of {pieces} pieces need {2 * self._depth} rows of {cols} cells: there are {rows} rows"
+                f"two armies of {pieces} pieces need {2 * depth} rows of {cols} cells: there are {rows} rows"
             )
+        self._deck = np.zeros((depth * cols, 2), np.int8)
+        self._deck[:pieces] = kinds * (pieces // len(kinds))
         board = square(int(rows), int(cols))
         self._steps, self._moves, texts = _moves(board, int(base) if limit else max(int(rows), int(cols)))
         self._base, self._face, self._total = int(base), FACES[face], capture.endswith("_total")
@@ -148,34 +152,13 @@ class Curio(Game):
             max_plies=NO_END if no_capture_limit is None else (board.size - 1) * int(no_capture_limit),
         )
 
-    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:
-            self._set_up(states, rng)
+            set_up_batch(states, seeds, self._deck, self._settings)
         else:
             owner, faces = read_board(board, self.board, self._base)
             states["owner"], states["faces"] = owner, faces
         start_batch(states, self._settings)
-
-    def _set_up(self, states: States, rng: Rng) -> None:
-        """C2, C3, C5"""
-        base, cols = self._base, self.board.shape[1]
-        kinds = [(a, b) for a in range(1, base + 1) for b in range(a, base + 1)]
-        deck = np.zeros((self._depth * cols, 2), np.int8)
-        deck[: self.options["num_pieces"]] = kinds * (self.options["num_pieces"] // len(kinds))
-        states["owner"] = NOBODY
-        for army in range(2):
-            order = rng.permuted(np.tile(np.arange(len(deck)), (len(states), 1)), axis=1)
-            placed = deck[order]  # (B, cells of the army, 2): smaller, larger number
-            if self._face == RANDOM:
-                turned = rng.random(order.shape) < 0.5
-            else:
-                turned = np.full(order.shape, self._face == LARGE)  # the larger towards the owner
-            near = np.where(turned, placed[:, :, 1], placed[:, :, 0])
-            far = np.where(turned, placed[:, :, 0], placed[:, :, 1])
-            here = slice(0, len(deck)) if army == 0 else slice(self.board.size - len(deck), self.board.size)
-            states["owner"][:, here] = np.where(near > 0, army, NOBODY)
-            states["faces"][:, here, army] = near
-            states["faces"][:, here, 1 - army] = far
 
     def _step(self, states: States, actions: Ints) -> int:
         return step_batch(states, actions, self._moves, self.board.neighbours, self._settings)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..boards import NO_CELL
 from ..kernels import kernel
-from ..randomness import Seeds, draw
+from ..randomness import Seeds, draw, shuffle
 from ..state import NOBODY, Ints, Mask, Record, States, common_fields, win
 
 NO_PIECE = -1
@@ -342,6 +342,28 @@ def playout_batch(
             if trace.size:
                 trace[i, action] = state["to_move"]
             play(state, action, moves, neighbours, options)
+
+
+@kernel
+def set_up_batch(states: States, seeds: Seeds, deck: Ints, options: Ints) -> None:
+    """C2, C3, C5. `deck` (army cells, 2): smaller and larger number of its pieces, then (0, 0) for empty cells."""
+    order = np.empty(len(deck), np.int64)
+    for i in range(len(states)):
+        owner, faces = states[i]["owner"], states[i]["faces"]
+        owner[:] = NOBODY
+        for army in range(2):
+            for k in range(len(deck)):
+                order[k] = k
+            shuffle(seeds, i, order)
+            slot = 0 if army == 0 else len(owner) - len(deck)
+            for k in range(len(deck)):
+                smaller, larger = deck[order[k], 0], deck[order[k], 1]
+                if larger > 0:
+                    turned = options[FACE] == SMALL or (options[FACE] == RANDOM and draw(seeds, i, 2) == 0)
+                    owner[slot] = army
+                    faces[slot, army] = smaller if turned else larger
+                    faces[slot, 1 - army] = larger if turned else smaller
+                slot += 1
 
 
 @kernel

@@ -14,8 +14,20 @@ from ..boards import Board, triangle
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
 from ..render.text import Canvas
-from ..state import EMPTY, Ints, Mask, Planes, Record, Rng, States
-from .rules import BLUE, COLOURS, GREEN, RED, lines, mask_batch, playout_batch, score, step_batch, trinim_dtype
+from ..state import EMPTY, Ints, Mask, Planes, Record, States
+from .rules import (
+    BLUE,
+    COLOURS,
+    GREEN,
+    RED,
+    lines,
+    mask_batch,
+    playout_batch,
+    score,
+    set_up_batch,
+    step_batch,
+    trinim_dtype,
+)
 from .view import observe_batch, planes
 
 LETTERS = ".rgb"
@@ -68,10 +80,10 @@ class Trinim(Game):
             other_texts={f"{b}-{a}": k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b},  # T4
         )
 
-    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:
-            deck = np.repeat(np.array([RED, GREEN, BLUE], np.int8), self.board.size // COLOURS)  # T3
-            states["pieces"] = rng.permuted(np.tile(deck, (len(states), 1)), axis=1)
+            states["pieces"] = np.repeat(np.array([RED, GREEN, BLUE], np.int8), self.board.size // COLOURS)
+            set_up_batch(states, seeds)
         else:
             states["pieces"] = self._read(board)
         states["left"] = np.count_nonzero(states["pieces"], axis=1)

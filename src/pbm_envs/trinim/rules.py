@@ -6,7 +6,7 @@ import numpy as np
 
 from ..boards import NO_CELL, Board
 from ..kernels import kernel
-from ..randomness import Seeds, draw
+from ..randomness import Seeds, draw, shuffle
 from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields
 
 COLOURS = 3
@@ -44,6 +44,13 @@ def lines(board: Board) -> tuple[Ints, Ints]:
                 takes.append((first, d, count))
                 cell, count = board.neighbours[cell, d], count + 1
     return np.array(takes, np.int16), longer
+
+
+@kernel
+def set_up_batch(states: States, seeds: Seeds) -> None:
+    """T3: the pieces in a random order."""
+    for i in range(len(states)):
+        shuffle(seeds, i, states[i]["pieces"])
 
 
 @kernel

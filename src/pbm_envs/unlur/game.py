@@ -13,7 +13,7 @@ from ..chains import transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
 from ..render.text import Canvas
-from ..state import EMPTY, NOBODY, Ints, Mask, Planes, Record, Rng, States
+from ..state import EMPTY, NOBODY, Ints, Mask, Planes, Record, States
 from .rules import BLACK, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
 from .view import PLANES, observe_batch
 
@@ -46,7 +46,7 @@ class Unlur(Game):
             max_plies=board.size + 1,
         )
 
-    def _init(self, states: States, rng: Rng, board: str | None) -> None:
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
             raise ValueError(
                 f"board is {board!r}: expected the empty board or none, since positions are given as moves"
