@@ -167,6 +167,8 @@ class Game(ABC):
         `rng` is a generator or (B,) uint64 seeds, one a game, which are advanced in place.
         """
         check_range("batch_size", batch_size, 0, 2**31)
+        if not isinstance(board, (str, type(None))):
+            raise ValueError(f"board is {board!r}: expected a board text, or None")
         streams = seeds(rng, batch_size)
         states = np.zeros(batch_size, self.dtype)
         states["viewer"] = NOBODY

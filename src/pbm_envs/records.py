@@ -12,10 +12,12 @@ forfeits: they leave the game as if by resigning (A2), whether or not its option
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -90,51 +92,80 @@ class GameRecord:
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
         """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""
+        line = line.strip()
         try:
             given = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise RecordError(f"no JSON ({error}): {line[:60]!r}") from None
         if not isinstance(given, dict):
             raise RecordError(f"expected a JSON object, not {line[:60]!r}")
         if given.get("schema") != SCHEMA:
-            raise RecordError(f"schema is {given.get('schema')!r}: this version of pbm_envs reads schema {SCHEMA}")
+            raise RecordError(
+                f"schema is {repr(given.get('schema'))[:60]}: this version of pbm_envs reads schema {SCHEMA}"
+            )
         wrong = [name for name in FIELDS if name not in given or not _fits(given[name], FIELDS[name])]
         wrong += sorted(given.keys() - FIELDS.keys())
         if wrong:
-            raise RecordError(f"missing, unknown or of a wrong type: {', '.join(wrong)}")
+            listed = ", ".join(repr(name)[1:-1] for name in wrong)
+            raise RecordError(f"missing, unknown or of a wrong type: {listed[:300]}")
+        for name, (least, most) in LIMITS.items():
+            numbers = given[name] if isinstance(given[name], list) else [given[name]]
+            if not all(least <= number <= most for number in numbers):
+                raise RecordError(f"{name}: {str(given[name])[:60]}: expected {least} to {most}")
+        seats = len(given["agents"])
+        for name in ("returns", "turns", "seconds"):
+            if len(given[name]) != seats and (given[name] or name == "returns"):
+                raise RecordError(f"{name} are {len(given[name])}: expected {seats}, one for each player")
+        if given["ending"] not in ENDINGS:
+            raise RecordError(f"ending is {given['ending'][:60]!r}: expected one of {', '.join(ENDINGS)}")
+        for forfeit in given["forfeits"]:
+            known = forfeit.keys() == FORFEIT.keys() and all(_fits(forfeit[name], FORFEIT[name]) for name in FORFEIT)
+            if not (known and 0 <= forfeit["player"] < seats):
+                raise RecordError(f"forfeits hold {str(forfeit)[:60]}: expected ply, player and reason of each")
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
-        try:
-            values["forfeits"] = tuple(Forfeit(**forfeit) for forfeit in values["forfeits"])
-        except TypeError:
-            raise RecordError(f"forfeits are {given['forfeits']!r}: expected ply, player and reason of each") from None
+        values["forfeits"] = tuple(Forfeit(**forfeit) for forfeit in given["forfeits"])
         return cls(**values)
 
 
+NUMBER = (int, float)
+MOST = 1 << 53
+"""What any JSON reader can count."""
 FIELDS: dict[str, Any] = {
     "schema": int,
     "version": str,
     "number": int,
     "game": str,
-    "options": dict,
+    "options": {str: (str, int, float, bool, type(None))},
     "board": (str, type(None)),
     "seed": (int, type(None)),
     "agents": [str],
     "opening": int,
     "moves": [str],
-    "returns": [(int, float)],
+    "returns": [NUMBER],
     "ending": str,
     "forfeits": [dict],
     "plies": int,
     "turns": [int],
-    "seconds": [(int, float)],
+    "seconds": [NUMBER],
 }
-"""JSON's types of the fields; a list holds the type of its elements."""
+"""JSON's types of the fields; a list or object holds the types of its elements."""
+FORFEIT = {"ply": int, "player": int, "reason": str}
+LIMITS = {
+    "number": (0, MOST),
+    "opening": (0, MOST),
+    "returns": (-1, 1),
+    "plies": (0, MOST),
+    "turns": (0, MOST),
+    "seconds": (0, MOST),
+}
 
 
 def _fits(value: Any, kind: Any) -> bool:
     if isinstance(kind, list):
-        return isinstance(value, list) and all(isinstance(element, kind[0]) for element in value)
-    return isinstance(value, kind)
+        return isinstance(value, list) and all(_fits(element, kind[0]) for element in value)
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(isinstance(element, kind[str]) for element in value.values())
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def make_record(
@@ -247,18 +278,51 @@ def verify(record: GameRecord) -> None:
         pass
 
 
+def record_of_line(line: bytes, path: str | Path, number: int) -> GameRecord:
+    """The record in a line of a file; RecordError naming file and line."""
+    try:
+        return GameRecord.from_json(line.decode())
+    except ValueError as error:
+        raise RecordError(f"{path}, line {number}: {error}") from None
+
+
 def read_records(path: str | Path) -> Iterator[GameRecord]:
-    """The records of a file; RecordError naming file and line for one that is none."""
-    with open(path, encoding="utf-8") as file:
+    """The records of a file; RecordError naming file and line for one that is none.
+
+    A last line that was cut short, so that neither an end of line nor the rest is there, is left out with a warning.
+    """
+    with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             try:
-                yield GameRecord.from_json(line)
-            except RecordError as error:
-                raise RecordError(f"{path}, line {number}: {error}") from None
+                record = record_of_line(line, path, number)
+            except RecordError:
+                if line.endswith(b"\n"):
+                    raise
+                warnings.warn(f"{path}, line {number}, the last, is cut short: it is left out", stacklevel=2)
+                return
+            yield record
 
 
 def append_records(path: str | Path, records: Iterable[GameRecord]) -> None:
-    """Write records at the end of a file, which is made if missing, in one piece."""
-    text = "".join(record.to_json() + "\n" for record in records)
-    with open(path, "ab", buffering=0) as file:
-        file.write(text.encode())
+    """Write records at the end of a file, which is made if missing: all of them, or none and OSError. A last line that
+    was cut short stays as it is; the records begin on a new one.
+    """
+    with open(path, "a+b", buffering=0) as file:
+        append_to(file, records)
+
+
+def append_to(file: FileIO, records: Iterable[GameRecord]) -> None:
+    """The same in an open file, unbuffered, which is for reading too; on the disk when this returns."""
+    data = "".join(record.to_json() + "\n" for record in records).encode()
+    size = file.seek(0, os.SEEK_END)
+    if size:
+        file.seek(size - 1)
+        if file.read(1) != b"\n":
+            data = b"\n" + data
+    try:
+        while data:
+            data = data[file.write(data) :]  # a disk that is nearly full takes a part, and refuses the next
+        os.fsync(file.fileno())
+    except OSError as error:
+        file.truncate(size)
+        raise OSError(error.errno, error.strerror, file.name) from error

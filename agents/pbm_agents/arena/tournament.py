@@ -11,11 +11,12 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from io import BytesIO, FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from pbm_envs import __version__
-from pbm_envs.records import GameRecord, RecordError
+from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line
 
 from .schedule import Batch, Tournament
 from .workers import play_batches, play_batches_on_ray
@@ -53,9 +54,7 @@ def play_tournament(
             results = play_batches(missing, min(workers, max(1, len(missing))))
         with closing(results), bar(progress, done=len(records), total=sum(map(len, batches))) as update:
             for games in results:
-                file.write("".join(record.to_json() + "\n" for record in games).encode())
-                file.flush()
-                os.fsync(file.fileno())
+                append_to(file, games)
                 records += games
                 update(games)
     return sorted(records, key=lambda record: record.number)
@@ -63,8 +62,9 @@ def play_tournament(
 
 def tournament_records(folder: str | Path) -> list[GameRecord]:
     """The games that have been played so far, in order; they may be of a tournament that is being played."""
-    lines = (Path(folder) / GAMES).read_bytes().split(b"\n")[:-1]  # what follows the last end of line is being written
-    records = [GameRecord.from_json(line.decode()) for line in lines]
+    path = Path(folder) / GAMES
+    lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last end of line is being written
+    records = [record_of_line(line, path, number) for number, line in enumerate(lines, start=1)]
     return sorted(records, key=lambda record: record.number)
 
 
@@ -91,10 +91,21 @@ def claim(folder: Path, command: dict[str, Any]) -> None:
         if (folder / GAMES).exists():
             raise ValueError(f"{folder} holds {GAMES} but no {COMMAND}: expected an empty folder, or a tournament's")
         part = path.with_suffix(".part")
-        part.write_text(json.dumps(command, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(part, path)
+        try:
+            with open(part, "w", encoding="utf-8") as file:
+                file.write(json.dumps(command, indent=1, ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, path)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         return
-    there = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is no JSON ({error}): expected the command of a tournament") from None
+    if not isinstance(there, dict):
+        raise ValueError(f"{path} holds {_short(there)[:60]}: expected the command of a tournament")
     changed = [
         f"{name} {_short(there.get(name))} there and {_short(command.get(name))} here"
         for name in [*command, *(there.keys() - command.keys())]
@@ -112,9 +123,9 @@ def _short(value: Any) -> str:
 
 
 @contextmanager
-def games_file(folder: Path) -> Iterator[BinaryIO]:
+def games_file(folder: Path) -> Iterator[FileIO]:
     """`games.jsonl`, to read and to append to, by one process at a time."""
-    with open(folder / GAMES, "a+b") as file:
+    with open(folder / GAMES, "a+b", buffering=0) as file:
         if sys.platform != "win32":
             import fcntl
 
@@ -125,18 +136,14 @@ def games_file(folder: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def resume(file: BinaryIO, batches: Sequence[Batch]) -> list[GameRecord]:
+def resume(file: FileIO, batches: Sequence[Batch]) -> list[GameRecord]:
     """The games of whole batches; a part of a batch at the end is cut off. RecordError if anything else is amiss."""
     sizes = {batch.number: len(batch) for batch in batches}
     file.seek(0)
-    lines = file.readlines()
-    records: list[GameRecord] = []
-    for number, line in enumerate(lines, start=1):
-        if line.endswith(b"\n"):
-            try:
-                records.append(GameRecord.from_json(line.decode()))
-            except ValueError as error:
-                raise RecordError(f"{file.name}, line {number}: {error}") from None
+    lines = BytesIO(file.readall()).readlines()
+    records = [
+        record_of_line(line, file.name, number) for number, line in enumerate(lines, start=1) if line.endswith(b"\n")
+    ]
     kept = 0
     while kept < len(records):
         first = records[kept].number

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pbm_envs.records import GameRecord, RecordError, game_of, verify
+from pbm_envs.records import GameRecord, game_of, record_of_line, verify
 from pbm_envs.records import replay as positions
 
 from ..arena.tournament import GAMES
@@ -34,19 +35,19 @@ def replay(
     Exit code 1, and a line with the ply and the reason for each, if some do not replay.
     """
     path = source / GAMES if source.is_dir() else source
-    lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    lines = BytesIO(path.read_bytes()).readlines()
     if show is not None:
         if show > len(lines):
             raise ValueError(f"{path} has {len(lines)} lines: there is no game in line {show}")
-        _show(GameRecord.from_json(lines[show - 1]), ply, seen_by)
+        _show(record_of_line(lines[show - 1], path, show), ply, seen_by)
         return
     if ply is not None or seen_by is not None:
         raise ValueError("--ply and --seen-by need --show N: which game?")
     wrong = 0
     for number, line in enumerate(lines, start=1):
         try:
-            verify(GameRecord.from_json(line))
-        except RecordError as error:
+            verify(GameRecord.from_json(line.decode()))
+        except ValueError as error:
             wrong += 1
             print(f"{path}, line {number}: {error}")
     print(f"{len(lines) - wrong} of {len(lines)} games replay")
