@@ -6,11 +6,12 @@ The state fields `chain` and `touches` belong together: from any stone, `chain` 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from .boards import Board, edge_permutation
+from .boards import NO_CELL, Board, edge_permutation
 from .kernels import kernel
 from .state import Ints, States
 
@@ -70,6 +71,19 @@ def would_touch(
     return reached
 
 
+@kernel
+def observe_stones(stones: Ints, template: Ints, places: Ints, out: Ints) -> None:
+    """Write an observation, flat: the `template`, and the stones of mark 1 and 2 at `places[cell]` and after it.
+    (Two writes a cell and a copy take half as long as a write for each plane; `places` is unsigned, since an index that
+    may be negative takes longer.)
+    """
+    for k in range(len(template)):
+        out[k] = template[k]
+    for cell in range(len(stones)):
+        out[places[cell]] = stones[cell] & 1
+        out[places[cell] + 1] = stones[cell] >> 1
+
+
 def transform_chains(states: States, board: Board, cells: Ints, marks: tuple[int, ...]) -> None:
     """Rename cells and marks of the stones and of their chains, in place."""
     becomes = edge_permutation(board, cells)
@@ -78,3 +92,38 @@ def transform_chains(states: States, board: Board, cells: Ints, marks: tuple[int
     states["stones"][:, cells] = np.asarray(marks)[stones]
     states["chain"][:, cells] = np.where(stones != 0, cells[chain], 0)
     states["touches"][:, cells] = touching[touches]
+
+
+def figure(stones: Ints, cell: int, board: Board, ways: Sequence[Sequence[int]]) -> set[int]:
+    """A smallest part of the chain of `cell` that joins all edges (bits) of one of the `ways`, at most three edges
+    each; empty if the chain does not.
+    """
+    best: set[int] = set()
+    chain = _steps(stones, board, [cell])
+    for way in ways:
+        from_edges = [_steps(stones, board, [other for other in chain if board.edges[other] & edge]) for edge in way]
+        if all(from_edges):
+            # shortest paths from the edges meet in a cell: the one to which they are the shortest
+            meeting = min(chain, key=lambda other: sum(steps[other] for steps in from_edges))
+            found = {other for steps in from_edges for other in _way_back(steps, meeting, board)}
+            best = found if not best or len(found) < len(best) else best
+    return best
+
+
+def _steps(stones: Ints, board: Board, starts: Sequence[int]) -> dict[int, int]:
+    """How many steps each cell of a chain is from the nearest of `starts`."""
+    steps = dict.fromkeys(starts, 0)
+    queue = list(starts)
+    for here in queue:
+        for other in board.neighbours[here].tolist():
+            if other != NO_CELL and other not in steps and stones[other] == stones[here]:
+                steps[other] = steps[here] + 1
+                queue.append(other)
+    return steps
+
+
+def _way_back(steps: dict[int, int], cell: int, board: Board) -> Iterator[int]:
+    yield cell
+    while steps[cell]:
+        cell = next(o for o in board.neighbours[cell].tolist() if o in steps and steps[o] == steps[cell] - 1)
+        yield cell

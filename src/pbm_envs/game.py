@@ -16,6 +16,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -26,6 +27,8 @@ from .boards import Board
 from .kernels import record_type
 from .notation import Notation
 from .randomness import Seeds, seeds
+from .render import Picture, Scene, text
+from .render.parts import Heat, Seat, warmth
 from .state import (
     INT64,
     NO_ACTION,
@@ -153,8 +156,15 @@ class Game(ABC):
     def _board_to_string(self, state: Record) -> str: ...
 
     @abstractmethod
-    def _draw(self, view: Record) -> str:
-        """The board in characters."""
+    def _cells(self, action: int) -> tuple[int, ...]:
+        """As `action_cells`, of an action that exists."""
+
+    @abstractmethod
+    def _scene(self, view: Record, heat: Heat) -> Scene: ...
+
+    def _public(self, state: Record) -> Record:
+        """A copy, or the record itself, without what only some of the players can know."""
+        return state
 
     def role(self, view: Record, player: int) -> str:
         """The part that `player` has now, or "" in a game without parts."""
@@ -293,10 +303,57 @@ class Game(ABC):
         """The board of a record (or of a batch of one) as `init(board=...)` reads it."""
         return self._board_to_string(one(state))
 
+    def action_cells(self, action: int) -> tuple[int, ...]:
+        """The cells that a move names, in order: none, one, or its two ends."""
+        self.notation.write(action)
+        return self._cells(int(action))
+
+    @cached_property
+    def words(self) -> Mapping[int, str]:
+        """The actions that name no cell, such as `swap`, and their texts. They are the last ones."""
+        actions = takewhile(lambda action: not self._cells(action), reversed(range(self.num_actions)))
+        return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
+
+    def scene(self, view: States | Record, heat: ArrayLike | None = None, *, public: bool = False) -> Scene:
+        """The picture of a record (or of a batch of one): what its viewer sees; of a state, everything or, if `public`,
+        what every player knows.
+
+        `heat`: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
+        masked ones and nan are left out, negative ones have another colour.
+        """
+        record = one(view)
+        return self._scene(
+            self._public(record) if public else record, {} if heat is None else warmth(heat, self.num_actions)
+        )
+
+    def show(
+        self,
+        view: States | Record,
+        heat: ArrayLike | None = None,
+        *,
+        public: bool = False,
+        size: int = 480,
+        theme: str = "light",
+    ) -> Picture:
+        """`scene` for a notebook, or to be saved; `size` in pixels, of its longer side."""
+        return Picture(self.scene(view, heat, public=public), size, theme)
+
     def to_text(self, view: States | Record) -> str:
         """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything."""
-        view = one(view)
-        return f"{self._draw(view)}\n\n{self.status(view)}"
+        return text(self.scene(view))
+
+    def seat(self, view: Record, player: int) -> Seat:
+        """What a picture says of a player."""
+        return Seat(
+            title=self.role(view, player),
+            name=f"player_{player}",
+            active=not view["done"] and int(view["to_move"]) == player,
+            won=bool(view["done"] and view["returns"][player] == 1),
+        )
+
+    def _repr_svg_(self) -> str:
+        """A start position, as its first player sees it."""
+        return self.show(self.view(self.init(1, np.random.default_rng(0)), 0))._repr_svg_()
 
     def status(self, view: States | Record) -> str:
         """Last move, and whose turn it is or how the game has ended.

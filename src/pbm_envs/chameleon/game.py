@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from string import ascii_lowercase
 from typing import final
 
 import numpy as np
@@ -14,9 +13,11 @@ from ..boards import rhombus
 from ..chains import transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
-from ..render.text import Canvas
+from ..render.parts import Heat
+from ..render.scene import Scene
 from ..state import EMPTY, Ints, Mask, Planes, Record, States
 from .rules import O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
+from .scene import draw
 from .view import PLANES, observe_batch
 
 VERT_PLANE = list(PLANES).index("I join top and bottom")
@@ -109,15 +110,8 @@ class Chameleon(Game):
     def role(self, view: Record, player: int) -> str:
         return "Vert" if view["vert"] == player else "Horz"
 
-    def _draw(self, view: Record) -> str:
-        canvas = Canvas()
-        size = self.board.shape[0]
-        for col in range(size):
-            canvas.put(-1, 2 * col - 1, ascii_lowercase[col])
-            canvas.put(size, 2 * col + size, ascii_lowercase[col])
-        for row in range(size):
-            canvas.put(row, row - 3, f"{row + 1:2}")
-            canvas.put(row, row + 2 * size, f"{row + 1}")
-        for (row, col), stone in zip(self.board.places, view["stones"], strict=True):
-            canvas.put(row, row + 2 * col, ".xo"[stone])
-        return str(canvas)
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return (action >> 1,) if action < 2 * self.board.size else ()
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)

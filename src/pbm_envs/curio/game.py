@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import final
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from ..boards import NO_CELL, Board, square
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds, branch
+from ..render.parts import Heat
+from ..render.scene import Scene
 from ..state import EMPTY, NO_ACTION, NOBODY, Ints, Mask, Planes, Record, States, copied
 from .rules import (
     ANY,
@@ -41,7 +44,8 @@ from .rules import (
     start_batch,
     step_batch,
 )
-from .text import board_text, draw, read_board
+from .scene import draw
+from .text import board_text, read_board
 from .view import hide_batch, observe_batch, planes
 from .worlds import deal_batch, draw_turnings, split_batch
 
@@ -268,8 +272,22 @@ class Curio(Game):
     def _board_to_string(self, state: Record) -> str:
         return board_text(state, self.board)
 
-    def _draw(self, view: Record) -> str:
-        return draw(view, self.board)
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return self._named[action] if action < len(self._named) else ()
+
+    @cached_property
+    def _named(self) -> list[tuple[int, int]]:
+        return list(_ends(self._moves, self.board))
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)
+
+    def _public(self, state: Record) -> Record:
+        """Only pieces known to both show their faces."""
+        shown = state.copy()
+        shown["viewer"] = NOBODY
+        shown["faces"][shown["known"] == 0] = 0
+        return shown
 
 
 def _moves(board: Board, farthest: int) -> tuple[Ints, Ints, list[str]]:

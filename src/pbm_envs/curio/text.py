@@ -1,16 +1,13 @@
-"""Boards of Curio as text: to be read by `init`, and as a picture of standing tiles."""
+"""Boards of Curio as text, to be read by `init`."""
 
 from __future__ import annotations
-
-from string import ascii_lowercase
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..boards import Board
-from ..render.text import Canvas
 from ..state import NOBODY, Record
-from .rules import CAPTURED, NO_PIECE
+from .rules import NO_PIECE
 
 OWNERS = "LD"
 
@@ -50,50 +47,3 @@ def board_text(state: Record, board: Board) -> str:
 
 def _piece(state: Record, slot: int) -> str:
     return OWNERS[state["owner"][slot]] + "".join(str(face or "?") for face in state["faces"][slot])
-
-
-def draw(view: Record, board: Board) -> str:
-    """Tiles standing on the board, as their viewer sees them; a full state as Light does.
-
-    On the front of a tile is the face towards the viewer, on its top the other one, if the viewer knows it; the
-    opponent's tiles are dotted. Below: the captured pieces, with the viewer's side of each first.
-    """
-    rows, cols = board.shape
-    seen = max(0, int(view["viewer"]))
-    canvas = Canvas()
-    for depth in reversed(range(rows)):  # from the far side, so that nearer tiles cover farther ones
-        row = depth if seen == 0 else rows - 1 - depth
-        line, left = 3 * (rows - 1 - depth), 3 * depth
-        for k in range(cols + 1):
-            canvas.put(line + 2, left + 8 * k, "+-------"[: 8 if k < cols else 1])
-            canvas.put(line + 3, left - 1 + 8 * k, "/")
-            canvas.put(line + 4, left - 2 + 8 * k, "/")
-            canvas.put(line + 5, left - 3 + 8 * k, "+-------"[: 8 if k < cols else 1])
-        canvas.put(line + 4, left - 6, f"{row + 1:>2}")
-        canvas.put(line + 4, left + 8 * cols, str(row + 1))
-        for k in range(cols):
-            col = k if seen == 0 else cols - 1 - k
-            slot = view["board"][row * cols + col]
-            if slot != NO_PIECE:
-                near, far = view["faces"][slot, seen], view["faces"][slot, 1 - seen]
-                fill = " " if view["owner"][slot] == seen else ":"
-                x = left + 8 * k
-                canvas.put(line, x + 1, f",-{far or '-'}-,")
-                canvas.put(line + 1, x, "+---+|")
-                canvas.put(line + 2, x, f"|{fill}{near}{fill}||")
-                canvas.put(line + 3, x, f"|{fill * 3}|/")
-                canvas.put(line + 4, x, "+---+")
-    for k in range(cols):
-        col = k if seen == 0 else cols - 1 - k
-        canvas.put(3 * rows + 3, 8 * k + 1, ascii_lowercase[col])
-    captured = [
-        f"{('Light', 'Dark')[army]} has lost: {' '.join(pieces) or '-'}"
-        for army in range(2)
-        for pieces in [
-            [
-                f"{view['faces'][slot, seen]}{view['faces'][slot, 1 - seen] or '?'}"
-                for slot in np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED))
-            ]
-        ]
-    ]
-    return "\n".join([str(canvas), "", *captured])

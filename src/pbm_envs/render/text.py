@@ -1,6 +1,17 @@
-"""Pictures in characters."""
+"""A scene in characters."""
 
 from __future__ import annotations
+
+from .scene import Scene
+
+
+def text(scene: Scene) -> str:
+    """The glyphs, then the notes, then the caption."""
+    canvas = Canvas()
+    for glyph in scene.glyphs:
+        canvas.put(glyph.row, glyph.col, glyph.text)
+    notes = "\n".join(scene.notes)
+    return "\n\n".join(part for part in (str(canvas), notes, scene.caption) if part)
 
 
 class Canvas:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import permutations
-from string import ascii_uppercase
 from typing import final
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from ..boards import Board, triangle
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
-from ..render.text import Canvas
+from ..render.parts import Heat
+from ..render.scene import Scene
 from ..state import EMPTY, Ints, Mask, Planes, Record, States
 from .rules import (
     BLUE,
@@ -23,14 +24,12 @@ from .rules import (
     lines,
     mask_batch,
     playout_batch,
-    score,
     set_up_batch,
     step_batch,
     trinim_dtype,
 )
+from .scene import LETTERS, draw
 from .view import observe_batch, planes
-
-LETTERS = ".rgb"
 
 
 @final
@@ -151,23 +150,15 @@ class Trinim(Game):
         letters = iter("".join(LETTERS[piece] for piece in state["pieces"]))
         return "/".join("".join(next(letters) for _ in range(row + 1)) for row in range(self.board.shape[0]))
 
-    def _draw(self, view: Record) -> str:
-        canvas = Canvas()
-        size = self.board.shape[0]
-        for (row, col), piece in zip(self.board.places, view["pieces"], strict=True):
-            canvas.put(row, 2 * col + row, LETTERS[piece])
-        for row in range(size):
-            canvas.put(row, 2 * (size - 1) - row - 4, f"{row + 1:>2}-")
-        for col in range(size):
-            canvas.put(size, 2 * col + size, "\\")
-            canvas.put(size + 1, 2 * col + size + 1, ascii_uppercase[col])
-        counts = ["            R   G   B   Score", "            ~   ~   ~   ~~~~~"]
-        for player, held in enumerate(view["held"]):
-            points = score(held) if held.any() else 0  # T5: shown as 0 until something is held
-            counts.append(
-                f"player_{player} {held[0]:4}{held[1]:4}{held[2]:4}{points:6}" + "  out" * view["out"][player]
-            )
-        return "\n".join([str(canvas), "", *counts])
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return self._named[action] if action < len(self._named) else ()
+
+    @cached_property
+    def _named(self) -> list[tuple[int, ...]]:
+        return [(first,) if first == last else (first, last) for first, last in _ends(self._takes, self.board)]
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)
 
 
 def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:

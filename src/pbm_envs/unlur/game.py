@@ -12,9 +12,11 @@ from ..boards import hexagon
 from ..chains import transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
-from ..render.text import Canvas
+from ..render.parts import Heat
+from ..render.scene import Scene
 from ..state import EMPTY, NOBODY, Ints, Mask, Planes, Record, States
 from .rules import BLACK, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
+from .scene import draw
 from .view import PLANES, observe_batch
 
 LETTERS = ".XO"
@@ -107,24 +109,8 @@ class Unlur(Game):
             return ""
         return "Black" if view["black"] == player else "White"
 
-    def _draw(self, view: Record) -> str:
-        """As the help page draws it: a column runs along "/", and its number stands at its upper end."""
-        canvas = Canvas()
-        last = self.board.shape[0] - 1
-        middle = last // 2
-        for col in range(last + 1):
-            top = max(0, col - middle)
-            canvas.put(top - 1, 2 * col - top + 1, "/")
-            canvas.put(top - 2, 2 * col - top + 2, str(col + 1))
-        for row in range(last + 1):
-            canvas.put(row, 2 * max(0, row - middle) - row - 3, f"{chr(ord('A') + row)}-")
-        for (row, col), stone in zip(self.board.places, view["stones"], strict=True):
-            canvas.put(row, 2 * col - row, LETTERS[stone])
-        half = middle // 2
-        canvas.put(-3, middle - 1, "Side 1")
-        canvas.put(half, 3 * middle + 6, "Side 2")
-        canvas.put(last - half, 3 * middle + 3, "Side 3")
-        canvas.put(last + 1, middle - 2, "Side 4")
-        canvas.put(last - half, -middle - 10, "Side 5")
-        canvas.put(half, -middle - 10, "Side 6")
-        return str(canvas)
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return (action,) if action < self.board.size else ()
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)

@@ -1,0 +1,177 @@
+"""Parts of scenes that several games draw: cells, marks, players, words, heat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import cos, hypot, pi, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .scene import Circle, Label, Line, Point, Points, Polygon, Shape
+
+ROOT3 = sqrt(3)
+CORNER = 1 / ROOT3
+"""From the middle of a hexagon to a corner, when neighbours are 1 apart."""
+FAINTEST = 0.02
+"""Heat below this share of the greatest is not drawn."""
+
+Heat = Mapping[int, float]
+"""Of some actions, from -1 to 1: 1 or -1 is the greatest."""
+
+
+class Seat(NamedTuple):
+    """What a picture says of a player."""
+
+    title: str
+    """The part that they play, or ""."""
+    name: str
+    active: bool
+    """It is their turn."""
+    won: bool
+
+
+def warmth(heat: ArrayLike, actions: int) -> Heat:
+    """What of an array over actions is drawn: the numbers in proportion to the greatest, whatever its sign; masked
+    ones, nan and those near 0 are left out. ValueError if it is no such array.
+    """
+    given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
+    if given.shape != (actions,):
+        raise ValueError(f"heat has shape {given.shape}: expected ({actions},), one number for each action")
+    greatest = np.ma.max(np.ma.abs(given)) if given.count() else 0.0
+    if not greatest > 0:
+        return {}
+    shares = np.ma.filled(given / greatest, 0.0)
+    return {int(action): round(float(shares[action]), 4) for action in np.flatnonzero(np.abs(shares) >= FAINTEST)}
+
+
+def hexagon(x: float, y: float, scale: float = 1.0) -> Points:
+    """Corners from the top, clockwise: top, upper right, lower right, bottom, lower left, upper left."""
+    return tuple((x + scale * CORNER * sin(k * pi / 3), y - scale * CORNER * cos(k * pi / 3)) for k in range(6))
+
+
+def rectangle(left: float, top: float, width: float, height: float) -> Points:
+    return (left, top), (left + width, top), (left + width, top + height), (left, top + height)
+
+
+def star(x: float, y: float, radius: float, fill: str) -> Polygon:
+    points = tuple(
+        (x + r * sin(k * pi / 5), y - r * cos(k * pi / 5)) for k in range(10) for r in [radius * (0.45 if k % 2 else 1)]
+    )
+    return Polygon(points, fill, fill, 0.12 * radius)
+
+
+def crown(x: float, y: float, radius: float, fill: str) -> Polygon:
+    """(x, y) is its middle, `radius` half its width."""
+    outline = ((-1, 0.6), (-1, -0.5), (-0.45, 0.05), (0, -0.75), (0.45, 0.05), (1, -0.5), (1, 0.6))
+    return Polygon(tuple((x + radius * a, y + radius * b) for a, b in outline), fill, fill, 0.15 * radius)
+
+
+def ring(x: float, y: float, radius: float = 0.45, width: float = 0.09) -> Circle:
+    """Round the place of the last move."""
+    return Circle(x, y, radius, None, "mark", width)
+
+
+def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.0, trim: float = 0.0) -> Polygon:
+    """From `start` to `end` as one outline, shorter by `trim` at both ends."""
+    (x, y), (to_x, to_y) = start, end
+    length = hypot(to_x - x, to_y - y)
+    along = ((to_x - x) / length, (to_y - y) / length)
+    head = min(2.6 * width, 0.6 * (length - 2 * trim))
+
+    def at(forward: float, aside: float) -> Point:
+        return x + forward * along[0] - aside * along[1], y + forward * along[1] + aside * along[0]
+
+    tip, neck, half = length - trim, length - trim - head, width / 2
+    points = (
+        at(trim, half), at(neck, half), at(neck, 1.15 * width), at(tip, 0),
+        at(neck, -1.15 * width), at(neck, -half), at(trim, -half),
+    )  # fmt: skip
+    return Polygon(points, line, opacity=opacity)
+
+
+def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
+    """Title and name, right of a swatch at (x + 0.5 unit, y), in a frame of 2.7 by 0.84 units if active."""
+    if seat.active:
+        yield Polygon(rectangle(x + 0.05 * unit, y - 0.42 * unit, 2.6 * unit, 0.84 * unit), None, "mark", 0.05 * unit)
+    if seat.title:
+        yield Label(x + unit, y - 0.15 * unit, seat.title, 0.44 * unit, "ink", "start", bold=True)
+        yield Label(x + unit, y + 0.23 * unit, seat.name, 0.31 * unit, "muted", "start")
+    else:
+        yield Label(x + unit, y, seat.name, 0.36 * unit, "ink", "start")
+    if seat.won:
+        yield star(x + 2.38 * unit, y - 0.15 * unit, 0.22 * unit, "gold")
+
+
+def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last: bool = False) -> Iterator[Shape]:
+    """A word, with its middle at (x, y); framed if it was the last move."""
+    width = (0.35 + 0.19 * len(text)) * unit
+    outline = rectangle(x - width / 2, y - 0.22 * unit, width, 0.44 * unit)
+    yield Polygon(outline, "cell", "mark" if last else "rim", (0.06 if last else 0.03) * unit)
+    if heat:
+        yield Polygon(outline, "heat" if heat > 0 else "cold", opacity=round(0.85 * abs(heat), 3))
+    yield Label(x, y, text, 0.34 * unit, "ink")
+
+
+def words(x: float, y: float, unit: float, texts: Mapping[int, str], heat: Heat, last: int) -> Iterator[Shape]:
+    """Chips round (x, y) for those of the words `texts` (by action) that have heat or were the last move."""
+    shown = [action for action in texts if action in heat or action == last]
+    for k, action in enumerate(shown):
+        away = (k - (len(shown) - 1) / 2) * 0.52 * unit
+        yield from chip(x, y + away, unit, texts[action], heat=heat.get(action, 0.0), last=action == last)
+
+
+def warm_cells(
+    heat: Heat, where: Mapping[int, Sequence[int]], cells: Sequence[Points], slices: int = 1
+) -> Iterator[Shape]:
+    """Cells filled by the heat of actions, of which action `a` names the one cell `where[a][0]`. Where each cell has
+    several actions in a row (`slices`), they share it from left to right.
+    """
+    for action, warmth in heat.items():
+        if len(where[action]) == 1:
+            outline = cells[where[action][0]]
+            if slices > 1:
+                left, right = min(x for x, _ in outline), max(x for x, _ in outline)
+                step, k = (right - left) / slices, action % slices
+                outline = _beyond(_beyond(outline, left + k * step, 1), left + (k + 1) * step, -1)
+            yield Polygon(outline, "heat" if warmth > 0 else "cold", opacity=round(0.9 * abs(warmth), 3))
+
+
+def warm_lines(
+    heat: Heat, where: Mapping[int, Sequence[int]], middles: Sequence[Point], *, pointed: bool
+) -> Iterator[Shape]:
+    """Lines or arrows for the heat of actions that name two cells, the hottest on top."""
+    for action, warmth in sorted(heat.items(), key=lambda item: abs(item[1])):
+        if len(where[action]) == 2:
+            start, end = (middles[cell] for cell in where[action])
+            colour, strength = "heat" if warmth > 0 else "cold", abs(warmth)
+            width, opacity = round(0.04 + 0.14 * strength, 3), round(0.25 + 0.6 * strength, 3)
+            if pointed:
+                yield arrow(start, end, colour, width, opacity, trim=0.08)
+            else:
+                yield Line((start, end), colour, width, opacity)
+
+
+def band(
+    cells: Iterable[int], neighbours: Sequence[Sequence[int]], middles: Sequence[Point], fill: str
+) -> Iterator[Shape]:
+    """A broad line along the neighbours among `cells`."""
+    chosen = set(cells)
+    for cell in sorted(chosen):
+        x, y = middles[cell]
+        yield Circle(x, y, 0.5, fill)
+        for other in neighbours[cell]:
+            if other > cell and other in chosen:
+                yield Line((middles[cell], middles[other]), fill, 0.55)
+
+
+def _beyond(outline: Points, limit: float, side: int) -> Points:
+    """The part of a convex polygon with x at least (side 1) or at most (side -1) `limit`."""
+    points: list[Point] = []
+    for (x, y), (next_x, next_y) in zip(outline, outline[1:] + outline[:1], strict=True):
+        if side * (x - limit) >= 0:
+            points.append((x, y))
+        if (x - limit) * (next_x - limit) < 0:
+            points.append((limit, y + (next_y - y) * (limit - x) / (next_x - x)))
+    return tuple(points)

@@ -1,0 +1,72 @@
+"""Colours by name. Hues are those of Okabe and Ito, which colour-blind people can tell apart; what matters differs in
+shape or lightness too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "light": MappingProxyType(
+            {
+                "paper": "#faf9f6",
+                "ink": "#20252b",
+                "muted": "#646b73",
+                "faint": "#d8d4ca",
+                "cell": "#ebe6da",
+                "cell 2": "#e0d9c9",
+                "rim": "#c6bfae",
+                "light": "#fffdf5",
+                "light shade": "#ece4d0",
+                "light line": "#857e6e",
+                "dark": "#3a4048",
+                "dark shade": "#565e68",
+                "dark line": "#15181c",
+                "red": "#d55e00",
+                "green": "#009e73",
+                "blue": "#0072b2",
+                "orange": "#e69f00",
+                "on colour": "#ffffff",
+                "gold": "#d99a00",
+                "mark": "#b8127d",
+                "heat": "#d4480b",
+                "cold": "#1769aa",
+            }
+        ),
+        "dark": MappingProxyType(
+            {
+                "paper": "#15181c",
+                "ink": "#eeebe4",
+                "muted": "#9ba3ac",
+                "faint": "#353b42",
+                "cell": "#343b43",
+                "cell 2": "#2a3037",
+                "rim": "#4c555f",
+                "light": "#f3ecdb",
+                "light shade": "#d8cfba",
+                "light line": "#a39a86",
+                "dark": "#0b0d10",
+                "dark shade": "#1f242a",
+                "dark line": "#8d96a1",
+                "red": "#e8731a",
+                "green": "#12b485",
+                "blue": "#3d9be0",
+                "orange": "#f0b429",
+                "on colour": "#ffffff",
+                "gold": "#f2b632",
+                "mark": "#f05cb5",
+                "heat": "#ff6a2b",
+                "cold": "#4aa3ff",
+            }
+        ),
+    }
+)
+
+
+def theme_named(name: str) -> Mapping[str, str]:
+    """ValueError if there is none."""
+    if name not in THEMES:
+        raise ValueError(f"theme is {name!r}: expected one of {', '.join(THEMES)}")
+    return THEMES[name]
