@@ -31,6 +31,8 @@ KINDS: dict[str, Callable[..., Agent]] = {
     "ismcts": SearchAgent,
     "pimc": PIMCAgent,
 }
+LONGEST = 300
+"""Characters of what other people's code says that a message repeats."""
 
 
 def agent_options(kind: str) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def make_agent(name: str) -> Agent:
     Traceback (most recent call last):
     ValueError: 'mtcs' is no agent: expected random, mcts, ismcts, pimc or module:attribute
     """
-    kind, _, rest = name.partition(":")
+    kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind not in KINDS:
         if rest:
             return _own(name, kind, rest)
@@ -88,8 +90,9 @@ def _own(name: str, module: str, attribute: str) -> Agent:
             found = getattr(found, part)
         if isinstance(found, type) or not callable(getattr(found, "act", None)):
             found = found()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute ({error})") from error
+    except (Exception, SystemExit) as error:  # whatever other people's code does
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:LONGEST]
+        raise ValueError(f"{name!r} is no agent: expected {', '.join(KINDS)} or module:attribute ({reason})") from error
     if not callable(getattr(found, "act", None)):
-        raise ValueError(f"{name!r} made {found!r}: expected an agent, with act(game, views, rng)")
+        raise ValueError(f"{name!r} made {repr(found)[:LONGEST]}: expected an agent, with act(game, views, rng)")
     return found

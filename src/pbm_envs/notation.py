@@ -30,7 +30,8 @@ class Notation:
     def read(self, text: str) -> int:
         if not isinstance(text, str):
             raise ValueError(f"{text!r} is no {self._game} move: expected {self._form}")
+        plain = text.strip()
         try:
-            return self._actions[text.strip().lower()]
+            return self._actions[plain.lower() if plain.isascii() else plain]  # other letters may become ours (K: kelvin)
         except KeyError:
             raise ValueError(f"{text!r} is no {self._game} move: expected {self._form}") from None

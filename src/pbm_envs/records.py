@@ -15,6 +15,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from io import FileIO
@@ -324,5 +325,6 @@ def append_to(file: FileIO, records: Iterable[GameRecord]) -> None:
             data = data[file.write(data) :]  # a disk that is nearly full takes a part, and refuses the next
         os.fsync(file.fileno())
     except OSError as error:
-        file.truncate(size)
+        with suppress(OSError):  # a device, say
+            file.truncate(size)
         raise OSError(error.errno, error.strerror, file.name) from error

@@ -1,0 +1,287 @@
+"""While results are written: torn files, a full disk, folders that nobody may write to, a worker that is killed.
+
+Nothing that was finished is lost, the error says which file, and the same command goes on to the same games.
+"""
+
+import errno
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from io import FileIO
+from pathlib import Path
+
+import pytest
+from pbm_agents.arena import Tournament, play_tournament, tournament_records
+from pbm_agents.arena.tournament import games_file, resume
+from pbm_agents.cli.app import app
+from typer.testing import CliRunner
+
+from pbm_envs import Chameleon, Trinim
+from pbm_envs.records import GameRecord, RecordError, append_records, append_to, read_records
+from tests.faults.every import one_line
+
+ROOT = Path(__file__).parents[2]
+FIRST, SLOW = "tests.arena.agents:First", "tests.arena.agents:Slow"
+SMALL = Tournament((Chameleon(size=3), Trinim(num_players=3)), ("random", FIRST), openings=2, batch=4)
+COMMAND = ["-g", "chameleon:size=3", "-g", "trinim:num_players=3", "-a", "random", "-a", FIRST]
+COMMAND += ["--openings", "2", "--batch", "4"]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals, users and limits of POSIX")
+
+
+def games(records):
+    """What has to be the same: all but the time."""
+    return [replace(record, seconds=()) for record in records]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("played")
+    return play_tournament(SMALL, folder), folder
+
+
+def copied(folder, to, size=None):
+    to.mkdir(exist_ok=True)
+    (to / "tournament.json").write_bytes((folder / "tournament.json").read_bytes())
+    (to / "games.jsonl").write_bytes((folder / "games.jsonl").read_bytes()[:size])
+    return to
+
+
+def pbm(*words):
+    """Exit code and stderr, which has no traceback."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
+    return result.exit_code, result.stderr
+
+
+@pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_tournament_cut_at_any_byte(played, tmp_path, step):
+    """What is read are the finished lines; what is kept are the finished batches, as they were."""
+    records, folder = played
+    whole, batches = (folder / "games.jsonl").read_bytes(), SMALL.batches()
+    ends = [0]
+    for line in whole.splitlines(keepends=True):
+        ends.append(ends[-1] + len(line))
+    sizes = [0]
+    for batch in batches:
+        sizes.append(sizes[-1] + len(batch))
+    path = copied(folder, tmp_path / "cut") / "games.jsonl"
+    for cut in range(0, len(whole) + 1, step):
+        path.write_bytes(whole[:cut])
+        finished = sum(end <= cut for end in ends[1:])
+        assert tournament_records(path.parent) == records[:finished]
+        with games_file(path.parent) as file:
+            kept = resume(file, batches)
+        assert len(kept) == max(size for size in sizes if size <= finished)
+        assert kept == records[: len(kept)]
+        assert path.read_bytes() == whole[: ends[len(kept)]]
+
+
+@pytest.mark.parametrize("part", [0, 0.3, 0.7, 0.99])
+def test_a_tournament_that_was_cut_goes_on(played, tmp_path, part):
+    records, folder = played
+    whole = (folder / "games.jsonl").stat().st_size
+    assert games(play_tournament(SMALL, copied(folder, tmp_path / "cut", int(part * whole)))) == games(records)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "tournament.json is no JSON"),
+        ('{"schema": 1,', "tournament.json is no JSON"),
+        ("[" * 100_000, "tournament.json is no JSON .*recursion"),
+        ("[1]", r"tournament.json holds \[1\]: expected the command"),
+        ("{}", "holds another tournament: schema null there and 1 here"),
+    ],
+    ids=["empty", "cut", "deep", "list", "object"],
+)
+def test_a_damaged_command_is_said(played, tmp_path, text, message):
+    """And nothing is written."""
+    folder = copied(played[1], tmp_path / "there")
+    (folder / "tournament.json").write_text(text)
+    with pytest.raises(ValueError, match=message) as caught:
+        play_tournament(SMALL, folder)
+    one_line(caught.value)
+    assert tournament_records(folder) == played[0]
+
+
+class FullDisk(FileIO):
+    """A file on a disk with room for so many bytes more: it takes what it can, and then nothing."""
+
+    def __init__(self, path, room):
+        super().__init__(path, "a+b")
+        self.room = room
+
+    def write(self, data):
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = super().write(data[: self.room])
+        self.room -= taken
+        return taken
+
+
+def test_a_disk_that_is_full_at_any_byte(played, tmp_path):
+    """The file stays as it was, the error names it; with room again the same call succeeds."""
+    records, path = played[0], tmp_path / "games.jsonl"
+    append_records(path, records[:2])
+    before, data = path.read_bytes(), "".join(record.to_json() + "\n" for record in records[2:4])
+    for room in range(len(data.encode())):
+        with FullDisk(path, room) as file, pytest.raises(OSError, match=r"No space left on device: .*games.jsonl"):
+            append_to(file, records[2:4])
+        assert path.read_bytes() == before
+    append_records(path, records[2:4])
+    assert list(read_records(path)) == list(records[:4])
+
+
+@posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_device_that_is_full(played):
+    with pytest.raises(OSError, match=r"No space left on device: '/dev/full'"):
+        append_records("/dev/full", played[0][:1])
+
+
+LIMITED = """
+import resource, signal, sys
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+from pbm_agents.cli import main
+main()
+"""
+
+
+@posix
+@pytest.mark.parametrize("limit", [100, 3000])
+def test_a_tournament_that_finds_no_room(played, tmp_path, limit):
+    """One line with the file; the batches before are kept, and with room it goes on to the same games."""
+    folder = tmp_path / "results"
+    command = [sys.executable, "-c", LIMITED, str(limit), "tournament", str(folder), *COMMAND]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("pbm: ")
+    assert f"File too large: '{folder / ('tournament.json' if limit == 100 else 'games.jsonl')}'" in last
+    assert "Traceback" not in done.stderr
+    if limit > 100:
+        kept = tournament_records(folder)
+        assert games(kept) == games(played[0])[: len(kept)]
+        assert kept
+        assert (folder / "games.jsonl").read_bytes().endswith(b"\n")
+    assert games(play_tournament(SMALL, folder)) == games(played[0])
+
+
+@contextmanager
+def not_root():
+    """Whom the permissions of files concern: nobody, where the tests run as root."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def locked(played):
+    """A folder with a finished tournament, which can be read and not written to."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = copied(played[1], Path(name) / "locked")
+        for path in (Path(name), folder):
+            path.chmod(0o555)
+        for path in folder.iterdir():
+            path.chmod(0o444)
+        yield folder
+        for path in (Path(name), folder):
+            path.chmod(0o755)
+
+
+@posix
+def test_folders_that_may_not_be_written_to(played, locked):
+    with not_root():
+        assert tournament_records(locked) == played[0], "reading is allowed"
+        assert pbm("rate", locked)[0] == 0
+        for words in (
+            ["tournament", locked, *COMMAND],
+            ["tournament", locked / "new", *COMMAND],
+            ["rate", locked, "--out", locked / "tables"],
+            ["rate", locked, "--out", locked],
+        ):
+            code, err = pbm(*words)
+            assert code == 2
+            one_line(err)
+            assert err.startswith("pbm: [Errno 13] Permission denied: ")
+            assert str(locked) in err
+    assert tournament_records(locked) == played[0]
+
+
+@pytest.mark.parametrize("where", ["file", "file/results", "file/a/b"])
+def test_files_in_the_place_of_folders(played, tmp_path, where):
+    (tmp_path / "file").write_text("mine")
+    for words in (["tournament", tmp_path / where, *COMMAND], ["rate", played[1], "--out", tmp_path / where]):
+        code, err = pbm(*words)
+        assert code == 2
+        one_line(err)
+        assert str(tmp_path / "file") in err
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["games.jsonl", "tournament.json"])
+def test_folders_in_the_place_of_files(tmp_path, name):
+    (tmp_path / name).mkdir()
+    code, err = pbm("tournament", tmp_path, *COMMAND)
+    assert code == 2
+    one_line(err)
+    assert name in err
+
+
+@posix
+def test_a_worker_that_is_killed(tmp_path):
+    """SIGKILL in mid-tournament: it ends at once and says so, keeps what was played, and goes on to the same games."""
+    tournament = Tournament((Chameleon(size=3),), ("random", SLOW), openings=12, batch=4)
+    folder, killed = tmp_path / "killed", []
+
+    def kill():
+        path = folder / "games.jsonl"
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            if path.exists() and path.stat().st_size:
+                worker = multiprocessing.active_children()[0].pid
+                os.kill(worker, signal.SIGKILL)
+                killed.append(worker)
+                return
+            time.sleep(0.005)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(ChildProcessError, match="a worker process died") as caught:
+        play_tournament(tournament, folder, workers=2)
+    killer.join()
+    assert killed
+    one_line(caught.value)
+    kept = tournament_records(folder)
+    assert 4 <= len(kept) < 24
+    records = play_tournament(tournament, folder, workers=2)
+    assert [record for record in records if record.number in {one.number for one in kept}] == kept
+    assert games(records) == games(play_tournament(tournament, tmp_path / "whole"))
+
+
+def test_damage_is_said_with_its_place(played, tmp_path):
+    folder = copied(played[1], tmp_path / "there")
+    lines = (folder / "games.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "games.jsonl").write_bytes(b"".join([lines[0], b"\xff\xfe\n", *lines[2:]]))
+    for call in (lambda: tournament_records(folder), lambda: play_tournament(SMALL, folder)):
+        with pytest.raises(RecordError, match=r"games.jsonl, line 2: .*utf-8"):
+            call()
+    first = json.loads(lines[0]) | {"schema": 9}
+    (folder / "games.jsonl").write_bytes(json.dumps(first).encode() + b"\n")
+    with pytest.raises(RecordError, match=r"games.jsonl, line 1: schema is 9"):
+        tournament_records(folder)
+    assert GameRecord.from_json(lines[0].decode()) == played[0][0]
