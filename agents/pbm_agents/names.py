@@ -7,6 +7,8 @@
 | `mcts:seconds=0.5,c=1.2` | the same by the clock |
 | `ismcts:simulations=400` | another name of `mcts`, for Curio |
 | `pimc:worlds=10,simulations=1000` | determinized trees that vote |
+| `openspiel-mcts:simulations=1000,c=2` | OpenSpiel's MCTS, in open games (extra `openspiel`) |
+| `openspiel-ismcts:simulations=1000,c=2` | OpenSpiel's ISMCTS, in Curio |
 | `package.module:attribute` | your own: an agent, or what makes one when called without arguments |
 
 The options of `mcts`, `ismcts` and `pimc` are those of `Search` that are numbers or flags, and `temperature` or
@@ -23,6 +25,7 @@ from typing import Any
 
 from .agent import Agent, RandomAgent
 from .mcts import PIMCAgent, SearchAgent
+from .openspiel import OpenSpielISMCTS, OpenSpielMCTS
 from .search import Search
 
 KINDS: dict[str, Callable[..., Agent]] = {
@@ -30,6 +33,8 @@ KINDS: dict[str, Callable[..., Agent]] = {
     "mcts": SearchAgent,
     "ismcts": SearchAgent,
     "pimc": PIMCAgent,
+    "openspiel-mcts": OpenSpielMCTS,
+    "openspiel-ismcts": OpenSpielISMCTS,
 }
 LONGEST = 300
 """Characters of what other people's code says that a message repeats."""
@@ -37,10 +42,11 @@ LONGEST = 300
 
 def agent_options(kind: str) -> dict[str, Any]:
     """The options of a kind of agent by name, with their defaults."""
-    if kind == "random":
-        return {}
+    parameters = inspect.signature(KINDS[kind]).parameters.values()
+    own = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return own
     settings = {setting.name: setting.default for setting in fields(Search) if setting.init}
-    own = {p.name: p.default for p in inspect.signature(KINDS[kind]).parameters.values() if p.kind is p.KEYWORD_ONLY}
     del settings["evaluator"]
     return settings | own
 
@@ -50,9 +56,9 @@ def make_agent(name: str) -> Agent:
 
     >>> make_agent("mcts:seconds=0.5,c=1.2")  # doctest: +ELLIPSIS
     <pbm_agents.mcts.SearchAgent object at ...>
-    >>> make_agent("mtcs")
+    >>> make_agent("mtcs")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: 'mtcs' is no agent: expected random, mcts, ismcts, pimc or module:attribute
+    ValueError: 'mtcs' is no agent: expected random, mcts, ..., openspiel-ismcts or module:attribute
     """
     kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind not in KINDS:

@@ -1,0 +1,363 @@
+"""The four games as Python games of OpenSpiel, registered on import (extra `openspiel`).
+
+    import pyspiel
+    import pbm_envs.adapters.openspiel
+    game = pyspiel.load_game("python_pbm_curio(base=2,rows=4,cols=3)")   # _trinim, _chameleon, _unlur
+
+Parameters are our options; 0 stands for None in `num_pieces` (one set) and `no_capture_limit` (no limit). Where the
+set-up is random it is dealt cell by cell, one explicit chance node each; `board`, a board text, is a start without
+chance. `load` gives the game for rules of ours, `SpielGame.enter` a state for a position.
+
+What a player knows. Of the *observation* the tensor is `game.observe` of the player's view, the string shows the board
+as that player sees it. The *information state* adds the moves. In Curio, where every piece keeps the number of its
+first cell, the view of now and the moves tell all that has ever been seen, but for the past legal moves under
+`*_total` (C7), which are added; in the open games it is the first position and the moves that tell all. `#...` is a
+digest of the whole view. There is no information state tensor under `*_total` and in games of more than LONGEST plies.
+
+Rewards come at the end, also for a player of three who has resigned before (A2).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..deals import Deal, deal_of
+from ..game import Game
+from ..registry import GAMES, make_game
+from ..state import NOBODY, States, copied
+
+try:
+    import pyspiel
+except ImportError:
+    raise ImportError("OpenSpiel is not installed: pip install 'pbm-envs[openspiel]'") from None
+
+PREFIX = "python_pbm_"
+NONE_IS_0 = ("num_pieces", "no_capture_limit")
+BOARD = "board"
+LONGEST = 10_000
+"""Plies for which an information state tensor has room."""
+MOST_TRIES = 1000
+"""Worlds that `resample_from_infostate` draws before it gives up."""
+
+Floats: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Where a game stands. Never changed, so copies of a state share it."""
+
+    dealt: tuple[int, ...] = ()
+    """Chance outcomes so far."""
+    start: States | None = None
+    """(1,) the position before the first move, or None while it is dealt."""
+    now: States | None = None
+    allowed: tuple[str, ...] = ()
+    """Under `*_total`: of each player, a digest of the legal moves at all of their turns."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Moment:
+        return self
+
+
+class SpielGame(pyspiel.Game):
+    """`rules` as a game of OpenSpiel. `register` makes a class of each game, which adds `name`."""
+
+    name: str
+    """As in GAMES."""
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        """`params` as in the module's head."""
+        options = dict(params or {})
+        self.board: str = options.pop(BOARD, "")
+        self.rules: Game = _rules(self.name, tuple(sorted(options.items())))
+        self.deal: Deal | None = None if self.board else deal_of(self.rules)
+        if self.board:
+            self._first(self.board)
+        two = self.rules.num_players == 2
+        info = pyspiel.GameInfo(
+            num_distinct_actions=self.rules.num_actions,
+            max_chance_outcomes=len(self.deal.texts) if self.deal else 0,
+            num_players=self.rules.num_players,
+            min_utility=-1.0 if two else -0.5,  # A1
+            max_utility=1.0,
+            utility_sum=0.0,
+            max_game_length=self.rules.max_plies,
+        )
+        super().__init__(_game_type(self.name, self.rules, self.deal), info, params or {})
+
+    def new_initial_state(self, board: str | None = None) -> SpielState:
+        """Before the deal; or, given a board text, there."""
+        if board or self.board:
+            return self.enter(self._first(board or self.board))
+        return SpielState(self, None if self.deal else self._first(None))
+
+    def enter(self, states: States) -> SpielState:
+        """The position of a batch of one; its history, and so its information states, begin there."""
+        if states.shape != (1,) or states.dtype != self.rules.dtype:
+            raise ValueError(f"states are {states.dtype}, shape {states.shape}: expected one game of {self.rules!r}")
+        if states["viewer"][0] != NOBODY:
+            raise ValueError("states are views: determinize them first")
+        return SpielState(self, copied(states))
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
+        if params:
+            raise ValueError(f"params are {params!r}: expected none")
+        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        if not kind.public_info or kind.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
+            raise ValueError(f"{kind}: expected public_info and private_info=SINGLE_PLAYER")
+        return Observer(self.rules, kind.perfect_recall)
+
+    def max_chance_nodes_in_history(self) -> int:
+        return len(self.deal.cells) if self.deal else 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.rules, self.board)
+
+    def _first(self, board: str | None) -> States:
+        return self.rules.init(1, np.random.default_rng(0), board)
+
+
+@final
+class SpielState(pyspiel.State):
+    """A state of a SpielGame. What is hidden is in it: players are to look through information states."""
+
+    def __init__(self, game: SpielGame, start: States | None = None) -> None:
+        super().__init__(game)
+        self._moment = Moment(start=start, now=start, allowed=("",) * game.rules.num_players)
+
+    @property
+    def states(self) -> States:
+        """(1,) a copy of the full state."""
+        if self._moment.now is None:
+            raise RuntimeError("the game is still being set up: apply the chance outcomes first")
+        return copied(self._moment.now)
+
+    def current_player(self) -> int:
+        now = self._moment.now
+        if now is None:
+            return int(pyspiel.PlayerId.CHANCE)
+        return int(pyspiel.PlayerId.TERMINAL) if now["done"][0] else int(now["to_move"][0])
+
+    def is_terminal(self) -> bool:
+        now = self._moment.now
+        return now is not None and bool(now["done"][0])
+
+    def returns(self) -> list[float]:
+        now = self._moment.now
+        if now is None or not now["done"][0]:
+            return [0.0] * self.num_players()
+        return [float(value) for value in now["returns"][0]]
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        outcomes: list[tuple[int, float]] = self.get_game().deal.outcomes(self._moment.dealt)
+        return outcomes
+
+    def _legal_actions(self, player: int) -> list[int]:
+        actions: list[int] = np.flatnonzero(self.get_game().rules.legal_action_mask(self._moment.now)[0]).tolist()
+        return actions
+
+    def _apply_action(self, action: int) -> None:
+        game, moment = self.get_game(), self._moment
+        if moment.now is None:
+            dealt = (*moment.dealt, action)
+            if len(dealt) < len(game.deal.cells):
+                self._moment = replace(moment, dealt=dealt)
+            else:
+                start = game._first(game.deal.board(dealt))
+                self._moment = Moment(dealt, start, start, moment.allowed)
+            return
+        now, allowed = copied(moment.now), moment.allowed
+        if _masks_tell(game.rules):
+            mover, mask = now["to_move"][0], game.rules.legal_action_mask(now)
+            allowed = tuple(
+                _digest(old.encode(), mask.tobytes()) if player == mover else old
+                for player, old in enumerate(moment.allowed)
+            )
+        game.rules.step(now, np.array([action]))
+        self._moment = Moment(moment.dealt, moment.start, now, allowed)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        game, dealt = self.get_game(), self._moment.dealt
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"{game.deal.names[len(dealt)]} {game.deal.texts[action]}"
+        text: str = game.rules.action_to_string(action)
+        return text
+
+    def moves(self) -> list[int]:
+        """The actions of players so far."""
+        moves: list[int] = self.history()[len(self._moment.dealt) :]
+        return moves
+
+    def resample_from_infostate(self, player: int, probability_sampler: Callable[[], float]) -> SpielState:
+        """A state with a history that `player` cannot tell from this one, all being equally likely."""
+        game, moment = self.get_game(), self._moment
+        rules = game.rules
+        if rules.perfect_information:
+            twin: SpielState = self.clone()
+            return twin
+        view, known = rules.view(self.states, int(player)), self.information_state_string(player)
+        seeds = np.array([int(probability_sampler() * 2**53)], np.uint64)
+        for _ in range(MOST_TRIES):
+            start = copied(moment.start)  # type: ignore[arg-type]  # the game is set up
+            # the faces that the player does not know have never turned (C8)
+            start["faces"] = np.where(view["faces"] == 0, rules.determinize(view, seeds)["faces"], start["faces"])
+            world = self._replayed(start)
+            if world is not None and world.information_state_string(player) == known:
+                return world
+        raise RuntimeError(f"found no game that fits what player_{player} knows in {MOST_TRIES} draws")
+
+    def _replayed(self, start: States) -> SpielState | None:
+        """The same moves from another start; None if one of them is illegal there."""
+        game = self.get_game()
+        if self._moment.dealt:
+            world = game.new_initial_state()
+            for outcome in game.deal.read(game.rules.board_to_string(start)):
+                world.apply_action(outcome)
+        else:
+            world = game.enter(start)
+        for action in self.moves():
+            if action not in world.legal_actions():
+                return None
+            world.apply_action(action)
+        return world
+
+    def __str__(self) -> str:
+        rules, moment = self.get_game().rules, self._moment
+        if moment.now is None:
+            return "dealt: " + " ".join(self.get_game().deal.texts[outcome] for outcome in moment.dealt)
+        return f"{_board(rules, moment.now)} | {rules.status(moment.now)}"
+
+
+class Observer:
+    """What a player knows: OpenSpiel's interface of `tensor`, `dict`, `set_from`, `string_from`.
+
+    `dict`: "player" (P,) one-hot; "observation" (rows, cols, planes); with perfect recall also "view", the fields of
+    the record that the information state is built on, one after the other, and "moves" (max_plies,), 1 + action.
+    """
+
+    def __init__(self, rules: Game, perfect_recall: bool) -> None:
+        self._rules, self._recall = rules, perfect_recall
+        shapes: dict[str, tuple[int, ...]] = {"player": (rules.num_players,), "observation": rules.observation_shape}
+        self.tensor: Floats | None = None
+        self.dict: dict[str, Floats] = {}
+        if perfect_recall:
+            if not _has_tensor(rules):
+                return
+            shapes["view"] = (len(_numbers(np.zeros(1, rules.dtype))),)
+            shapes["moves"] = (rules.max_plies,)
+        sizes = [int(np.prod(shape)) for shape in shapes.values()]
+        self.tensor = np.zeros(sum(sizes), np.float32)
+        pieces = np.split(self.tensor, np.cumsum(sizes)[:-1])
+        self.dict = {name: piece.reshape(shapes[name]) for name, piece in zip(shapes, pieces, strict=True)}
+
+    def set_from(self, state: SpielState, player: int) -> None:
+        """Fill in `tensor`, and so `dict`; while the game is set up, zeros but for the player."""
+        if self.tensor is None:
+            raise ValueError("there is no information state tensor here: use the string")
+        self.tensor.fill(0)
+        self.dict["player"][player] = 1
+        now = state._moment.now
+        if now is None:
+            return
+        view = self._rules.view(now, int(player))
+        self.dict["observation"][:] = self._rules.observe(view)[0]
+        if self._recall:
+            self.dict["view"][:] = _numbers(self._anchor(state, view))
+            moves = state.moves()
+            self.dict["moves"][: len(moves)] = np.add(moves, 1)
+
+    def string_from(self, state: SpielState, player: int) -> str:
+        moment, rules = state._moment, self._rules
+        if moment.now is None:
+            return f"player_{player} | being set up"
+        view = rules.view(moment.now, int(player))
+        if not self._recall:
+            return f"player_{player} | {_board(rules, view)} | {rules.status(view)}"
+        moves = " ".join(map(rules.action_to_string, state.moves()))
+        allowed = f" | allowed #{moment.allowed[player]}" if moment.allowed[player] else ""
+        return f"player_{player} | {_board(rules, self._anchor(state, view))} | {moves}{allowed}"
+
+    def _anchor(self, state: SpielState, view: States) -> States:
+        return state._moment.start if self._rules.perfect_information else view  # type: ignore[return-value]
+
+
+def load(rules: Game, board: str = "") -> SpielGame:
+    """OpenSpiel's game for these rules; with a board text, starting there."""
+    if GAMES.get(rules.name) is not type(rules):
+        raise ValueError(f"rules are {rules!r}: expected one of {', '.join(GAMES)}")
+    params = {name: 0 if value is None else value for name, value in rules.options.items()}
+    game: SpielGame = pyspiel.load_game(PREFIX + rules.name, params | ({BOARD: board} if board else {}))
+    return game
+
+
+def register() -> None:
+    """Tell OpenSpiel the games. Has been done on import; again does no harm."""
+    known = pyspiel.registered_names()
+    for name in GAMES:
+        if PREFIX + name not in known:
+            rules = make_game(name)
+            # what OpenSpiel calls to make a game must outlive Python, or the process ends in a crash: classes do
+            creator = type(f"{type(rules).__name__}Game", (SpielGame,), {"name": name})
+            pyspiel.register_game(_game_type(name, rules, deal_of(rules)), creator)
+
+
+@lru_cache(maxsize=64)
+def _rules(name: str, options: tuple[tuple[str, Any], ...]) -> Game:
+    return make_game(name, **{key: None if key in NONE_IS_0 and value == 0 else value for key, value in options})
+
+
+def _game_type(name: str, rules: Game, deal: Deal | None) -> Any:
+    kind = pyspiel.GameType
+    options = {key: p.default for key, p in inspect.signature(GAMES[name]).parameters.items()}
+    defaults = {key: 0 if value is None else value for key, value in options.items()}
+    return kind(
+        short_name=PREFIX + name,
+        long_name=f"pbm_envs {name.capitalize()}",
+        dynamics=kind.Dynamics.SEQUENTIAL,
+        chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC if deal else kind.ChanceMode.DETERMINISTIC,
+        information=kind.Information.PERFECT_INFORMATION
+        if rules.perfect_information
+        else kind.Information.IMPERFECT_INFORMATION,
+        utility=kind.Utility.ZERO_SUM,
+        reward_model=kind.RewardModel.TERMINAL,
+        max_num_players=3 if "num_players" in options else 2,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=_has_tensor(rules),
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=defaults | ({BOARD: ""} if deal_of(rules) else {}),
+    )
+
+
+def _masks_tell(rules: Game) -> bool:
+    """C7: a view carries its legal actions, since they say more than the faces that it shows."""
+    return "legal" in (rules.dtype.names or ())
+
+
+def _has_tensor(rules: Game) -> bool:
+    return rules.max_plies <= LONGEST and not _masks_tell(rules)
+
+
+def _board(rules: Game, record: States) -> str:
+    """For people the board, for programs a digest of everything."""
+    fields = (record[name].tobytes() for name in record.dtype.names or ())
+    return f"{rules.board_to_string(record)} #{_digest(*fields)}"
+
+
+def _digest(*parts: bytes) -> str:
+    return blake2b(b"".join(parts), digest_size=8).hexdigest()
+
+
+def _numbers(record: States) -> Floats:
+    return np.concatenate([np.ravel(record[name]) for name in record.dtype.names or ()]).astype(np.float32)
+
+
+register()
