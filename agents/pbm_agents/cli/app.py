@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from . import bench, games, play, rate, replay, tournament
+from . import bench, games, play, rate, replay, serve, tournament
 
 EXPECTED = (ValueError, ImportError, OSError)
 """What a person can cause: one line on stderr and exit code 2, no traceback. All else is a bug and shows where."""
@@ -60,6 +60,7 @@ def add(function: Callable[..., None], examples: str) -> None:
 
 add(games.games, games.EXAMPLES)
 add(play.play, play.EXAMPLES)
+add(serve.serve, serve.EXAMPLES)
 add(tournament.tournament, tournament.EXAMPLES)
 add(rate.rate, rate.EXAMPLES)
 add(replay.replay, replay.EXAMPLES)

@@ -12,7 +12,9 @@ from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, remove_pl
 from ..agent import Agent, Views
 from ..arena import Opening
 from ..arena.match import ask
+from ..mcts import SearchAgent
 from ..names import make_agent
+from ..search import SearchResult
 
 PERSON = "person"
 AGENT = "mcts:simulations=1000"
@@ -64,6 +66,11 @@ class Session:
     def mover(self) -> int:
         return int(self.state["to_move"][0])
 
+    @property
+    def moves(self) -> list[tuple[str, int | None]]:
+        """All so far, and who played each; None for those that the game was started with."""
+        return [*((move, None) for move in self._opening.moves), *zip(self._moves, self._movers, strict=True)]
+
     def view(self, player: int) -> Views:
         return self.game.view(self.state, player)
 
@@ -105,6 +112,10 @@ class Session:
         if isinstance(answer, str):
             raise ValueError(f"no hint: {answer}")
         return self.game.action_to_string(answer)
+
+    def analyse(self, agent: SearchAgent) -> SearchResult:
+        """What `agent` makes of the position, from what the player to move knows."""
+        return agent.analyse(self.game, self.view(self.mover), self._aside)[0]
 
     def undo(self) -> list[str]:
         """Take back the last move of a person and all since; the moves taken back. ValueError where there is none, or

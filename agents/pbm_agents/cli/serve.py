@@ -1,0 +1,69 @@
+"""`pbm serve`: boards to click on, in the browser."""
+
+from __future__ import annotations
+
+import logging
+import webbrowser
+from typing import Annotated
+
+import typer
+
+from ..names import KINDS, make_agent
+from ..options import game_of
+from ..play.session import AGENT, PERSON, seats
+from .games import Options
+
+EXAMPLES = """
+  pbm serve
+  pbm serve curio random person --seed 7
+  pbm serve trinim person mcts:seconds=1 random -o num_players=3 --no-open
+"""
+PORT = 8765
+
+
+def serve(
+    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur, to begin with.")] = "chameleon",
+    players: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {AGENT}."),
+    ] = None,
+    options: Options = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same set-up and the same luck again.")] = None,
+    board: Annotated[str | None, typer.Option(help="Start from this board, in a game that has such texts.")] = None,
+    moves: Annotated[str, typer.Option(help="Start after these moves, separated by blanks.")] = "",
+    hint: Annotated[
+        str | None,
+        typer.Option(metavar="AGENT", help=f"The adviser. Left out: as the opponent, if that searches, else {AGENT}."),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Where to listen; the default lets in this machine only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = PORT,
+    open: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,  # noqa: A002
+) -> None:
+    """Play in the browser.
+
+    Serves a page with a board to click on until Ctrl-C. Every tab is a game of its own, which ends when the tab is
+    closed or loaded anew; other games, seats and agents are chosen there. You see what your seat can know.
+    """
+    try:
+        from ..play.table import Start
+        from ..play.web import application, is_loopback, listen, server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "websockets"):
+            raise
+        raise ImportError(f"serve needs {error.name}, of the extra `serve`: pip install 'pbm-envs[serve]'") from None
+    rules = game_of(game, options)
+    start = Start(rules, seats(rules, players or []), seed, board, tuple(moves.split()), hint)
+    start.session()  # an error now, and not in the page
+    if hint is not None:
+        make_agent(hint)
+    own = [name for name in start.players if name != PERSON and name.partition(":")[0] not in KINDS]
+    listening = listen(host, port)
+    logging.basicConfig(format="pbm: %(message)s")
+    if not is_loopback(host):
+        typer.echo(f"pbm: at {host} everyone in the network can play here, and make this machine think", err=True)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listening.getsockname()[1]}/"
+    print(f"{address} - Ctrl-C ends it", flush=True)
+    if open:
+        webbrowser.open(address)
+    server(application(start, host, own)).run(sockets=[listening])

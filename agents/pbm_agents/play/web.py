@@ -1,0 +1,165 @@
+"""The page of `pbm serve`: a board for each tab that opens it. It needs the extra `serve` (starlette, uvicorn,
+websockets).
+
+Foreign pages cannot talk to it: a request must name this server as its host, which a page that has bent a name of its
+own to this address does not do, and a socket must come from the page itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+from collections.abc import Collection
+from contextlib import suppress
+from importlib.resources import files
+from ipaddress import ip_address
+from typing import Any, final
+
+import uvicorn
+import websockets  # noqa: F401 - uvicorn takes it where it is
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from .table import Message, Start, Table
+
+FILES = {
+    "/": ("page.html", "text/html"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/board.js": ("board.js", "text/javascript"),
+    "/board.css": ("board.css", "text/css"),
+}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+LONGEST = 8192
+"""Bytes of a message."""
+MOST_TABLES = 32
+"""Boards at once."""
+TOO_LONG, TOO_MANY = 1009, 1013
+"""Why a socket is closed, by the numbers of RFC 6455."""
+
+_log = logging.getLogger(__name__)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server at `host`."""
+    with suppress(ValueError):
+        return ip_address(host).is_loopback
+    return host == "localhost"
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket; OSError where there can be none. Port 0: any that is free."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        raise OSError(f"{host}, port {port}: {error.strerror or error}; expected a free port of this machine") from None
+
+
+def server(application: ASGIApp) -> uvicorn.Server:
+    """What runs it, until interrupted: `server(application).run(sockets=[listen(...)])`."""
+    settings = uvicorn.Config(
+        application, log_level="warning", access_log=False, ws_max_size=LONGEST, lifespan="off",
+        timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    return uvicorn.Server(settings)
+
+
+def application(start: Start, host: str, own_agents: Collection[str]) -> ASGIApp:
+    """The server. Every table begins with `start`; `own_agents` as for Table; `host` is where it listens."""
+    tables: set[Table] = set()
+
+    async def table(websocket: WebSocket) -> None:
+        await websocket.accept()
+        if len(tables) >= MOST_TABLES:
+            await websocket.close(TOO_MANY, f"{MOST_TABLES} boards are open: expected fewer")
+            return
+        loop, outbox = asyncio.get_running_loop(), asyncio.Queue[Message]()
+
+        def send(message: Message) -> None:
+            with suppress(RuntimeError):  # the server is closing
+                loop.call_soon_threadsafe(outbox.put_nowait, message)
+
+        own = Table(send, start, own_agents)
+        tables.add(own)
+        sending = asyncio.create_task(_send_all(outbox, websocket))
+        try:
+            await _receive_all(websocket, own)
+        finally:
+            tables.discard(own)
+            own.close()
+            sending.cancel()
+
+    routes = [Route(path, _file) for path in FILES]
+    return Doorkeeper(Starlette(routes=[*routes, WebSocketRoute("/table", table)]), host)
+
+
+async def _file(request: Request) -> Response:
+    name, kind = FILES[request.url.path]
+    return Response((files(__package__) / name).read_bytes(), media_type=kind, headers=HEADERS)
+
+
+async def _send_all(outbox: asyncio.Queue[Message], websocket: WebSocket) -> None:
+    while True:
+        await websocket.send_text(json.dumps(await outbox.get()))
+
+
+async def _receive_all(websocket: WebSocket, own: Table) -> None:
+    """Until the tab is closed."""
+    while (event := await websocket.receive())["type"] == "websocket.receive":
+        text = event.get("text") or ""
+        if len(text) > LONGEST:
+            await websocket.close(TOO_LONG, f"expected at most {LONGEST} bytes")
+            return
+        message: Any = None
+        with suppress(ValueError, RecursionError):
+            message = json.loads(text)
+        own.receive(message)
+
+
+@final
+class Doorkeeper:
+    """Lets in only who knows where they are: see the module."""
+
+    def __init__(self, inner: ASGIApp, host: str) -> None:
+        self._inner = inner
+        self._host = host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope.get("headers", ())}
+        host = headers.get("host", "")
+        welcome = self._is_here(host)
+        if scope["type"] == "websocket":
+            welcome = welcome and headers.get("origin") == f"http://{host}"
+        if welcome:
+            await self._inner(scope, receive, send)
+            return
+        _log.warning("refused: host %.100r, origin %.100r", host, headers.get("origin", ""))
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            refusal = PlainTextResponse("This server is for the pages of its own address.", 403, headers=HEADERS)
+            await refusal(scope, receive, send)
+
+    def _is_here(self, host: str) -> bool:
+        """Whether a Host header names this server: by a loopback name, as it was started, or, where it was started for
+        every network, by any address in numbers.
+        """
+        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        if name in LOOPBACK or name.strip("[]").lower() == self._host.lower():
+            return True
+        with suppress(ValueError):
+            return not is_loopback(self._host) and bool(ip_address(name.strip("[]")))
+        return False
