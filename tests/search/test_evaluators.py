@@ -219,3 +219,23 @@ def test_no_framework_is_imported():
     """The package plugs in any, and imports none."""
     command = "import sys, pbm_agents; print({'torch', 'jax', 'tensorflow'} & {*sys.modules})"
     assert subprocess.run([sys.executable, "-c", command], capture_output=True, text=True).stdout.strip() == "set()"
+
+
+def test_values_from_the_mover_on():
+    """A network does not see which seat it judges for: `from_mover` gives each seat its own."""
+    game, rng = Trinim(num_players=3), np.random.default_rng(1)
+    network = Network(lambda _, masks: (masks, np.tile([0.5, -0.3, -0.2], (len(masks), 1))), from_mover=True)
+    for mover in range(3):
+        states = positions(game, rng, mover, 1)
+        masks = game.legal_action_mask(states)
+        _, values = network(game, states, masks, np.zeros(1, np.uint64), None)
+        assert values[0, [mover, (mover + 1) % 3, (mover + 2) % 3]].tolist() == [0.5, -0.3, -0.2]
+
+
+def test_a_network_for_one_game():
+    game, rng = Chameleon(size=3), np.random.default_rng(1)
+    search = Search(simulations=5, evaluator=Network(uniform, game=game))
+    search.run(game, game.init(1, rng), rng)
+    other = Chameleon(size=3, swap_rule=False)
+    with pytest.raises(ValueError, match=r"positions of Chameleon\(size=3, swap_rule=True.*not of .*swap_rule=False"):
+        search.run(other, other.init(1, rng), rng)

@@ -60,17 +60,21 @@ class Playouts:
 class Network:
     """Any function from observations (R, rows, cols, planes) int8 and masks (R, A) bool, both from the view of who is
     to move, to priors (R, A), not negative and not all 0 where legal, and values: (R,) for who is to move in a game of
-    two, or (R, P) for all players in the order of the seats. Lists, arrays, and tensors that NumPy can read.
+    two, or (R, P) for all players in the order of the seats, or with `from_mover` from who is to move on (an
+    observation does not say which seat that is). Lists, arrays, and tensors that NumPy can read.
     """
 
     gives_priors = True
 
-    def __init__(self, function: PriorsAndValues) -> None:
-        self.function = function
+    def __init__(self, function: PriorsAndValues, from_mover: bool = False, game: Game | None = None) -> None:
+        """`game`: the only one whose positions it judges."""
+        self.function, self.from_mover, self.game = function, from_mover, game
 
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
     ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        if self.game is not None and game != self.game:
+            raise ValueError(f"the network judges positions of {self.game!r}, not of {game!r}")
         values = states["returns"].astype(np.float64)
         priors = np.zeros(masks.shape, np.float32)
         rows = np.flatnonzero(~states["done"])
@@ -92,12 +96,13 @@ class Network:
             raise ValueError("the evaluator's priors: expected numbers from 0 up, not all 0 where actions are legal")
         return given / sums
 
-    @staticmethod
-    def _vectors(given: Array, movers: Array, players: int) -> Array:
+    def _vectors(self, given: Array, movers: Array, players: int) -> Array:
         count = len(movers)
         if not np.isfinite(given).all():
             raise ValueError("the evaluator's values: expected finite numbers")
         if given.shape == (count, players):
+            if self.from_mover:
+                return np.take_along_axis(given, (np.arange(players) - movers[:, None]) % players, axis=1)
             return given
         if given.shape in ((count,), (count, 1)) and players == 2:
             own = given.reshape(count)
