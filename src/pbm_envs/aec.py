@@ -64,7 +64,7 @@ class BoardGame(AECEnv[str, Observation, int | None]):
         viewers = [*self.possible_agents, EVERYTHING]
         if render_viewer is not None and render_viewer not in viewers:
             raise ValueError(f"render_viewer is {render_viewer!r}: expected None or one of {viewers}")
-        self.agent_selection: str
+        self.agent_selection = self.possible_agents[0]
         self.game = game
         self.render_mode = render_mode
         self.render_viewer = render_viewer
@@ -112,6 +112,8 @@ class BoardGame(AECEnv[str, Observation, int | None]):
         """
         options = dict(options or {})
         board, moves = options.pop("board", None), options.pop("moves", ())
+        if not isinstance(moves, (list, tuple)):
+            raise ValueError(f"moves are {moves!r}: expected a list of move texts")
         if options:
             logger.warning("reset ignores the options %s: expected 'board' and 'moves'", sorted(options))
         rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
@@ -133,13 +135,14 @@ class BoardGame(AECEnv[str, Observation, int | None]):
             self._print()
 
     def step(self, action: int | None) -> None:
-        agent = self.agent_selection
+        states, agent = self.states, self.agent_selection
+        if not self.agents:
+            raise RuntimeError("all agents are done: call reset()")
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if action is None:
             raise ValueError(f"{agent} is to move: None is for agents that are done")
-        states = self.states
         self._action[0] = index(action)
         self.game.step(states, self._action)
         self._cumulative_rewards[agent] = 0.0
@@ -171,7 +174,10 @@ class BoardGame(AECEnv[str, Observation, int | None]):
             self._deads_step_first()
 
     def observe(self, agent: str) -> Observation:
-        observations, masks = self.game.perceive(self.states, self._seat[agent], self._view)
+        states = self.states
+        if agent not in self._seat:
+            raise ValueError(f"there is no agent {agent!r}: expected one of {self.possible_agents}")
+        observations, masks = self.game.perceive(states, self._seat[agent], self._view)
         return {"observation": observations[0], "action_mask": masks.view(np.int8)[0]}
 
     def state(self) -> NDArray[np.int8]:
@@ -200,6 +206,8 @@ class BoardGame(AECEnv[str, Observation, int | None]):
 
     def set_state(self, snapshot: Snapshot) -> None:
         """Go on from a moment of a game by the same rules."""
+        if not isinstance(snapshot, Snapshot):
+            raise ValueError(f"{snapshot!r} is no snapshot: expected what get_state() gives")
         if snapshot.game != self.game:
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
         self._states = copied(snapshot.states)
