@@ -21,7 +21,7 @@ LAYERS = [
 ]
 RULES_FIRST = ["rules", "text", "view", "worlds", "scene", "game", "__init__"]
 """Inside a game's folder."""
-SCENES_FIRST = ["scene", "themes", "parts", "pixels", "svg", "text", "picture", "window", "animation", "__init__"]
+SCENES_FIRST = ["scene", "themes", "parts", "pixels", "svg", "text", "picture", "window", "modes", "film", "__init__"]
 """Inside `render`."""
 
 

@@ -6,6 +6,11 @@ that is not to move. `observe` answers for every possible agent at any time afte
 
 `raw_env` raises the game's ValueError for an illegal action and changes nothing; `env` ends the game: -1 for the
 offender, 0 for the others, terminated and truncated (PettingZoo's TerminateIllegalWrapper).
+
+`render_mode`: "ansi" (`render` returns a text), "rgb_array" (an (H, W, 3) uint8 array; extra `render`) or "human" (a
+window that shows every position, at most `metadata["render_fps"]` in a second; extra `window`, and a display, else
+RuntimeError). All draw the same scene, of what `render_viewer` sees: who is to move by default, or always one agent;
+only "all" shows everything.
 """
 
 from __future__ import annotations
@@ -24,12 +29,13 @@ from pettingzoo.utils import wrappers
 
 from .game import Game
 from .kernels import logger
+from .render import Scene
+from .render.modes import MODES, Frame, Renderer
 from .state import INT64, Rng, States, copied
 
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
 EVERYTHING = "all"
 """The viewer of a full state."""
-RENDER_MODES = ["ansi", "human"]
 
 
 @dataclass(frozen=True)
@@ -53,14 +59,21 @@ class Snapshot:
 class BoardGame(AECEnv[str, Observation, int | None]):
     """One game of `game`, in `states`: a batch of one."""
 
-    def __init__(self, game: Game, render_mode: str | None = None, render_viewer: str | None = None) -> None:
-        """`render_mode`: None, "ansi" (`render` returns text) or "human" (every position is printed).
-        `render_viewer`: through whose eyes; None for who is to move, an agent, or "all" for a board without secrets.
+    def __init__(
+        self,
+        game: Game,
+        render_mode: str | None = None,
+        render_viewer: str | None = None,
+        *,
+        render_size: int = 480,
+        render_theme: str = "light",
+    ) -> None:
+        """`render_mode`: None, "ansi", "rgb_array" or "human". `render_viewer`: through whose eyes; None for who is to
+        move, an agent, or "all" for a board without secrets. `render_size`: pixels on the longer side;
+        `render_theme`: "light" or "dark".
         """
         super().__init__()
         self.possible_agents = [f"player_{k}" for k in range(game.num_players)]
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {render_mode!r}: expected None or one of {RENDER_MODES}")
         viewers = [*self.possible_agents, EVERYTHING]
         if render_viewer is not None and render_viewer not in viewers:
             raise ValueError(f"render_viewer is {render_viewer!r}: expected None or one of {viewers}")
@@ -68,9 +81,10 @@ class BoardGame(AECEnv[str, Observation, int | None]):
         self.game = game
         self.render_mode = render_mode
         self.render_viewer = render_viewer
-        self.metadata = {
+        self._renderer = Renderer(f"{game.name}_v0", render_mode, MODES, render_size, render_theme)
+        self.metadata: dict[str, Any] = {
             "name": f"{game.name}_v0",
-            "render_modes": RENDER_MODES,
+            "render_modes": list(MODES),
             "is_parallelizable": False,
             "render_fps": 2,
         }
@@ -132,7 +146,7 @@ class BoardGame(AECEnv[str, Observation, int | None]):
         self._skip_agent_selection: str | None = None
         self._close_seats()
         if self.render_mode == "human":
-            self._print()
+            self.render()
 
     def step(self, action: int | None) -> None:
         states, agent = self.states, self.agent_selection
@@ -156,7 +170,7 @@ class BoardGame(AECEnv[str, Observation, int | None]):
         else:
             self.agent_selection = self.possible_agents[states["to_move"][0]]
         if self.render_mode == "human":
-            self._print()
+            self.render()
 
     def _close_seats(self) -> None:
         """Terminations, truncations and whose turn it is, when the game or one agent's part in it may be over."""
@@ -186,7 +200,13 @@ class BoardGame(AECEnv[str, Observation, int | None]):
 
     def clone(self) -> BoardGame:
         """An equal environment that goes its own way."""
-        twin = BoardGame(self.game, self.render_mode, self.render_viewer)
+        twin = BoardGame(
+            self.game,
+            self.render_mode,
+            self.render_viewer,
+            render_size=self._renderer.size,
+            render_theme=self._renderer.theme,
+        )
         twin.set_state(self.get_state())
         return twin
 
@@ -226,21 +246,21 @@ class BoardGame(AECEnv[str, Observation, int | None]):
             raise RuntimeError("there is no game yet: call reset() first")
         return self._rng
 
-    def render(self) -> str | None:
-        """The position as text in "ansi"; None in the other modes."""
-        return self._text() if self.render_mode == "ansi" else None
+    def render(self) -> Frame | None:
+        """The position as a text ("ansi") or as an (H, W, 3) uint8 array ("rgb_array"); None in the other modes."""
+        if self.render_mode is None:
+            return None
+        return self._renderer.draw(self._scene(), pause=1 / self.metadata["render_fps"])
 
-    def _text(self) -> str:
+    def _scene(self) -> Scene:
         if self.render_viewer == EVERYTHING:
-            return self.game.to_text(self.states)
+            return self.game.scene(self.states)
         viewer = self.possible_agents[self.states["to_move"][0]] if self.render_viewer is None else self.render_viewer
-        return self.game.to_text(self.game.view(self.states, self._seat[viewer]))
-
-    def _print(self) -> None:
-        print(self._text(), end="\n\n", flush=True)
+        return self.game.scene(self.game.view(self.states, self._seat[viewer]))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        self._renderer.close()
 
 
 def wrapped(raw: BoardGame) -> AECEnv[str, Observation, int | None]:

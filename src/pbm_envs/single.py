@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from .game import Game
 from .opponents import RANDOM
+from .render.modes import MODES, Frame, Renderer
 from .state import Planes, States
 from .vector import IllegalAction, VectorGames, observation_space
 
@@ -34,7 +35,7 @@ from .vector import IllegalAction, VectorGames, observation_space
 class OneSeat(gymnasium.Env[Planes, np.int64]):
     """One game of `game` at a time."""
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 2}
+    metadata = {"render_modes": list(MODES), "render_fps": 2}
 
     def __init__(
         self,
@@ -44,14 +45,18 @@ class OneSeat(gymnasium.Env[Planes, np.int64]):
         *,
         illegal_action: IllegalAction = "terminate",
         render_mode: str | None = None,
+        render_size: int = 480,
+        render_theme: str = "light",
     ) -> None:
         """`seat`: which player the learner is, or "random", drawn for each game. `illegal_action`: "terminate" ends
-        the game, at -1; "raise" raises ValueError and changes nothing. `render_mode`: None or "ansi", text.
+        the game, at -1; "raise" raises ValueError and changes nothing. `render_mode`, `render_size`, `render_theme`:
+        as in `pbm_envs.aec`; what is drawn is what the seat sees.
         """
         if opponent is None:
             raise ValueError("opponent is None: expected one; both sides are played in the vector environment")
         self.game = game
         self.render_mode = render_mode
+        self._renderer = Renderer(game.name, render_mode, MODES, render_size, render_theme)
         self.observation_space = observation_space(game)
         self.action_space = spaces.Discrete(game.num_actions)
         self._one = VectorGames(
@@ -61,7 +66,6 @@ class OneSeat(gymnasium.Env[Planes, np.int64]):
             seat=seat,
             autoreset_mode=AutoresetMode.DISABLED,
             illegal_action=illegal_action,
-            render_mode=render_mode,
         )
 
     @property
@@ -78,20 +82,29 @@ class OneSeat(gymnasium.Env[Planes, np.int64]):
         if "reset_mask" in options:
             raise ValueError("reset was given the option 'reset_mask': expected 'board' and 'moves'")
         planes, info = self._one.reset(seed=seed, options=options)
+        if self.render_mode == "human":
+            self.render()
         return planes[0], _first(info)
 
     def step(self, action: np.int64 | int) -> tuple[Planes, float, bool, bool, dict[str, Any]]:
         planes, reward, terminated, truncated, info = self._one.step(np.asarray(action).reshape(1))
+        if self.render_mode == "human":
+            self.render()
         return planes[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(A,) the legal actions."""
         return self._one.action_masks()[0]
 
-    def render(self) -> str | None:
-        """The position as the seat sees it, as text; None without a render mode."""
-        texts = self._one.render()
-        return None if texts is None else texts[0]
+    def render(self) -> Frame | None:
+        """The position as the seat sees it: a text or an (H, W, 3) uint8 array; None from a window."""
+        if self.render_mode is None:
+            return None
+        return self._renderer.draw(next(iter(self._one.scenes())), pause=1 / self.metadata["render_fps"])
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.close()
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

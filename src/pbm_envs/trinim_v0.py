@@ -80,9 +80,9 @@ from .trinim import Trinim
 from .vector import VectorGames, made
 
 
-def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
-    """The bare environment; options as in the table above."""
-    return BoardGame(Trinim(**options), render_mode, render_viewer)
+def raw_env(**options: Any) -> BoardGame:
+    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.aec`."""
+    return made(BoardGame, Trinim, options)
 
 
 def env(**options: Any) -> AECEnv[str, Any, Any]:

@@ -74,9 +74,9 @@ from .unlur import Unlur
 from .vector import VectorGames, made
 
 
-def raw_env(*, render_mode: str | None = None, render_viewer: str | None = None, **options: Any) -> BoardGame:
-    """The bare environment; options as in the table above."""
-    return BoardGame(Unlur(**options), render_mode, render_viewer)
+def raw_env(**options: Any) -> BoardGame:
+    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.aec`."""
+    return made(BoardGame, Unlur, options)
 
 
 def env(**options: Any) -> AECEnv[str, Any, Any]:

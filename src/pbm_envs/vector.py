@@ -30,7 +30,7 @@ Gymnasium's own wrappers of observations refuse SAME_STEP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
@@ -43,12 +43,14 @@ from numpy.typing import ArrayLike, NDArray
 from .game import Game, check_flag, check_range
 from .lockstep import Lockstep, Rows, Seed
 from .opponents import RANDOM, Opponents
+from .render import Scene
+from .render.modes import Frame, Renderer
 from .state import Planes, States
 
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float32]
 IllegalAction: TypeAlias = Literal["terminate", "raise"]
-RENDER_MODES = ["ansi"]
+RENDER_MODES = ["ansi", "rgb_array"]
 Environment = TypeVar("Environment")
 
 
@@ -67,20 +69,22 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         illegal_action: IllegalAction = "terminate",
         copy: bool = True,
         render_mode: str | None = None,
+        render_size: int = 480,
+        render_theme: str = "light",
     ) -> None:
         """`opponent`, `seat`: see `pbm_envs.opponents`; None for self-play.
 
         `illegal_action`: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
         truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
         `copy`: if False, observations and masks are always the same two arrays, which the next call overwrites and
-        nobody else may write to. `render_mode`: None or "ansi", texts.
+        nobody else may write to. `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on
+        the longer side; extra `render`); `render_theme`: "light" or "dark".
         """
         check_range("num_envs", num_envs, 1, 2**31)
         check_flag("copy", copy)
         if illegal_action not in ("terminate", "raise"):
             raise ValueError(f"illegal_action is {illegal_action!r}: expected 'terminate' or 'raise'")
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ValueError(f"render_mode is {render_mode!r}: expected None or one of {RENDER_MODES}")
+        self._renderer = Renderer(game.name, render_mode, RENDER_MODES, render_size, render_theme)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {"render_modes": RENDER_MODES, "autoreset_mode": self.autoreset_mode}
         self.render_mode = render_mode
@@ -137,12 +141,18 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         self._games.started()
         return self._masks.copy()
 
-    def render(self) -> tuple[str, ...] | None:
-        """A text for each game, as who is to move (the seat) sees it; None without a render mode."""
+    def render(self) -> tuple[Frame, ...] | None:
+        """A text or an (H, W, 3) uint8 array for each game, as who is to move (the seat) sees it; None without a render
+        mode.
+        """
         if self.render_mode is None:
             return None
+        return tuple(self._renderer.frame(scene) for scene in self.scenes())
+
+    def scenes(self) -> Iterator[Scene]:
+        """The picture of each game."""
         self._games.started()
-        return tuple(self.game.to_text(view) for view in self.game.view(self.states, self._players()))
+        return (self.game.scene(view) for view in self.game.view(self.states, self._players()))
 
     def _players(self) -> NDArray[np.int8]:
         """(N,) through whose eyes each game is seen: who acts in it."""

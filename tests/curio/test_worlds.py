@@ -133,7 +133,7 @@ def test_all_worlds_look_the_same(shape, games):
             assert differences(game, twin, view) == [], str(moment)
             assert game.observe(twin).tobytes() == game.observe(view).tobytes()
             assert game.legal_action_mask(twin).tobytes() == game.legal_action_mask(view).tobytes()
-            assert game.to_text(twin) == game.to_text(view)
+            assert game.scene(twin) == game.scene(view)
             exchanged += world.start != moment.reference.start
     assert exchanged > 3 * games
 

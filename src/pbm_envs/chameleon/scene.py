@@ -32,8 +32,8 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         *(Polygon(outline, "cell", "rim", 0.05) for outline in outlines),
     ]
     actions = {action: game.action_cells(action) for action in heat}
-    shapes += warm_cells(heat, actions, outlines, slices=2)
-    shapes += band(_winning(game, view), board.neighbours.tolist(), middles, "gold")
+    shapes += warm_cells(heat, actions, outlines, "xo")
+    shapes += band(_winning(game, view), board.neighbours.tolist(), middles, VERT if _vert_won(view) else HORZ)
     for (x, y), stone in zip(middles, view["stones"].tolist(), strict=True):
         if stone != EMPTY:
             shapes += _stone(x, y, stone)
@@ -43,8 +43,8 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     middle = bottom + 0.5 * unit
     for seat in range(2):
         x = left + 0.15 * unit if seat == 0 else right - 2.85 * unit
-        shapes += _sides(x + 0.52 * unit, middle, 0.3 * unit, vert=view["vert"] == seat)
         shapes += player(x, middle, unit, game.seat(view, seat))
+        shapes += _sides(x + 0.52 * unit, middle, 0.24 * unit, vert=view["vert"] == seat)
     shapes += words((left + right) / 2, middle, unit, words_of, heat, last)
     return Scene(
         box=(left, -1.6, right - left, bottom + unit + 1.6),
@@ -93,7 +93,7 @@ def _sides(x: float, y: float, half: float, vert: bool) -> Iterator[Shape]:
     slant = 0.35 * half
     upper, lower = (x - half - slant, x + half - slant), (x - half + slant, x + half + slant)
     corners = ((upper[0], y - half), (upper[1], y - half), (lower[1], y + half), (lower[0], y + half))
-    yield Polygon(corners, "cell")
+    yield Polygon(corners, "cell 2")
     a, b, c, d = corners
     for line in ((a, b), (d, c)) if vert else ((a, d), (b, c)):
         yield Line(line, VERT if vert else HORZ, 0.32 * half)
@@ -109,13 +109,16 @@ def _names(size: int) -> Iterator[Label]:
         yield Label(x + size, y, str(k + 1), 0.5, "muted")
 
 
+def _vert_won(view: Record) -> bool:
+    return bool(view["returns"][view["vert"]] == 1)
+
+
 def _winning(game: Game, view: Record) -> set[int]:
     """The cells of a shortest chain that has won, if the game was won by one (H3)."""
     last = int(view["last_action"])
     if not view["done"] or last < 0 or not (cells := game.action_cells(last)):
         return set()
-    winner = int(view["returns"].argmax())
-    edges = (TOP, BOTTOM) if view["vert"] == winner else (LEFT, RIGHT)
+    edges = (TOP, BOTTOM) if _vert_won(view) else (LEFT, RIGHT)
     return figure(view["stones"], cells[0], game.board, [edges])
 
 

@@ -31,8 +31,8 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         for row, col in game.board.places
     ]
     outlines = [rectangle(x - 0.5, y - 0.5, 1, 1) for x, y in middles]
-    width = max(cols + 2.2, 0.6 * rows + 2.2, 5.2)
-    left, unit = (cols - 1 - width) / 2, width / 8
+    width = max(cols + 1.4, 0.6 * rows + 1.4, 5.2)
+    left, unit = (cols - 1.4 - width) / 2, width / 8
     last, top = int(view["last_action"]), -0.7 - 1.1 * unit
     shapes: list[Shape] = [
         Polygon(outline, "cell" if sum(place) % 2 else "cell 2", "rim", 0.03)
@@ -43,7 +43,7 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         start, end = (middles[cell] for cell in moved)
         for x, y in (start, end):
             shapes.append(Polygon(rectangle(x - 0.46, y - 0.46, 0.92, 0.92), None, "mark", 0.07))
-        shapes.append(arrow(start, end, "mark", 0.1, trim=0.12))
+        shapes.append(arrow(start, end, "mark", 0.1, trim=(0.1, 0.5)))
     hidden = _possible(game, view)
     for cell, slot in enumerate(view["board"].tolist()):
         if slot != NO_PIECE:
@@ -52,12 +52,12 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     shapes += _names(rows, cols, seen)
     for seat in range(2):
         y = rows - 0.5 + 0.65 + 0.5 * unit if seat == seen else top + 0.55 * unit
-        shapes += _swatch(left + 0.55 * unit, y, 0.62 * unit, seat, up=seat == seen)
         shapes += player(left + 0.05 * unit, y, unit, game.seat(view, seat))
+        shapes += _swatch(left + 0.58 * unit, y, 0.7 * unit, seat, up=seat == seen)
         shapes += _lost(left + 2.85 * unit, y, unit, game, view, seat)
     shapes += words(left + 0.62 * unit, rows - 0.2, unit, game.words, heat, last)
     return Scene(
-        box=(left, top, width, rows + 0.7 + 2.2 * unit + 0.5),
+        box=(left, top, width, rows + 0.85 + 2.2 * unit),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(game.board.names)),
         glyphs=tuple(_glyphs(view, rows, cols, seen)),
@@ -93,24 +93,24 @@ def _tile(
     yield from _swatch(x, y, scale, owner, up=owner == seen, line="mark" if fresh else "")
     up, army = owner == seen, ARMIES[owner]
     ink = ARMIES[1 - owner]
-    band, number, tip = (-0.09, 0.21, -0.28) if up else (-0.3, 0.01, 0.29)
-    strip = rectangle(x - 0.36 * scale, y + (band - 0.12) * scale, 0.72 * scale, 0.24 * scale)
+    band, number, tip = (-0.09, 0.205, -0.28) if up else (-0.28, 0.04, 0.29)
+    strip = rectangle(x - 0.338 * scale, y + (band - 0.12) * scale, 0.676 * scale, 0.24 * scale)
     yield Polygon(strip, f"{army} shade")
-    yield Label(x, y + number * scale, str(near or "?"), 0.5 * scale, ink, bold=True)
+    yield Label(x, y + number * scale, str(near or "?"), 0.44 * scale, ink, bold=True)
     numbers = [k + 1 for k in range(base) if hides[k]]
     if far:
-        yield Label(x, y + band * scale, str(far), 0.27 * scale, ink, bold=True)
+        yield Label(x, y + band * scale, str(far), 0.24 * scale, ink)
     elif not numbers:
         yield Label(x, y + band * scale, "?", 0.25 * scale, ink)
     else:
-        step = min(0.11, 0.44 / base)
+        step = min(0.115, 0.46 / base)
         yield Label(x - 0.27 * scale, y + band * scale, "?", 0.22 * scale, ink)
         for k in range(base):
             middle = x + (0.075 + (k - (base - 1) / 2) * step) * scale
             radius = (0.38 if hides[k] else 0.1) * step * scale
             yield Circle(middle, y + band * scale, radius, ink)
     if base in (near, far) or numbers == [base]:
-        yield crown(x, y + tip * scale, 0.085 * scale, "gold")
+        yield crown(x, y + tip * scale, 0.1 * scale, "gold")
 
 
 def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str = "") -> Iterator[Shape]:
@@ -142,8 +142,7 @@ def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: in
 def _names(rows: int, cols: int, seen: int) -> Iterator[Label]:
     for row in range(rows):
         y = rows - 1 - row if seen == 0 else row
-        yield Label(-0.8, y, str(row + 1), 0.3, "muted")
-        yield Label(cols - 0.2, y, str(row + 1), 0.3, "muted")
+        yield Label(-0.76, y, str(row + 1), 0.3, "muted")
     for col in range(cols):
         yield Label(col if seen == 0 else cols - 1 - col, rows - 0.23, ascii_lowercase[col], 0.3, "muted")
 

@@ -16,6 +16,8 @@ CORNER = 1 / ROOT3
 """From the middle of a hexagon to a corner, when neighbours are 1 apart."""
 FAINTEST = 0.02
 """Heat below this share of the greatest is not drawn."""
+LETTERED = 0.35
+"""From this share on its letter stands in it."""
 
 Heat = Mapping[int, float]
 """Of some actions, from -1 to 1: 1 or -1 is the greatest."""
@@ -73,35 +75,40 @@ def ring(x: float, y: float, radius: float = 0.45, width: float = 0.09) -> Circl
     return Circle(x, y, radius, None, "mark", width)
 
 
-def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.0, trim: float = 0.0) -> Polygon:
-    """From `start` to `end` as one outline, shorter by `trim` at both ends."""
+def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.0, trim: Point = (0.0, 0.0)) -> Polygon:
+    """From `start` to `end` as one outline, shorter at its two ends by `trim`."""
     (x, y), (to_x, to_y) = start, end
     length = hypot(to_x - x, to_y - y)
     along = ((to_x - x) / length, (to_y - y) / length)
-    head = min(2.6 * width, 0.6 * (length - 2 * trim))
+    tail, tip, half = trim[0], length - trim[1], width / 2
+    neck = tip - min(2.6 * width, 0.6 * (tip - tail))
 
     def at(forward: float, aside: float) -> Point:
         return x + forward * along[0] - aside * along[1], y + forward * along[1] + aside * along[0]
 
-    tip, neck, half = length - trim, length - trim - head, width / 2
-    points = (
-        at(trim, half), at(neck, half), at(neck, 1.15 * width), at(tip, 0),
-        at(neck, -1.15 * width), at(neck, -half), at(trim, -half),
-    )  # fmt: skip
-    return Polygon(points, line, opacity=opacity)
+    head = 1.15 * width
+    outline = ((tail, half), (neck, half), (neck, head), (tip, 0), (neck, -head), (neck, -half), (tail, -half))
+    return Polygon(tuple(at(forward, aside) for forward, aside in outline), line, opacity=opacity)
+
+
+def frame(left: float, y: float, width: float, unit: float) -> Iterator[Shape]:
+    """Under what belongs to the player to move."""
+    outline = rectangle(left + 0.1 * unit, y - 0.35 * unit, width - 0.2 * unit, 0.7 * unit)
+    yield Polygon(outline, "ink", "ink", 0.22 * unit)
+    yield Polygon(outline, "cell", "cell", 0.14 * unit)
 
 
 def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
     """Title and name, right of a swatch at (x + 0.5 unit, y), in a frame of 2.7 by 0.84 units if active."""
     if seat.active:
-        yield Polygon(rectangle(x + 0.05 * unit, y - 0.42 * unit, 2.6 * unit, 0.84 * unit), None, "mark", 0.05 * unit)
+        yield from frame(x + 0.05 * unit, y, 2.6 * unit, unit)
     if seat.title:
-        yield Label(x + unit, y - 0.15 * unit, seat.title, 0.44 * unit, "ink", "start", bold=True)
+        yield Label(x + unit, y - 0.15 * unit, seat.title, 0.42 * unit, "ink", "start", bold=True)
         yield Label(x + unit, y + 0.23 * unit, seat.name, 0.31 * unit, "muted", "start")
     else:
         yield Label(x + unit, y, seat.name, 0.36 * unit, "ink", "start")
     if seat.won:
-        yield star(x + 2.38 * unit, y - 0.15 * unit, 0.22 * unit, "gold")
+        yield star(x + 2.44 * unit, y - 0.15 * unit, 0.22 * unit, "gold")
 
 
 def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last: bool = False) -> Iterator[Shape]:
@@ -111,7 +118,7 @@ def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last:
     yield Polygon(outline, "cell", "mark" if last else "rim", (0.06 if last else 0.03) * unit)
     if heat:
         yield Polygon(outline, "heat" if heat > 0 else "cold", opacity=round(0.85 * abs(heat), 3))
-    yield Label(x, y, text, 0.34 * unit, "ink")
+    yield Label(x, y, text, 0.34 * unit, "on heat" if abs(heat) > 0.4 else "ink")
 
 
 def words(x: float, y: float, unit: float, texts: Mapping[int, str], heat: Heat, last: int) -> Iterator[Shape]:
@@ -123,19 +130,22 @@ def words(x: float, y: float, unit: float, texts: Mapping[int, str], heat: Heat,
 
 
 def warm_cells(
-    heat: Heat, where: Mapping[int, Sequence[int]], cells: Sequence[Points], slices: int = 1
+    heat: Heat, where: Mapping[int, Sequence[int]], cells: Sequence[Points], letters: str = " "
 ) -> Iterator[Shape]:
-    """Cells filled by the heat of actions, of which action `a` names the one cell `where[a][0]`. Where each cell has
-    several actions in a row (`slices`), they share it from left to right.
+    """Cells filled by the heat of actions, of which action `a` names the one cell `where[a][0]`. If each cell has
+    several actions in a row, one for each of `letters`, they share it from left to right.
     """
     for action, warmth in heat.items():
         if len(where[action]) == 1:
-            outline = cells[where[action][0]]
-            if slices > 1:
-                left, right = min(x for x, _ in outline), max(x for x, _ in outline)
-                step, k = (right - left) / slices, action % slices
+            outline, k = cells[where[action][0]], action % len(letters)
+            left, right = min(x for x, _ in outline), max(x for x, _ in outline)
+            step = (right - left) / len(letters)
+            if len(letters) > 1:
                 outline = _beyond(_beyond(outline, left + k * step, 1), left + (k + 1) * step, -1)
             yield Polygon(outline, "heat" if warmth > 0 else "cold", opacity=round(0.9 * abs(warmth), 3))
+            if abs(warmth) >= LETTERED and letters[k] != " ":
+                y = sum(y for _, y in outline) / len(outline)
+                yield Label(left + (k + 0.5) * step, y, letters[k], 0.36, "on heat")
 
 
 def warm_lines(
@@ -148,7 +158,7 @@ def warm_lines(
             colour, strength = "heat" if warmth > 0 else "cold", abs(warmth)
             width, opacity = round(0.04 + 0.14 * strength, 3), round(0.25 + 0.6 * strength, 3)
             if pointed:
-                yield arrow(start, end, colour, width, opacity, trim=0.08)
+                yield arrow(start, end, colour, width, opacity, trim=(0.08, 0.08))
             else:
                 yield Line((start, end), colour, width, opacity)
 

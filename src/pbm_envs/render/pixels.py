@@ -23,7 +23,7 @@ FINE = 1600
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 MIDDLE = 0.35
 """Of a label's size: how far its baseline lies below its middle."""
-BOLD = 0.035
+BOLD = 0.022
 """Of a label's size: what a bold letter's strokes gain on either side."""
 
 
@@ -38,10 +38,15 @@ def save_png(path: str | Path, frame: NDArray[np.uint8]) -> None:
     image.fromarray(frame).save(path, format="PNG", optimize=True)
 
 
+def check_size(name: str, size: int) -> None:
+    """ValueError unless pictures can be `size` pixels long."""
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not SMALLEST <= size <= LARGEST:
+        raise ValueError(f"{name} is {size!r}: expected an integer from {SMALLEST} to {LARGEST}, in pixels")
+
+
 def frame_shape(scene: Scene, size: int) -> tuple[int, int]:
     """(H, W) of its pixels."""
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not SMALLEST <= size <= LARGEST:
-        raise ValueError(f"size is {size!r}: expected an integer from {SMALLEST} to {LARGEST}, in pixels")
+    check_size("size", size)
     _, _, width, height = scene.box
     longer = max(width, height)
     return max(1, round(size * height / longer)), max(1, round(size * width / longer))

@@ -96,7 +96,7 @@ class Scene:
 
     def to_json(self) -> str:
         """One shape a line; numbers to four places."""
-        parts = {
+        parts: dict[str, list[Any]] = {
             "shapes": [{"kind": type(shape).__name__, **_plain(shape)} for shape in self.shapes],
             "cells": [_plain(cell) for cell in self.cells],
             "glyphs": [[glyph.row, glyph.col, glyph.text] for glyph in self.glyphs],

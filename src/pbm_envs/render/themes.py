@@ -19,7 +19,7 @@ THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
                 "cell 2": "#e0d9c9",
                 "rim": "#c6bfae",
                 "light": "#fffdf5",
-                "light shade": "#ece4d0",
+                "light shade": "#e4dabf",
                 "light line": "#857e6e",
                 "dark": "#3a4048",
                 "dark shade": "#565e68",
@@ -29,10 +29,11 @@ THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
                 "blue": "#0072b2",
                 "orange": "#e69f00",
                 "on colour": "#ffffff",
-                "gold": "#d99a00",
+                "on heat": "#15181c",
+                "gold": "#d08f00",
                 "mark": "#b8127d",
-                "heat": "#d4480b",
-                "cold": "#1769aa",
+                "heat": "#f29d00",
+                "cold": "#3fa0e0",
             }
         ),
         "dark": MappingProxyType(
@@ -55,10 +56,11 @@ THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
                 "blue": "#3d9be0",
                 "orange": "#f0b429",
                 "on colour": "#ffffff",
+                "on heat": "#15181c",
                 "gold": "#f2b632",
                 "mark": "#f05cb5",
-                "heat": "#ff6a2b",
-                "cold": "#4aa3ff",
+                "heat": "#ffb000",
+                "cold": "#56b4e9",
             }
         ),
     }

@@ -11,6 +11,7 @@ from ..render.parts import (
     ROOT3,
     Heat,
     chip,
+    frame,
     hexagon,
     rectangle,
     ring,
@@ -90,11 +91,10 @@ def _holdings(left: float, y: float, unit: float, game: Game, view: Record, seat
     held, out = view["held"][seat].tolist(), bool(view["out"][seat])
     _, name, active, won = game.seat(view, seat)
     if active:
-        frame = rectangle(left + 0.1 * unit, y - 0.42 * unit, (WIDTH - 0.2) * unit, 0.84 * unit)
-        yield Polygon(frame, None, "mark", 0.05 * unit)
+        yield from frame(left + 0.1 * unit, y, (WIDTH - 0.2) * unit, unit)
     yield Label(left + 0.4 * unit, y, name, 0.42 * unit, "muted" if out else "ink", "start", bold=active)
     if won:
-        yield star(left + 2.3 * unit, y - 0.03 * unit, 0.22 * unit, "gold")
+        yield star(left + 2.5 * unit, y - 0.03 * unit, 0.18 * unit, "gold")
     if out:
         yield from chip(left + WIDTH / 2 * unit, y, unit, "out")
         return

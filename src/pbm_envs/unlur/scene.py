@@ -35,7 +35,7 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         for outline, edges in zip(outlines, board.edges, strict=True)
     ]
     shapes += warm_cells(heat, {action: game.action_cells(action) for action in heat}, outlines)
-    shapes += band(_winning(game, view), board.neighbours.tolist(), middles, "gold")
+    shapes += band(_winning(game, view), board.neighbours.tolist(), middles, "green")
     for (x, y), stone in zip(middles, view["stones"].tolist(), strict=True):
         if stone != EMPTY:
             shapes += _stone(x, y, STONE, black=stone == BLACK)
@@ -45,13 +45,13 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     middle = bottom + 0.5 * unit
     for seat in range(2):
         x = 0.15 * unit - right if seat == 0 else right - 2.85 * unit
+        shapes += player(x, middle, unit, game.seat(view, seat))
         swatch = x + 0.52 * unit
         if view["black"] == NOBODY:
             shapes += _stone(swatch - 0.1 * unit, middle - 0.1 * unit, 0.22 * unit, black=True)
             shapes += _stone(swatch + 0.1 * unit, middle + 0.1 * unit, 0.22 * unit, black=False)
         else:
             shapes += _stone(swatch, middle, 0.3 * unit, black=view["black"] == seat)
-        shapes += player(x, middle, unit, game.seat(view, seat))
     contract = view["black"] == NOBODY and not view["done"]
     chips = list(words(0, middle, unit, game.words, heat, last))
     shapes += chips or ([Label(0, middle, "contract", 0.34 * unit, "muted")] if contract else [])

@@ -1,0 +1,57 @@
+"""What an environment's `render_mode` makes of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .pixels import check_size, pillow, pixels
+from .scene import Scene
+from .text import text
+from .themes import theme_named
+from .window import Window
+
+Frame: TypeAlias = "str | NDArray[np.uint8]"
+MODES = ("ansi", "rgb_array", "human")
+
+
+@final
+class Renderer:
+    """None, or one of `modes`: "ansi" (text), "rgb_array" (an (H, W, 3) uint8 array), "human" (a window)."""
+
+    def __init__(self, title: str, mode: str | None, modes: Sequence[str], size: int, theme: str) -> None:
+        """ValueError for what is unknown, ImportError without a library, RuntimeError where there is no display."""
+        if mode is not None and mode not in modes:
+            raise ValueError(f"render_mode is {mode!r}: expected None or one of {list(modes)}")
+        check_size("render_size", size)
+        theme_named(theme)
+        if mode in ("rgb_array", "human"):
+            pillow()
+        self.mode = mode
+        self.size = size
+        self.theme = theme
+        self._title = title
+        self._window = Window(title) if mode == "human" else None
+
+    def frame(self, scene: Scene) -> Frame:
+        return text(scene) if self.mode == "ansi" else pixels(scene, self.size, self.theme)
+
+    def draw(self, scene: Scene, pause: float) -> Frame | None:
+        """The frame; None from a window, which shows it `pause` seconds after the last one."""
+        if self.mode != "human":
+            return self.frame(scene)
+        if self._window is None:
+            self._window = Window(self._title)
+        self._window.show(pixels(scene, self.size, self.theme), pause)
+        return None
+
+    def close(self) -> None:
+        if self._window is not None:
+            self._window.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy opens a window of its own."""
+        return self.__dict__ | {"_window": None}
