@@ -8,7 +8,7 @@ STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
 	tests/test_single.py
 
-.PHONY: demo test test-slow test-nojit test-oldest check lint format clean
+.PHONY: demo test test-slow test-nojit test-oldest test-libraries check lint format clean
 
 demo: $(STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.demo
@@ -28,6 +28,10 @@ test-oldest:  ## the oldest supported versions, in an environment of their own
 	$(VENV)-oldest/bin/python -m pip install -q --disable-pip-version-check -c oldest.txt -e ".[test]"
 	$(VENV)-oldest/bin/python -m pytest -n 2 --dist loadgroup -q $(OLDEST_TESTS)
 
+test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the programs that train with RL libraries
+	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
+	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
@@ -35,11 +39,19 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	rm -f $(VENV)/installed-for-*
+	touch $@
+
+# libraries whose versions clash have an environment each
+$(VENV)-libraries/installed: notebooks/training/requirements.txt pyproject.toml
+$(VENV)-rllib/installed: notebooks/training/requirements-rllib.txt pyproject.toml
+$(VENV)-libraries/installed $(VENV)-rllib/installed:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $< -e ".[test]"
 	touch $@
