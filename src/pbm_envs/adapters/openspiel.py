@@ -118,7 +118,7 @@ class SpielGame(pyspiel.Game):
         return len(self.deal.cells) if self.deal else 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return load, (self.rules, self.board)
+        return _loaded, (self.get_type().short_name, self.get_parameters())
 
     def _first(self, board: str | None) -> States:
         return self.rules.init(1, np.random.default_rng(0), board)
@@ -293,7 +293,11 @@ def load(rules: Game, board: str = "") -> SpielGame:
     if GAMES.get(rules.name) is not type(rules):
         raise ValueError(f"rules are {rules!r}: expected one of {', '.join(GAMES)}")
     params = {name: 0 if value is None else value for name, value in rules.options.items()}
-    game: SpielGame = pyspiel.load_game(PREFIX + rules.name, params | ({BOARD: board} if board else {}))
+    return _loaded(PREFIX + rules.name, params | ({BOARD: board} if board else {}))
+
+
+def _loaded(name: str, params: dict[str, Any]) -> SpielGame:
+    game: SpielGame = pyspiel.load_game(name, params)
     return game
 
 
