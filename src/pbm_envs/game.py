@@ -128,10 +128,12 @@ class Game(ABC):
         """Play; or change nothing and return the first row whose action is illegal, else -1."""
 
     @abstractmethod
-    def _legal_action_mask(self, states: States, out: Mask) -> None: ...
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        """Write all of `out`, in which anything may stand."""
 
     @abstractmethod
-    def _observe(self, views: States, out: Planes) -> None: ...
+    def _observe(self, views: States, out: Planes) -> None:
+        """Write all of `out`, in which anything may stand."""
 
     @abstractmethod
     def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
@@ -246,8 +248,8 @@ class Game(ABC):
         """`observe` and `legal_action_mask` of `view(states, players)`, which is written to `views` if given."""
         views = self.view(states, players, out=views)
         rows, cols, planes = self.observation_shape
-        observations = np.zeros((len(states), rows, cols, planes), np.int8)
-        masks = np.zeros((len(states), self.num_actions), np.bool_)
+        observations = np.empty((len(states), rows, cols, planes), np.int8)
+        masks = np.empty((len(states), self.num_actions), np.bool_)
         self._observe(views, observations)
         self._legal_action_mask(views, masks)
         return observations, masks
@@ -406,12 +408,11 @@ class Game(ABC):
 
     @staticmethod
     def _result(out: Any, dtype: type, shape: tuple[int, ...]) -> Any:
-        """Zeros, in `out` if given."""
+        """`out`, or an array to fill."""
         if out is None:
-            return np.zeros(shape, dtype)
+            return np.empty(shape, dtype)
         if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
             raise ValueError(f"out is {out.dtype} {out.shape}: expected contiguous {np.dtype(dtype)} {shape}")
-        out.fill(0)
         return out
 
     def _why_illegal(self, state: States, row: int, action: int) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .game import Game
-from .state import INT64, Rng, States
+from .state import INT64, Rng, States, whole
 
 Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
 Rows: TypeAlias = NDArray[np.int64]
@@ -57,7 +57,7 @@ class Lockstep:
                 except ValueError as error:
                     raise ValueError(f"environment {row}: {error}") from None
         self._rngs = rngs
-        self.states[rows] = fresh
+        whole(self.states)[rows] = whole(fresh)
         self.illegal[rows] = False
         return rows, [rngs[row] for row in rows.tolist() if seeds[row] is not None]
 
@@ -91,7 +91,7 @@ class Lockstep:
 
     def deal(self, rows: Rows) -> None:
         """The next games in these rows."""
-        self.states[rows] = self._set_up([self._rngs[row] for row in rows.tolist()])
+        whole(self.states)[rows] = whole(self._set_up([self._rngs[row] for row in rows.tolist()]))
         self.illegal[rows] = False
 
     def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:

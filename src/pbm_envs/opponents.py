@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .game import Game
 from .lockstep import Lockstep, Rows
-from .state import Rng, States
+from .state import Rng, States, taken, whole
 
 Act: TypeAlias = Callable[[Game, States, Rng], Any]
 RANDOM = "random"
@@ -77,7 +77,6 @@ class Opponents:
     def answer(self) -> None:
         """Play until every game is over or at the learner's turn."""
         game, states = self._games.game, self._games.states
-        whole = states.view(np.dtype((np.void, states.dtype.itemsize)))  # much faster to copy
         while True:
             resigned = ~states["done"] & (states["returns"][np.arange(len(states)), self.seats] != 0)
             if resigned.any():
@@ -89,13 +88,13 @@ class Opponents:
                 rows = theirs[self._who[theirs] == k]
                 if not rows.size:
                     continue
-                batch = whole[rows].view(states.dtype)
+                batch = taken(states, rows)
                 actions = act(game, game.view(batch, batch["to_move"]), self._rng)
                 try:
                     game.step(batch, actions)
                 except ValueError as error:
                     raise ValueError(f"the opponent {self._named[k]!r} has failed: {error}") from error
-                whole[rows] = batch.view(whole.dtype)
+                whole(states)[rows] = whole(batch)
 
 
 def _act(opponent: Any) -> Act:

@@ -20,7 +20,8 @@ Rng: TypeAlias = "np.random.Generator | Seeds"
 
 STEP = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-SHIFT_30, SHIFT_27, SHIFT_31, SHIFT_11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+SHIFT_30, SHIFT_27, SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
+SHIFT_11, SHIFT_32 = np.uint64(11), np.uint64(32)
 UNIT = 2.0**-53
 
 
@@ -54,8 +55,8 @@ def uniform(seeds: Seeds, row: int) -> float:
 
 @kernel
 def draw(seeds: Seeds, row: int, count: int) -> int:
-    """An integer in 0..count-1, all equally likely (to within 2**-53)."""
-    return int(uniform(seeds, row) * count)
+    """An integer in 0..count-1, all equally likely (to within count / 2**32; Lemire 2019)."""
+    return int((following(seeds, row) >> SHIFT_32) * np.uint64(count) >> SHIFT_32)
 
 
 @kernel

@@ -50,10 +50,19 @@ def one(record: States | Record) -> Record:
     return record
 
 
+def whole(states: States) -> States:
+    """The same records without their fields, which NumPy otherwise copies one by one."""
+    return states.view(np.dtype((np.void, states.dtype.itemsize)))
+
+
 def copied(states: States) -> States:
-    """`states.copy()`, without NumPy's going through the fields one by one."""
-    whole = np.dtype((np.void, states.dtype.itemsize))
-    return states.view(whole).copy().view(states.dtype)
+    """`states.copy()`, but faster."""
+    return whole(states).copy().view(states.dtype)
+
+
+def taken(states: States, rows: NDArray[np.integer[Any]]) -> States:
+    """`states[rows]`, but faster."""
+    return whole(states)[rows].view(states.dtype)
 
 
 @kernel

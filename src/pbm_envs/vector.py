@@ -45,7 +45,7 @@ from .lockstep import Lockstep, Rows, Seed
 from .opponents import RANDOM, Opponents
 from .render import Scene
 from .render.modes import Frame, Renderer
-from .state import Planes, States
+from .state import Planes, States, taken
 
 Bools: TypeAlias = NDArray[np.bool_]
 Floats: TypeAlias = NDArray[np.float32]
@@ -185,7 +185,7 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         """What is known of games that are over, before the next ones start."""
         ended = np.zeros(self.num_envs, np.bool_)
         ended[rows] = True
-        views = self.game.view(self.states[rows], self._players()[rows])
+        views = self.game.view(taken(self.states, rows), self._players()[rows])
         views["done"][self._games.illegal[rows]] = False
         observations = np.full(self.num_envs, None, object)
         for row, planes in zip(rows.tolist(), self.game.observe(views), strict=True):

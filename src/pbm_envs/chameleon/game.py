@@ -18,7 +18,7 @@ from ..render.scene import Scene
 from ..state import EMPTY, Ints, Mask, Planes, Record, States
 from .rules import O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
 from .scene import draw
-from .view import PLANES, observe_batch
+from .view import PLANES, observe_batch, templates
 
 VERT_PLANE = list(PLANES).index("I join top and bottom")
 
@@ -53,6 +53,8 @@ class Chameleon(Game):
             max_plies=board.size + swap_rule,
         )
         self._swap_rule = bool(swap_rule)
+        self._templates = templates(board.size)
+        self._places = np.arange(board.size, dtype=np.uint16) * np.uint16(len(PLANES))
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
@@ -67,7 +69,7 @@ class Chameleon(Game):
         mask_batch(states, out, self._swap_rule, self.resign)
 
     def _observe(self, views: States, out: Planes) -> None:
-        observe_batch(views, out, self._swap_rule)
+        observe_batch(views, out, self._templates, self._places, self._swap_rule)
 
     def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
         playout_batch(states, seeds, self.board.neighbours, self.board.edges, self._swap_rule, trace)

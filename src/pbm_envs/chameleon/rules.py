@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..boards import BOTTOM, LEFT, RIGHT, TOP
-from ..chains import chain_fields, join
+from ..chains import chain_fields, copy_board, join
 from ..kernels import kernel
 from ..randomness import Seeds, draw
 from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields, concede, win
@@ -27,21 +27,28 @@ def chameleon_dtype(cells: int) -> np.dtype[np.void]:
 
 
 @kernel
-def place(state: Record, cell: int, mark: int, neighbours: Ints, edges: Ints) -> None:
-    """Put `mark` on `cell`. The winner follows H3: the mover first, if both have joined their edges."""
-    state["stones"][cell] = mark
-    touches = join(state["stones"], state["chain"], state["touches"], cell, neighbours, edges)
-    mover, vert = state["to_move"], state["vert"]
-    state["ply"] += 1
-    state["to_move"] = 1 - mover
+def winner_of(touches: int, mover: int, vert: int) -> int:
+    """H3: who has joined their edges by a chain that touches these, the mover first; or NOBODY."""
     vertical = touches & TOP_BOTTOM == TOP_BOTTOM
     horizontal = touches & LEFT_RIGHT == LEFT_RIGHT
     if vertical and horizontal:
-        win(state, mover)
-    elif vertical:
-        win(state, vert)
-    elif horizontal:
-        win(state, 1 - vert)
+        return mover
+    if vertical:
+        return vert
+    if horizontal:
+        return 1 - vert
+    return NOBODY
+
+
+@kernel
+def place(state: Record, cell: int, mark: int, neighbours: Ints, edges: Ints) -> None:
+    mover = state["to_move"]
+    touches = join(state["stones"], state["chain"], state["touches"], cell, mark, neighbours, edges)
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    winner = winner_of(touches, mover, state["vert"])
+    if winner != NOBODY:
+        win(state, winner)
 
 
 @kernel
@@ -85,6 +92,7 @@ def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
     for i in range(len(states)):
         state = states[i]
         if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+            out[i] = False
             continue
         stones = state["stones"]
         cells = len(stones)
@@ -100,27 +108,37 @@ def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
 
 @kernel
 def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, swap_rule: bool, trace: Ints) -> None:
+    """On a copy of the board, which takes two thirds of the time of `place`."""
     cells = len(edges)
     free = np.empty(cells, np.int16)
+    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.int16), np.empty(cells, np.uint8)
     for i in range(len(states)):
         state = states[i]
+        if state["done"]:
+            continue
+        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
         count = 0
         for cell in range(cells):
-            if state["stones"][cell] == EMPTY:
+            if stones[cell] == EMPTY:
                 free[count] = cell
                 count += 1
-        while not state["done"]:
-            swaps = 1 if swap_rule and state["ply"] == 1 else 0
+        mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
+        action, winner = 0, NOBODY
+        while winner == NOBODY:
+            swaps = 1 if swap_rule and ply == 1 else 0
             choice = draw(seeds, i, 2 * count + swaps)
             if choice == 2 * count:
-                swap(state)
-                state["last_action"] = 2 * cells
-                continue
-            cell = free[choice >> 1]
-            count -= 1
-            free[choice >> 1] = free[count]
-            action = 2 * cell + (choice & 1)
-            if trace.size:
-                trace[i, action] = state["to_move"]
-            place(state, cell, X + (choice & 1), neighbours, edges)
-            state["last_action"] = action
+                action, vert = 2 * cells, 1 - vert
+            else:
+                cell, mark = free[choice >> 1], X + (choice & 1)
+                count -= 1
+                free[choice >> 1] = free[count]
+                action = 2 * cell + (choice & 1)
+                if trace.size:
+                    trace[i, action] = mover
+                winner = winner_of(join(stones, chain, touches, cell, mark, neighbours, edges), mover, vert)
+            mover = 1 - mover
+            ply += 1
+        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+        state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
+        win(state, winner)

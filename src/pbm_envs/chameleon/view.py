@@ -1,10 +1,12 @@
-"""What a player of Chameleon sees: everything. Observation planes and the board as text."""
+"""What a player of Chameleon sees: everything. Observation planes."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..chains import observe_stones
 from ..kernels import kernel
-from ..state import NOBODY, Planes, States
-from .rules import O, X
+from ..state import NOBODY, Ints, Planes, States
 
 PLANES = {
     "x": "an x stands here",
@@ -15,22 +17,22 @@ PLANES = {
 }
 
 
+def templates(cells: int) -> Planes:
+    """(4, cells * planes), of an empty board: for Horz and for Vert, and the same while swap is open."""
+    boards = np.zeros((4, cells, len(PLANES)), np.int8)
+    boards[1::2, :, 2] = 1
+    boards[0::2, :, 3] = 1
+    boards[2:, :, 4] = 1
+    return boards.reshape(4, -1)
+
+
 @kernel
-def observe_batch(views: States, out: Planes, swap_rule: bool) -> None:
+def observe_batch(views: States, out: Planes, templates: Planes, places: Ints, swap_rule: bool) -> None:
+    boards = out.reshape(len(out), templates.shape[1])
     for i in range(len(views)):
         view = views[i]
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
-        vert = 1 if view["vert"] == viewer else 0
-        open_swap = 1 if swap_rule and view["ply"] == 1 and not view["done"] else 0
-        stones = view["stones"]
-        row, col = 0, 0
-        for cell in range(len(stones)):
-            here = out[i, row, col]
-            here[0] = stones[cell] == X
-            here[1] = stones[cell] == O
-            here[2] = vert
-            here[3] = 1 - vert
-            here[4] = open_swap
-            col += 1
-            if col == out.shape[2]:
-                row, col = row + 1, 0
+        template = 1 if view["vert"] == viewer else 0
+        if swap_rule and view["ply"] == 1 and not view["done"]:
+            template += 2
+        observe_stones(view["stones"], templates[template], places, boards[i])

@@ -321,6 +321,7 @@ def mask_batch(states: States, out: Mask, steps: Ints, options: Ints) -> None:
     actions = np.empty(options[MOVES] + 1, np.int32)
     for i in range(len(states)):
         state = states[i]
+        out[i] = False
         if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
             continue
         for k in range(list_legal(state, steps, options, actions)):

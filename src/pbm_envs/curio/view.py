@@ -177,6 +177,7 @@ def observe_batch(views: States, out: Planes, options: Ints) -> None:
     room = np.empty((10, max(kinds, cells)), np.int64)
     hides, pool = room[7, :cells], room[8:]
     same = np.zeros(out.shape[3], np.int8)  # the planes that are the same on every cell
+    places = out.reshape(len(out) * cells, len(same))
     for i in range(len(views)):
         view = views[i]
         seen = 0 if view["viewer"] == NOBODY else int(view["viewer"])
@@ -192,13 +193,13 @@ def observe_batch(views: States, out: Planes, options: Ints) -> None:
             same[status + 6 + k] = min(pool[seen, k], MOST)
             same[status + 6 + kinds + k] = min(pool[1 - seen, k], MOST)
         board, owner, faces, known = view["board"], view["owner"], view["faces"], view["known"]
-        row, col = 0, 0
-        for cell in range(len(hides)):
-            here = out[i, row, col]
+        for cell in range(cells):
             for k in range(len(same)):
-                here[k] = same[k]
+                places[i * cells + cell, k] = same[k]
+        for cell in range(cells):
             slot = board[cell]
             if slot != NO_PIECE:
+                here = places[i * cells + cell]
                 here[0 if owner[slot] == seen else 1] = 1
                 here[1 + faces[slot, seen]] = 1
                 far = int(faces[slot, 1 - seen])
@@ -206,6 +207,3 @@ def observe_batch(views: States, out: Planes, options: Ints) -> None:
                 for h in range(1, base + 1):
                     here[1 + base + h] = bits >> h & 1
                 here[status] = known[slot]
-            col += 1
-            if col == out.shape[2]:
-                row, col = row + 1, 0

@@ -177,6 +177,7 @@ def mark_legal(pieces: Ints, longer: Ints, following: Ints, legal: Mask) -> None
 def mask_batch(states: States, out: Mask, longer: Ints, following: Ints, resign: int) -> None:
     for i in range(len(states)):
         state = states[i]
+        out[i] = False
         if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
             continue
         mark_legal(state["pieces"], longer, following, out[i])

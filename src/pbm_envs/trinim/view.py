@@ -43,6 +43,7 @@ def observe_batch(views: States, out: Planes, rows: Ints, cols: Ints) -> None:
             same[plane] = agent == view["to_move"] and not view["done"]
             same[plane + 1] = view["out"][agent]
             plane += 2
+        out[i] = 0
         for cell in range(len(pieces)):
             here = out[i, rows[cell], cols[cell]]
             for k in range(len(same)):

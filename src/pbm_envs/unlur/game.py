@@ -17,7 +17,7 @@ from ..render.scene import Scene
 from ..state import EMPTY, NOBODY, Ints, Mask, Planes, Record, States
 from .rules import BLACK, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
 from .scene import draw
-from .view import PLANES, observe_batch
+from .view import PLANES, observe_batch, templates
 
 LETTERS = ".XO"
 
@@ -47,6 +47,8 @@ class Unlur(Game):
             form="a row letter and a column number such as 'c4', or 'black'",
             max_plies=board.size + 1,
         )
+        self._templates = templates(board)
+        self._places = ((board.rows * board.shape[1] + board.cols) * len(PLANES) + 1).astype(np.uint16)
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
@@ -62,7 +64,7 @@ class Unlur(Game):
         mask_batch(states, out, self.board.edges, self.resign)
 
     def _observe(self, views: States, out: Planes) -> None:
-        observe_batch(views, out, self.board.rows, self.board.cols, self.board.edges)
+        observe_batch(views, out, self._templates, self._places)
 
     def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
         playout_batch(states, seeds, self.board.neighbours, self.board.edges, careful, trace)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..chains import chain_fields, join, would_touch
+from ..chains import chain_fields, copy_board, join, would_touch
 from ..kernels import kernel
 from ..randomness import Seeds, draw
 from ..state import EMPTY, NOBODY, Ints, Mask, Record, States, common_fields, concede, win
@@ -27,9 +27,9 @@ def unlur_dtype(cells: int) -> np.dtype[np.void]:
 
 
 @kernel
-def may_place(state: Record, cell: int, edges: Ints) -> bool:
-    """U3, U4: an empty cell, not on an edge before the contract."""
-    return state["stones"][cell] == EMPTY and (state["black"] != NOBODY or edges[cell] == 0)
+def may_place(stone: int, edge: int, contract: bool) -> bool:
+    """U3, U4: an empty cell, not on an edge before the contract. (Without branches, for the sake of `mask_batch`.)"""
+    return (stone == EMPTY) & ((edge == 0) | (not contract))
 
 
 @kernel
@@ -43,12 +43,16 @@ def result_of(touches: int, colour: int) -> int:
 
 
 @kernel
+def colour_of(mover: int, black: int) -> int:
+    """U3, U4: what the mover places."""
+    return BLACK if black == NOBODY or black == mover else WHITE
+
+
+@kernel
 def place(state: Record, cell: int, neighbours: Ints, edges: Ints) -> None:
-    """U3 to U5: a stone of the mover's colour; whose figure it completes."""
-    mover, black = state["to_move"], state["black"]
-    colour = BLACK if black == NOBODY or black == mover else WHITE
-    state["stones"][cell] = colour
-    touches = join(state["stones"], state["chain"], state["touches"], cell, neighbours, edges)
+    mover = state["to_move"]
+    colour = colour_of(mover, state["black"])
+    touches = join(state["stones"], state["chain"], state["touches"], cell, colour, neighbours, edges)
     state["ply"] += 1
     state["to_move"] = 1 - mover
     result = result_of(touches, colour)
@@ -73,7 +77,7 @@ def step_batch(states: States, actions: Ints, neighbours: Ints, edges: Ints, res
         if state["done"]:
             continue
         if 0 <= action < cells:
-            legal = may_place(state, action, edges)
+            legal = may_place(state["stones"][action], edges[action], state["black"] == NOBODY)
         else:
             legal = (action == cells and state["black"] == NOBODY) or (resign >= 0 and action == resign)
         if not legal or state["viewer"] != NOBODY:
@@ -98,26 +102,35 @@ def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
     for i in range(len(states)):
         state = states[i]
         if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+            out[i] = False
             continue
+        stones, contract = state["stones"], state["black"] == NOBODY
         for cell in range(cells):
-            out[i, cell] = may_place(state, cell, edges)
-        out[i, cells] = state["black"] == NOBODY
+            out[i, cell] = may_place(stones[cell], edges[cell], contract)
+        out[i, cells] = contract
         if resign >= 0:
             out[i, resign] = True
 
 
 @kernel
 def avoid_losing(
-    state: Record, free: Ints, count: int, choice: int, seeds: Seeds, row: int, neighbours: Ints, edges: Ints
+    stones: Ints,
+    chain: Ints,
+    touches: Ints,
+    colour: int,
+    free: Ints,
+    count: int,
+    choice: int,
+    seeds: Seeds,
+    row: int,
+    neighbours: Ints,
+    edges: Ints,
 ) -> int:
     """The choice, of `count` free cells, or another if that loses at once and not all do."""
-    colour = BLACK if state["black"] == state["to_move"] else WHITE
     left = count
     while True:
-        touches = would_touch(
-            state["stones"], state["chain"], state["touches"], free[choice], colour, neighbours, edges
-        )
-        if left == 1 or result_of(touches, colour) >= 0:
+        reached = would_touch(stones, chain, touches, free[choice], colour, neighbours, edges)
+        if left == 1 or result_of(reached, colour) >= 0:
             return choice
         left -= 1
         free[choice], free[left] = free[left], free[choice]
@@ -126,32 +139,45 @@ def avoid_losing(
 
 @kernel
 def playout_batch(states: States, seeds: Seeds, neighbours: Ints, edges: Ints, careful: bool, trace: Ints) -> None:
+    """On a copy of the board, which takes two thirds of the time of `place`."""
     cells = len(edges)
     free = np.empty(cells, np.int16)
+    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.int16), np.empty(cells, np.uint8)
     for i in range(len(states)):
         state = states[i]
+        if state["done"]:
+            continue
+        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+        mover, black, ply = int(state["to_move"]), int(state["black"]), int(state["ply"])
         count = 0
         for cell in range(cells):
-            if may_place(state, cell, edges):
+            if may_place(stones[cell], edges[cell], black == NOBODY):
                 free[count] = cell
                 count += 1
-        while not state["done"]:
-            contract = 1 if state["black"] == NOBODY else 0
+        action, result = 0, 0
+        while result == 0:
+            contract = 1 if black == NOBODY else 0
             choice = draw(seeds, i, count + contract)
             if choice == count:
-                take_black(state)
-                state["last_action"] = cells
+                action, black = cells, mover
                 for cell in range(cells):  # the edges are open now
-                    if edges[cell] and state["stones"][cell] == EMPTY:
+                    if edges[cell] and stones[cell] == EMPTY:
                         free[count] = cell
                         count += 1
-                continue
-            if careful and not contract:
-                choice = avoid_losing(state, free, count, choice, seeds, i, neighbours, edges)
-            cell = free[choice]
-            count -= 1
-            free[choice] = free[count]
-            if trace.size:
-                trace[i, cell] = state["to_move"]
-            place(state, cell, neighbours, edges)
-            state["last_action"] = cell
+            else:
+                colour = colour_of(mover, black)
+                if careful and not contract:
+                    choice = avoid_losing(
+                        stones, chain, touches, colour, free, count, choice, seeds, i, neighbours, edges
+                    )
+                action = free[choice]
+                count -= 1
+                free[choice] = free[count]
+                if trace.size:
+                    trace[i, action] = mover
+                result = result_of(join(stones, chain, touches, action, colour, neighbours, edges), colour)
+            mover = 1 - mover
+            ply += 1
+        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+        state["to_move"], state["black"], state["ply"], state["last_action"] = mover, black, ply, action
+        win(state, mover if result < 0 else 1 - mover)

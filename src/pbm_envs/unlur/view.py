@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..boards import Board
+from ..chains import observe_stones
 from ..kernels import kernel
 from ..state import NOBODY, Ints, Planes, States
-from .rules import BLACK, WHITE
 
 PLANES = {
     "cell": "a cell of the hexagon",
@@ -15,22 +18,26 @@ PLANES = {
     "I am Black": "the viewer needs a Y",
     "I am White": "the viewer needs a line",
 }
+CONTRACT, AM_BLACK, AM_WHITE = 0, 1, 2
+
+
+def templates(board: Board) -> Planes:
+    """(3, rows * cols * planes), of an empty board: in the contract phase, for Black, for White."""
+    boards = np.zeros((3, *board.shape, len(PLANES)), np.int8)
+    boards[:, board.rows, board.cols, 0] = 1
+    boards[:, board.rows, board.cols, 3] = board.edges != 0
+    for phase in range(3):
+        boards[phase, board.rows, board.cols, 4 + phase] = 1
+    return boards.reshape(3, -1)
 
 
 @kernel
-def observe_batch(views: States, out: Planes, rows: Ints, cols: Ints, edges: Ints) -> None:
+def observe_batch(views: States, out: Planes, templates: Planes, places: Ints) -> None:
+    boards = out.reshape(len(out), templates.shape[1])
     for i in range(len(views)):
         view = views[i]
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
-        stones, black = view["stones"], view["black"]
-        contract = 1 if black == NOBODY else 0
-        am_black = 1 if black == viewer else 0
-        for cell in range(len(stones)):
-            here = out[i, rows[cell], cols[cell]]
-            here[0] = 1
-            here[1] = stones[cell] == BLACK
-            here[2] = stones[cell] == WHITE
-            here[3] = edges[cell] != 0
-            here[4] = contract
-            here[5] = am_black
-            here[6] = 1 - contract - am_black
+        template = AM_BLACK if view["black"] == viewer else AM_WHITE
+        if view["black"] == NOBODY:
+            template = CONTRACT
+        observe_stones(view["stones"], templates[template], places, boards[i])
