@@ -277,7 +277,7 @@ class Machine(RuleBasedStateMachine):
             assert env.agent_selection == env.possible_agents[states["to_move"][0]]
 
 
-@few_and_many(12, 250)
+@few_and_many(12, 120)
 @pytest.mark.parametrize("wrapped", [False, True], ids=["raw_env", "env"])
 @pytest.mark.parametrize(("name", "options"), CASES, ids=[name for name, _ in CASES])
 def test_any_order_of_calls(name, options, wrapped, examples, caplog):

@@ -78,7 +78,7 @@ def damaged(draw):
     return line
 
 
-@few_and_many(150, 20_000)
+@few_and_many(150, 4000)
 def test_damaged_lines(examples):
     def check(line):
         try:
@@ -97,7 +97,7 @@ def test_damaged_lines(examples):
     every(damaged(), examples, check)
 
 
-@few_and_many(10, 600)
+@few_and_many(10, 150)
 def test_damaged_files_on_the_command_line(examples, tmp_path):
     """`pbm replay`, `pbm rate`: tables, or a line that says what is wrong, and no traceback."""
     path = tmp_path / "games.jsonl"
