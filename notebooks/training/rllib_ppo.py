@@ -91,7 +91,7 @@ def train(out: Path, game: Game, runners: int, steps: int, seed: int, games: int
 
 def main(
     out: Annotated[Path, typer.Argument(help="A folder for the checkpoint.")],
-    game: Annotated[str, typer.Argument()] = "chameleon",
+    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur.")] = "chameleon",
     options: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE")] = None,
     runners: Annotated[int, typer.Option(min=0, help="Processes that play; 0: this one.")] = 2,
     steps: Annotated[int, typer.Option(min=1, help="Plies of self-play.")] = 40_000,
@@ -99,7 +99,11 @@ def main(
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
 ) -> None:
     """Train PPO, and say how it does against random play before and after."""
-    train(out, game_of(game, options), runners, steps, seed, games)
+    try:
+        rules = game_of(game, options)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    train(out, rules, runners, steps, seed, games)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Annotated
 import gymnasium
 import torch
 import typer
-from pbm_agents import evaluate
+from pbm_agents import Agent, evaluate, make_agent
 from pbm_agents.options import game_of
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
@@ -24,7 +24,7 @@ from pbm_envs import Game
 from pbm_envs.adapters.sb3 import GamesVecEnv
 
 
-def environment(game: Game, envs: int, opponent: str) -> gymnasium.Env | VecEnv:
+def environment(game: Game, envs: int, opponent: Agent) -> gymnasium.Env | VecEnv:
     """One game as Gymnasium has it, which Stable-Baselines3 takes as it is; or many as one batch."""
     if envs == 1:
         return gymnasium.make(f"pbm/{type(game).__name__}-v0", opponent=opponent, **game.options)
@@ -36,7 +36,7 @@ def policy_of(model: MaskablePPO):
     return lambda observations, masks: model.predict(observations, action_masks=masks, deterministic=True)[0]
 
 
-def train(out: Path, game: Game, opponent: str, envs: int, steps: int, seed: int, games: int) -> MaskablePPO:
+def train(out: Path, game: Game, opponent: Agent, envs: int, steps: int, seed: int, games: int) -> MaskablePPO:
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     model = MaskablePPO(
@@ -63,7 +63,7 @@ def train(out: Path, game: Game, opponent: str, envs: int, steps: int, seed: int
 
 def main(
     out: Annotated[Path, typer.Argument(help="A folder for the model.")],
-    game: Annotated[str, typer.Argument()] = "chameleon",
+    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur.")] = "chameleon",
     options: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE")] = None,
     opponent: Annotated[str, typer.Option(help="An agent by name.")] = "random",
     envs: Annotated[int, typer.Option(min=1, help="Games side by side.")] = 64,
@@ -72,7 +72,11 @@ def main(
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
 ) -> None:
     """Train MaskablePPO, and say how it does against random play before and after."""
-    train(out, game_of(game, options), opponent, envs, steps, seed, games)
+    try:
+        rules, agent = game_of(game, options), make_agent(opponent)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    train(out, rules, agent, envs, steps, seed, games)
 
 
 if __name__ == "__main__":

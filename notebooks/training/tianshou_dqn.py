@@ -97,14 +97,18 @@ def train(out: Path, game: Game, steps: int, seed: int, games: int) -> DiscreteQ
 
 def main(
     out: Annotated[Path, typer.Argument(help="A folder for the policy.")],
-    game: Annotated[str, typer.Argument()] = "chameleon",
+    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur.")] = "chameleon",
     options: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE")] = None,
     steps: Annotated[int, typer.Option(min=1, help="Plies of self-play.")] = 40_000,
     seed: int = 1,
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
 ) -> None:
     """Train a DQN, and say how it does against random play before and after."""
-    train(out, game_of(game, options), steps, seed, games)
+    try:
+        rules = game_of(game, options)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    train(out, rules, steps, seed, games)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,13 @@ from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0
 pytestmark = [pytest.mark.libraries, pytest.mark.filterwarnings("default")]  # whatever the library warns of
 pytest.importorskip("sb3_contrib")
 
-from pbm_agents import evaluate
+from pbm_agents import evaluate, make_agent
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
 from notebooks.training import sb3_maskable_ppo as program
 from pbm_envs.adapters.sb3 import GamesVecEnv
+from pbm_envs.vector import VectorGames
 
 
 def legal(masks, rng):
@@ -23,7 +24,7 @@ def legal(masks, rng):
 @pytest.mark.parametrize("game", [Chameleon(size=3), Curio(), Trinim(num_players=3, size=3)], ids=str)
 def test_the_games_are_those_of_the_vector_environment(game):
     """Observations, masks, rewards, ends and last observations, through many ends."""
-    env, games = GamesVecEnv(game, 5), games_of(game, 5)
+    env, games = GamesVecEnv(game, 5), VectorGames(game, 5, opponent="random")
     env.seed(3)
     assert np.array_equal(env.reset(), games.reset(seed=3)[0])
     rng, ends = np.random.default_rng(7), 0
@@ -44,12 +45,6 @@ def test_the_games_are_those_of_the_vector_environment(game):
                 assert np.array_equal(infos[row]["terminal_observation"], info["final_obs"][row])
                 assert infos[row]["TimeLimit.truncated"] == (truncated[row] and not terminated[row])
     assert ends > 5
-
-
-def games_of(game, count):
-    from pbm_envs.vector import VectorGames
-
-    return VectorGames(game, count, opponent="random")
 
 
 def test_the_last_reward_arrives_whoever_has_moved_last():
@@ -95,7 +90,7 @@ def test_what_it_answers_when_asked():
 @pytest.mark.parametrize("envs", [1, 8])
 def test_the_learner_never_plays_an_illegal_move(envs, monkeypatch):
     """Which the environment would end the game for, at -1."""
-    env = program.environment(Chameleon(size=3), envs, "random")
+    env = program.environment(Chameleon(size=3), envs, make_agent("random"))
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1)
     batch, played = model.get_env(), []
     step = batch.step_async
