@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs import Game
+from pbm_envs import Game, sample_actions
 
 Views: TypeAlias = NDArray[np.void]
 Actions: TypeAlias = NDArray[np.int64]
@@ -29,11 +29,7 @@ class RandomAgent:
         masks = game.legal_action_mask(views)
         if game.resign >= 0:
             masks[:, game.resign] = False
-        counts = masks.sum(axis=1)
-        if not counts.all():
-            raise ValueError(f"row {int(counts.argmin())}: the game is over or the view is not the mover's")
-        chosen = (rng.random(len(views)) * counts).astype(np.int64)  # the chosen-th legal action
-        return (masks.cumsum(axis=1) > chosen[:, None]).argmax(axis=1)
+        return sample_actions(masks, rng)
 
 
 def as_policy(agent: Agent, seed: int | None = None) -> Callable[[Any], int | None]:

@@ -9,6 +9,7 @@
 from .chameleon import Chameleon
 from .curio import Curio
 from .game import Game, Symmetry
+from .randomness import sample_actions
 from .registry import GAMES, make_game, register
 from .trinim import Trinim
 from .unlur import Unlur
@@ -25,6 +26,7 @@ __all__ = [
     "__version__",
     "make_game",
     "register",
+    "sample_actions",
 ]
 
 register()

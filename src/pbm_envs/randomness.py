@@ -67,6 +67,39 @@ def shuffle(seeds: Seeds, row: int, items: NDArray[np.integer[Any]]) -> None:
         items[left - 1], items[chosen] = items[chosen], items[left - 1]
 
 
+def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
+    """(B,) for each of `masks` (B, A), bool or int8, one of the actions that are set, all equally likely.
+
+    >>> sample_actions(np.array([[0, 0, 1], [0, 1, 0]], np.int8), np.random.default_rng(7))
+    array([2, 1])
+    """
+    masks = np.asarray(masks)
+    if masks.ndim != 2 or masks.dtype not in (np.bool_, np.int8):
+        raise ValueError(f"masks are {masks.dtype} {masks.shape}: expected bool or int8 (B, A)")
+    actions = np.empty(len(masks), np.int64)
+    row = sample_batch(np.ascontiguousarray(masks).view(np.uint8), seeds(rng, len(masks)), actions)
+    if row >= 0:
+        raise ValueError(f"row {row}: the game is over or the view is not the mover's: its mask is all zeros")
+    return actions
+
+
+@kernel
+def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64]) -> int:
+    """The first row in which nothing is set, or -1."""
+    for i in range(len(masks)):
+        count = 0
+        for action in range(masks.shape[1]):
+            count += masks[i, action] != 0
+        if count == 0:
+            return i
+        left, action = draw(seeds, i, count), 0
+        while left > 0 or masks[i, action] == 0:
+            left -= masks[i, action] != 0
+            action += 1
+        out[i] = action
+    return -1
+
+
 @kernel
 def branch(seeds: Seeds, rows: NDArray[np.int64], out: Seeds) -> None:
     """For each of `rows` a new stream that branches off that row's."""
