@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ..names import KINDS, make_agent
+from ..names import make_agent
 from ..options import game_of
-from ..play.session import AGENT, PERSON, seats
+from ..play.session import AGENT, seats
 from .games import Options
 
 EXAMPLES = """
@@ -56,7 +56,6 @@ def serve(
     start.session()  # an error now, and not in the page
     if hint is not None:
         make_agent(hint)
-    own = [name for name in start.players if name != PERSON and name.partition(":")[0] not in KINDS]
     listening = listen(host, port)
     logging.basicConfig(format="pbm: %(message)s")
     if not is_loopback(host):
@@ -66,4 +65,4 @@ def serve(
     print(f"{address} - Ctrl-C ends it", flush=True)
     if open:
         webbrowser.open(address)
-    server(application(start, host, own)).run(sockets=[listening])
+    server(application(start, host, start.players)).run(sockets=[listening])

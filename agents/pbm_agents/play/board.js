@@ -72,8 +72,9 @@ function render({ model, el }) {
   el.append(root);
 
   function send(message) {
-    if (waiting && message.do === "play") return;
+    if (waiting && message.do !== "new") return;
     wait(true);
+    root.dataset.turn = "";
     tell();
     model.send(message);
   }
@@ -221,7 +222,8 @@ function render({ model, el }) {
     position = message;
     legal = message.legal ?? [];
     root.dataset.theme = theme;
-    root.dataset.turn = legal.length ? "mine" : "";
+    const mine = legal.length > 0;
+    root.dataset.turn = mine ? "mine" : "";
     select(null);
     under.textContent = "";
     if (message.curtain) return draw_curtain();
@@ -244,7 +246,6 @@ function render({ model, el }) {
     players.replaceChildren(...message.players.map(draw_player));
     words.replaceChildren(...legal.filter((move) => !move.cells.length).map((move) => button(move.move, () => play(move))));
     if (message["hand over"]) words.append(button("Hide the board and hand over", () => send({ do: "hide" })));
-    const mine = root.dataset.turn === "mine";
     undo.disabled = !message["can undo"];
     hint.disabled = heat.disabled = resign.disabled = !mine;
     save.disabled = !message["can save"];
@@ -359,6 +360,7 @@ function render({ model, el }) {
 
   function receive(message) {
     wait(false);
+    root.dataset.turn = legal.length ? "mine" : "";
     if (message.type === "setup") setUp(message);
     else if (message.type === "position") show(message);
     else if (message.type === "record") download(message);

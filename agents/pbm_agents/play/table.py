@@ -48,6 +48,8 @@ MOST_WAITING = 32
 """Messages that wait; further ones are dropped."""
 MOST_THOUGHTS = 4
 """Agents that think at once, those of games that were left included."""
+FILES = {"network", "file"}
+"""Kinds of agents and options of theirs that name files."""
 TOLD = 5
 """Moves of which the adviser's thinking is told in numbers."""
 LONGEST = 200
@@ -103,8 +105,8 @@ class Table:
     def __init__(
         self, send: Callable[[Message], None], start: Start, own_agents: Collection[str] | None = None
     ) -> None:
-        """`send` is called in other threads, message by message. `own_agents`: the agents beside those of
-        `pbm_agents.names` that a new game may name; None: whatever can be imported.
+        """`send` is called in other threads, message by message. `own_agents`: who may play in a new game beside the
+        agents that are named by numbers alone, without files and modules; None: whoever can be named.
         """
         self._send = send
         self._own_agents = own_agents
@@ -138,12 +140,14 @@ class Table:
 
     def _work(self) -> None:
         self._advance()
-        while not self._closed.is_set():
+        while True:
             message = self._inbox.get()
+            if self._closed.is_set():
+                return
             try:
                 if isinstance(message, Thought):
                     self._hear(message)
-                elif message is not None:
+                else:
                     self._obey(message)
             except (ValueError, ImportError) as error:
                 self._tell("error", text=str(error))
@@ -179,7 +183,8 @@ class Table:
         self._theme, self._greeted = theme, True
         with _warnings:
             games = [_form(name) for name in GAMES]
-        self._tell("setup", games=games, agents=[PERSON, *AGENTS, *(self._own_agents or ())])
+        agents = dict.fromkeys([PERSON, *AGENTS, *(self._own_agents or ())])
+        self._tell("setup", games=games, agents=list(agents))
         self._show()
 
     def _play(self, message: Message) -> None:
@@ -215,12 +220,12 @@ class Table:
     def _hide(self, _: Message) -> None:
         if self._hands_over():
             self._seat = None
-            self._show()
+        self._show()
 
     def _sit(self, _: Message) -> None:
         if self._seat is None:
             self._seat = self._session.mover
-            self._show()
+        self._show()
 
     def _new(self, message: Message) -> None:
         if sum(thread.is_alive() for thread in self._threads) >= MOST_THOUGHTS:
@@ -237,10 +242,9 @@ class Table:
         game = game_of(_text(message, "game"), _texts(message, "options"))
         players = seats(game, _texts(message, "players"))
         for name in players:
-            known = name == PERSON or name.partition(":")[0] in KINDS
-            if self._own_agents is not None and not known and name not in self._own_agents:
+            if not (self._own_agents is None or name == PERSON or name in self._own_agents or _by_numbers(name)):
                 raise ValueError(
-                    f"{name!r} cannot be named here: expected {', '.join(KINDS)}, or to be started with it"
+                    f"{name!r} names a file or a module: expected it to be named where the server is started"
                 )
         seed = _text(message, "seed", "").strip()
         if seed and not (seed.isascii() and seed.isdigit()):
@@ -399,6 +403,13 @@ def _form(name: str) -> Message:
             choices = expected.removeprefix("one of ").split(", ")
         options.append({"name": option, "default": _typed(default), "allowed": expected, "choices": choices})
     return {"name": name, "about": summary(class_of(name)), "options": options}
+
+
+def _by_numbers(name: str) -> bool:
+    """Whether an agent's name names no file and no module."""
+    kind, _, rest = name.partition(":")
+    options = {part.partition("=")[0].strip() for part in rest.split(",")}
+    return (kind in KINDS or not rest) and not FILES & {kind, *options}
 
 
 def _typed(value: Any) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import socket
 from collections.abc import Collection
 from contextlib import suppress
@@ -65,7 +66,8 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        raise OSError(f"{host}, port {port}: {error.strerror or error}; expected a free port of this machine") from None
+        reason = os.strerror(error.errno) if (error.errno or 0) > 0 else error.strerror
+        raise OSError(f"{host}, port {port}: {reason}; expected a free port of this machine") from None
 
 
 def server(application: ASGIApp) -> uvicorn.Server:

@@ -1,0 +1,102 @@
+"""A table with someone before it; a server in a thread, and tabs that talk to it."""
+
+import contextlib
+import json
+import queue
+import threading
+
+from pbm_agents.play.session import seats
+from pbm_agents.play.table import Start, Table
+from pbm_agents.play.web import application, listen, server
+from websockets.sync.client import connect
+
+PATIENCE = 120
+
+
+def start(game, *players, **rest):
+    return Start(game, seats(game, players), **rest)
+
+
+class Person:
+    """Before a table of their own."""
+
+    def __init__(self, *args, **kwargs):
+        self.received = queue.SimpleQueue()
+        self.table = Table(self.received.put, *args, **kwargs)
+        self.say("hello")
+        self.setup = self.hear("setup")
+        self.position = self.hear("position")
+
+    def say(self, do, **rest):
+        self.table.receive({"do": do, **rest})
+
+    def hear(self, kind=None):
+        """The next message, which is of this kind."""
+        message = self.received.get(timeout=PATIENCE)
+        assert kind in (None, message["type"]), message
+        return message
+
+    def settle(self):
+        """The next position in which no agent thinks."""
+        while (message := self.hear("position")).get("thinking"):
+            pass
+        self.position = message
+        return message
+
+    def do(self, do, **rest):
+        """Say something; the position that it leads to."""
+        self.say(do, **rest)
+        return self.settle()
+
+    def play(self, move):
+        return self.do("play", move=move)
+
+    def error(self, do, **rest):
+        self.say(do, **rest)
+        return self.hear("error")["text"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.table.close()
+
+
+class Tab(Person):
+    """A browser's tab at a server, without the browser: `bytes` is what came over the wire."""
+
+    def __init__(self, port):
+        self.bytes = []
+        self.connection = contextlib.ExitStack()
+        address = f"127.0.0.1:{port}"
+        self.socket = self.connection.enter_context(connect(f"ws://{address}/table", origin=f"http://{address}"))
+        self.say("hello", theme="dark")
+        self.setup = self.hear("setup")
+        self.position = self.hear("position")
+
+    def say(self, do, **rest):
+        self.socket.send(json.dumps({"do": do, **rest}))
+
+    def hear(self, kind=None):
+        self.bytes.append(self.socket.recv(PATIENCE, decode=False))
+        message = json.loads(self.bytes[-1])
+        assert kind in (None, message["type"]), message
+        return message
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+
+@contextlib.contextmanager
+def serving(start, host="127.0.0.1", own_agents=()):
+    """The port of a server."""
+    listening = listen(host, 0)
+    running = server(application(start, host, own_agents))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        running.should_exit = True
+        thread.join(PATIENCE)
+        listening.close()

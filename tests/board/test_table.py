@@ -1,0 +1,174 @@
+"""What a person before the board is told, and what becomes of what they do: the messages of `pbm_agents.play.table`."""
+
+import pytest
+from pbm_agents.play.table import LONGEST
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
+from pbm_envs.records import GameRecord, verify
+from tests.board.boards import Person, start
+
+SMALL = {
+    "chameleon": Chameleon(size=3),
+    "curio": Curio(base=2, rows=4, cols=3),
+    "trinim": Trinim(size=5),
+    "trinim of three": Trinim(size=3, num_players=3),
+    "unlur": Unlur(radius=3),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_whole_game_against_random_from_each_seat(name, seat):
+    game = SMALL[name]
+    players = ["random"] * game.num_players
+    players[seat] = "person"
+    with Person(start(game, *players, seed=5)) as person:
+        position = person.position if person.position["legal"] else person.settle()
+        while not position["done"]:
+            cells = {move["move"]: move["cells"] for move in position["legal"]}
+            assert all(f'data-cell="{cell}"' in position["svg"] for named in cells.values() for cell in named)
+            position = person.play(next(iter(cells)))
+        assert position["legal"] == []
+        assert sum(player["return"] for player in position["players"]) == 0
+        person.say("save")
+        record = GameRecord.from_json(person.hear("record")["text"])
+        assert record.agents == tuple(players)
+        assert [move["move"] for move in position["moves"]] == list(record.moves)
+        verify(record)
+        assert person.table.record == record
+
+
+def test_moves_name_their_cells():
+    with Person(start(Chameleon(size=3), "person", "person")) as person:
+        cells = {move["move"]: move["cells"] for move in person.position["legal"]}
+        assert cells["b1x"] == cells["b1o"] == [1]
+        cells = {move["move"]: move["cells"] for move in person.play("b1x")["legal"]}
+        assert cells["swap"] == []
+    with Person(start(Trinim(), seed=1)) as person:
+        cells = {move["move"]: move["cells"] for move in person.position["legal"]}
+        assert (cells["E1"], cells["E3-E1"]) == ([0], [5, 0])
+
+
+def test_wrong_orders_are_answered_and_change_nothing():
+    with Person(start(Chameleon(size=3), "person", "random", seed=1)) as person:
+        for message, answer in [
+            (None, "expected an object with 'do'"),
+            ([], "expected an object with 'do'"),
+            ({"do": ["play"]}, "expected an object with 'do'"),
+            ({"do": "dance"}, "one of hello, play"),
+            ({"do": "play"}, "'move' is 'None': expected a text"),
+            ({"do": "play", "move": 3}, "'move' is '3': expected a text"),
+            ({"do": "play", "move": "x" * (LONGEST + 1)}, f"of at most {LONGEST} characters"),
+            ({"do": "play", "move": "z9z"}, "'z9z' is no Chameleon move"),
+            ({"do": "play", "move": "swap"}, "'swap' is illegal here: expected one of a1x"),
+            ({"do": "undo"}, "there is no move of yours to take back"),
+            ({"do": "hello", "theme": "pink"}, "theme is 'pink': expected one of light, dark"),
+            ({"do": "new", "game": "chess"}, "'chess' is no game"),
+            ({"do": "new", "game": "trinim", "options": ["size=4"]}, "size is 4"),
+            ({"do": "new", "game": "trinim", "options": "size=4"}, "expected a list of texts"),
+            ({"do": "new", "game": "trinim", "players": ["random", "random"]}, "expected 'person' among them"),
+            ({"do": "new", "game": "trinim", "players": ["person"] * 3}, "expected at most 2"),
+            ({"do": "new", "game": "trinim", "players": ["person", "sage"]}, "'sage' is no agent"),
+            ({"do": "new", "game": "trinim", "seed": "-1"}, "seed is '-1': expected an integer"),
+        ]:
+            person.table.receive(message)
+            assert answer in person.hear("error")["text"]
+        person.say("hello")
+        person.hear("setup")
+        assert person.settle() == person.position
+        assert person.position["game"] == "chameleon"
+
+
+def test_a_new_game_with_other_options_and_seats():
+    with Person(start(Chameleon(size=3))) as person:
+        person.say("new", game="trinim", options=["num_players=3"], players=["random", "person", "random"], seed="8")
+        position = person.settle()
+        assert (position["game"], position["options"]["num_players"]) == ("trinim", "3")
+        assert [player["name"] for player in position["players"]] == ["random", "you", "random"]
+        assert [move["player"] for move in position["moves"]] == [0]
+        assert (person.table.record.seed, person.table.record.options["size"]) == (8, 5)
+
+
+def test_what_a_game_warns_of_is_told():
+    """T7"""
+    with Person(start(Chameleon(size=3))) as person:
+        person.say("new", game="trinim", options=["size=3"])
+        assert "is a draw" in person.hear("note")["text"]
+        assert person.settle()["game"] == "trinim"
+
+
+def test_the_form_offers_every_option():
+    with Person(start(Chameleon(size=3))) as person:
+        for form in person.setup["games"]:
+            options = {option["name"]: option for option in form["options"]}
+            assert options.keys() == make_game(form["name"]).options.keys()
+            assert options["allow_resign"]["choices"] == ["true", "false"]
+        faces = next(option for option in person.setup["games"][1]["options"] if option["name"] == "face")
+        assert (faces["default"], faces["choices"]) == ("large", ["large", "small", "random"])
+
+
+def test_undo_hint_and_heat():
+    """After a1x c1o a3x b1o the search wins with a2x; what it thinks goes with the position."""
+    moves = ("a1x", "c1o", "a3x", "b1o")
+    with Person(start(Chameleon(size=3), "person", "random", moves=moves, hint="mcts:simulations=200")) as person:
+        assert [move["player"] for move in person.position["moves"]] == [None] * 4
+        assert person.do("hint")["hint"] == {"move": "a2x", "cells": [3]}
+        plain = person.position["svg"]
+        heat = person.do("heat")
+        assert (heat["heat"][0]["move"], heat["heat"][0]["value"], heat["heat"][0]["proven"]) == ("a2x", 1, True)
+        assert heat["svg"] != plain
+        assert person.do("heat")["svg"] == plain
+        assert person.play("c3x")["heat"] is None
+        assert len(person.do("undo")["moves"]) == 4
+        assert person.play("a2x")["headline"] == "you have won"
+        assert "the game is over" in person.error("hint")
+        assert not person.do("undo")["done"]
+
+
+def test_an_adviser_that_does_not_search_shows_no_thinking():
+    with Person(start(Chameleon(size=3), hint="random")) as person:
+        assert "'random' does not show its thinking" in person.error("heat")
+        assert person.do("hint")["hint"]["move"] in [move["move"] for move in person.position["legal"]]
+
+
+def test_an_agent_that_fails_forfeits():
+    with Person(start(Chameleon(size=3), "person", "tests.cli.agents:Crash")) as person:
+        headline = person.play("b2x")["headline"]
+        assert headline == "you have won: tests.cli.agents:Crash RuntimeError: lost my way"
+
+
+def test_everyone_may_resign_and_three_go_on():
+    with Person(start(Trinim(size=3, num_players=3), "person", "random", "random", seed=1)) as person:
+        position = person.play("resign")
+        while not position["done"]:
+            position = person.settle()
+        assert position["players"][0]["return"] == -0.5
+        verify(person.table.record)
+
+
+def test_a_game_that_was_left_says_nothing_more():
+    with Person(start(Chameleon(size=3), "mcts:seconds=0.4", "person")) as person:
+        assert person.position["headline"] == "mcts:seconds=0.4 is thinking"
+        assert "an agent is thinking" in person.error("undo")
+        assert "an agent is thinking" in person.error("play", move="b2x")
+        person.say("new", game="unlur", options=["radius=3"], players=["person", "random"])
+        assert person.settle()["game"] == "unlur"
+        position = person.play("black")
+        assert position["moves"][0]["move"] == "black"
+
+
+def test_two_persons_change_seats():
+    """In an open game in silence; where something is hidden, the board is hidden in between."""
+    with Person(start(Chameleon(size=3), "person", "person")) as person:
+        assert person.play("b2x")["headline"] == "your move"
+    with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:
+        assert set(person.position) == {"type", "curtain", "game"}
+        light = person.do("sit")
+        after = person.play(light["legal"][0]["move"])
+        assert (after["legal"], after["hand over"], after["headline"]) == ([], True, "player_1 is to move")
+        assert "not your turn" in person.error("play", move="pass")
+        assert person.do("hide")["curtain"] == "player_1"
+        assert "not your turn" in person.error("hint")
+        dark = person.do("sit")
+        assert dark["legal"]
+        assert dark["svg"] != after["svg"]
