@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import typer
 
 from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0
 
@@ -114,6 +115,14 @@ def test_the_program_trains_evaluates_and_saves(envs, tmp_path, capsys):
     model = MaskablePPO.load(tmp_path / "run" / "model.zip")
     assert model.num_timesteps >= 300
     assert evaluate(program.policy_of(model), Chameleon(size=3), games=20)["random"].games == 20  # no illegal move
+
+
+def test_the_program_says_what_it_cannot_read(tmp_path):
+    with pytest.raises(typer.BadParameter, match="'chess' is no game"):
+        program.main(tmp_path / "run", "chess")
+    with pytest.raises(typer.BadParameter, match="'mtcs' is no agent"):
+        program.main(tmp_path / "run", opponent="mtcs")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_trained_model_plays_the_single_agent_environment(tmp_path):
