@@ -15,7 +15,7 @@ LAYERS = [
     {"chains", "game"},
     set(pbm_envs.GAMES),
     {"deals", "registry", "testing"},
-    {"adapters", "aec", "lockstep", "opponents", "records", "single", "vector"},
+    {"adapters", "aec", "animation", "lockstep", "opponents", "records", "single", "vector"},
     {f"{name}_v0" for name in pbm_envs.GAMES},
     {"__init__"},
 ]
@@ -64,7 +64,7 @@ def test_agents_use_only_public_names(path):
     for name in imports(path, "pbm_agents"):
         if name.startswith("pbm_envs."):
             public = name.split(".")[1]
-            modules = LAYERS[6] | {"adapters", "kernels", "randomness", "records", "render"}
+            modules = LAYERS[6] | {"adapters", "animation", "kernels", "randomness", "records", "render"}
             assert public in pbm_envs.__all__ or public in modules, name
 
 

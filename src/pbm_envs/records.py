@@ -90,6 +90,11 @@ class GameRecord:
         """One line, without its end."""
         return json.dumps(asdict(self) | {"options": dict(self.options)}, ensure_ascii=False)
 
+    def _repr_svg_(self) -> str:
+        """The last position; while the game is not over, without what only some of the players know."""
+        *_, end = replay(self)
+        return game_of(self).show(end, public=not end["done"][0])._repr_svg_()
+
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
         """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from . import bench, games, play, rate, replay, serve, tournament
+from . import animate, bench, games, play, rate, replay, serve, tournament
 
 EXPECTED = (ValueError, ImportError, OSError)
 """What a person can cause: one line on stderr and exit code 2, no traceback. All else is a bug and shows where."""
@@ -64,4 +64,5 @@ add(serve.serve, serve.EXAMPLES)
 add(tournament.tournament, tournament.EXAMPLES)
 add(rate.rate, rate.EXAMPLES)
 add(replay.replay, replay.EXAMPLES)
+add(animate.animate, animate.EXAMPLES)
 add(bench.bench, bench.EXAMPLES)

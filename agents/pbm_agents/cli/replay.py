@@ -34,15 +34,12 @@ def replay(
 
     Exit code 1, and a line with the ply and the reason for each, if some do not replay.
     """
-    path = source / GAMES if source.is_dir() else source
-    lines = BytesIO(path.read_bytes()).readlines()
     if show is not None:
-        if show > len(lines):
-            raise ValueError(f"{path} has {len(lines)} lines: there is no game in line {show}")
-        _show(record_of_line(lines[show - 1], path, show), ply, seen_by)
+        _show(game_in_line(source, show), ply, seen_by)
         return
     if ply is not None or seen_by is not None:
         raise ValueError("--ply and --seen-by need --show N: which game?")
+    path, lines = _lines(source)
     wrong = 0
     for number, line in enumerate(lines, start=1):
         try:
@@ -53,6 +50,19 @@ def replay(
     print(f"{len(lines) - wrong} of {len(lines)} games replay")
     if wrong:
         raise typer.Exit(1)
+
+
+def game_in_line(source: Path, number: int) -> GameRecord:
+    """The record in a line, counted from 1, of a file or of a tournament's."""
+    path, lines = _lines(source)
+    if number > len(lines):
+        raise ValueError(f"{path} has {len(lines)} lines: there is no game in line {number}")
+    return record_of_line(lines[number - 1], path, number)
+
+
+def _lines(source: Path) -> tuple[Path, list[bytes]]:
+    path = source / GAMES if source.is_dir() else source
+    return path, BytesIO(path.read_bytes()).readlines()
 
 
 def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:

@@ -149,6 +149,7 @@ class Forest:
         best = _best(visits, values, settled)
         return SearchResult(
             game=self.game,
+            view=self._views[g : g + 1].copy(),
             player=int(root["player"]),
             visits=visits,
             values=values,

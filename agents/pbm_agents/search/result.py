@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 
+from ..agent import Views
+
 Ints: TypeAlias = NDArray[np.integer[Any]]
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -29,6 +31,8 @@ class SearchResult:
     """The root of a search tree. `print` it, or let a notebook show it."""
 
     game: Game
+    view: Views
+    """(1,) the position that was searched, as it was given."""
     player: int
     """Who is to move."""
     visits: Ints
@@ -97,6 +101,10 @@ class SearchResult:
         table = ["  ".join(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([self._summary(), f"expected: {self._line()}", "", *table])
 
+    def _repr_svg_(self) -> str:
+        """The position, and how often each move was visited."""
+        return self.game.show(self.view, self.visits)._repr_svg_()
+
     def _repr_html_(self) -> str:
         cells = "".join(
             "<tr>" + "".join(f"<td style='text-align:right'>{escape(cell)}</td>" for cell in row) + "</tr>"
@@ -104,6 +112,6 @@ class SearchResult:
         )
         head = "".join(f"<th>{name}</th>" for name in ("move", "visits", "share", "value", ""))
         return (
-            f"<div><p>{escape(self._summary())}<br>expected: <code>{escape(self._line())}</code></p>"
+            f"<div>{self._repr_svg_()}<p>{escape(self._summary())}<br>expected: <code>{escape(self._line())}</code></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
         )

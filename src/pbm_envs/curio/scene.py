@@ -54,8 +54,8 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         y = rows - 0.5 + 0.65 + 0.5 * unit if seat == seen else top + 0.55 * unit
         shapes += player(left + 0.05 * unit, y, unit, game.seat(view, seat))
         shapes += _swatch(left + 0.58 * unit, y, 0.7 * unit, seat, up=seat == seen)
-        shapes += _lost(left + 2.85 * unit, y, unit, game, view, seat)
-    shapes += words(left + 0.62 * unit, rows - 0.2, unit, game.words, heat, last)
+        shapes += _lost(left + 2.85 * unit, y, unit, game, view, seat, fresh=bool(moved) and view["quiet"] == 0)
+    shapes += words(left + 0.8 * unit, rows - 0.23, unit, game.words, heat, last)
     return Scene(
         box=(left, top, width, rows + 0.85 + 2.2 * unit),
         shapes=tuple(shapes),
@@ -121,8 +121,8 @@ def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str 
     yield Polygon(points, ARMIES[army], line or f"{ARMIES[army]} line", (0.08 if line else 0.045) * scale)
 
 
-def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: int) -> Iterator[Shape]:
-    """The captured tiles of an army, in a place 5 units wide and 1 high."""
+def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: int, *, fresh: bool) -> Iterator[Shape]:
+    """The captured tiles of an army, in a place 5 units wide and 1 high. If `fresh`, the last one fell just now."""
     slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED)).tolist()
     most = max(int(game.options["num_pieces"]), len(slots))
     wide, high = 5 * unit / TILE[0], unit / TILE[1]
@@ -135,8 +135,8 @@ def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: in
         line, place = divmod(k, per_line)
         at = left + (place + 0.5) * TILE[0] * scale
         height = y + (line - (-lines - 1) / 2) * TILE[1] * scale
-        fresh = slot == view["fallen"] and view["quiet"] == 0
-        yield from _tile(at, height, scale, view, slot, game.options["base"], nothing, fresh=fresh)
+        now = fresh and slot == view["fallen"]
+        yield from _tile(at, height, scale, view, slot, game.options["base"], nothing, fresh=now)
 
 
 def _names(rows: int, cols: int, seen: int) -> Iterator[Label]:

@@ -2,6 +2,7 @@
 and knows no game. What is drawn comes from a view, so it shows what that player may see.
 """
 
+from .film import Film
 from .picture import Picture
 from .pixels import pixels, save_png
 from .scene import Scene
@@ -9,4 +10,4 @@ from .svg import svg
 from .text import text
 from .themes import THEMES
 
-__all__ = ["THEMES", "Picture", "Scene", "pixels", "save_png", "svg", "text"]
+__all__ = ["THEMES", "Film", "Picture", "Scene", "pixels", "save_png", "svg", "text"]

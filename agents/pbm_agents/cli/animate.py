@@ -1,0 +1,44 @@
+"""`pbm animate`: a recorded game as an animated GIF or as a video."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pbm_envs.animation import animate as film_of
+
+from .replay import game_in_line
+
+EXAMPLES = """
+  pbm animate games.jsonl game.gif
+  pbm animate results final.mp4 --show 12 --seen-by 1 --size 800 --theme dark
+"""
+
+
+def animate(
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="A file of records, one a line, or the folder of a tournament.")
+    ],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .gif or .mp4.")],
+    show: Annotated[int, typer.Option(metavar="N", min=1, help="The game in line N.")] = 1,
+    seen_by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLAYER",
+            help="What this seat sees, or `all`; else all of a game that is over, no secrets of others.",
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="Pixels on the longer side.")] = 480,
+    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
+    seconds: Annotated[float, typer.Option(help="For each position.")] = 0.8,
+) -> None:
+    """Make a film of a recorded game.
+
+    A GIF needs the extra `render`, an MP4 the extra `video`.
+    """
+    viewer = int(seen_by) if seen_by is not None and seen_by.isdecimal() else seen_by
+    film = film_of(game_in_line(source, show), viewer, size=size, theme=theme, seconds=seconds)
+    film.save(out)
+    print(f"{out}: {len(film.scenes)} positions, {out.stat().st_size / 1000:,.0f} kB")

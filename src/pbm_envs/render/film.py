@@ -1,0 +1,118 @@
+"""Scenes in a row as an animated GIF (Pillow, extra `render`) or as an MP4 (ffmpeg, extra `video`)."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .pixels import check_size, frame_shape, pillow, pixels
+from .scene import Scene
+from .themes import theme_named
+
+LAST = 3
+"""How often as long as the others the last scene is shown."""
+RATE = 10
+"""Frames a second of an MP4. Some players cannot do with less."""
+SHADES = 96
+"""Of colours in a GIF, beside those of its theme."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """`scenes`, at least one, of one game; each shown for `seconds`. A notebook shows it."""
+
+    scenes: tuple[Scene, ...]
+    size: int = 480
+    theme: str = "light"
+    seconds: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not self.scenes or len({scene.box for scene in self.scenes}) > 1:
+            raise ValueError(f"a film of {len(self.scenes)} scenes: expected one or more, of one size")
+        check_size("size", self.size)
+        theme_named(self.theme)
+        if not 0.02 <= self.seconds <= 60:
+            raise ValueError(f"seconds are {self.seconds!r}: expected 0.02 to 60 for each position")
+
+    def frames(self) -> Iterator[NDArray[np.uint8]]:
+        """(H, W, 3) of each scene."""
+        return (pixels(scene, self.size, self.theme) for scene in self.scenes)
+
+    def gif(self) -> bytes:
+        """Over and over again."""
+        image, _, _ = pillow()
+        some = [self.scenes[0], self.scenes[len(self.scenes) // 2], self.scenes[-1]]
+        sample = image.fromarray(np.hstack([pixels(scene, self.size, self.theme) for scene in some]))
+        pure = [channel for colour in theme_named(self.theme).values() for channel in bytes.fromhex(colour[1:])]
+        palette = bytes(pure + sample.quantize(SHADES).getpalette()[: 3 * SHADES])  # one for all: nothing flickers
+        frames = (_indexed(image, frame, palette) for frame in self.frames())
+        pause, file = round(1000 * self.seconds), BytesIO()
+        next(frames).save(
+            file,
+            format="GIF",
+            save_all=True,
+            append_images=list(frames),
+            duration=[pause] * (len(self.scenes) - 1) + [LAST * pause],
+            loop=0,
+        )
+        return file.getvalue()
+
+    def save(self, path: str | Path) -> None:
+        """As `.gif` or `.mp4`; ValueError for another ending or a folder that does not exist."""
+        path = Path(path)
+        if path.suffix.lower() not in (".gif", ".mp4") or not path.absolute().parent.is_dir():
+            raise ValueError(f"{str(path)!r} cannot be written: expected a '.gif' or '.mp4' in a folder that exists")
+        if path.suffix.lower() == ".gif":
+            path.write_bytes(self.gif())
+        else:
+            self._write_mp4(path)
+
+    def _write_mp4(self, path: Path) -> None:
+        ffmpeg = _ffmpeg()
+        rows, cols = (number + number % 2 for number in frame_shape(self.scenes[0], self.size))
+        writer = ffmpeg.write_frames(
+            str(path),
+            (cols, rows),
+            fps=1 / self.seconds,
+            macro_block_size=2,
+            quality=8,
+            ffmpeg_log_level="error",
+            output_params=["-r", str(max(RATE, round(1 / self.seconds)))],
+        )
+        writer.send(None)
+        for frame in self.frames():
+            even = np.pad(frame, [(0, rows - len(frame)), (0, cols - frame.shape[1]), (0, 0)], mode="edge")
+            writer.send(np.ascontiguousarray(even))
+        for _ in range(LAST - 1):
+            writer.send(np.ascontiguousarray(even))
+        writer.close()
+
+    def _repr_html_(self) -> str:
+        return f'<img alt="game" src="data:image/gif;base64,{b64encode(self.gif()).decode()}">'
+
+
+def _indexed(image: Any, frame: NDArray[np.uint8], palette: bytes) -> Any:
+    """A frame in the nearest colours of a palette. Pillow's own way takes others that are near."""
+    packed = frame.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1], np.int32)
+    colours, places = np.unique(packed, return_inverse=True)
+    channels = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
+    known = np.frombuffer(palette, np.uint8).reshape(-1, 3).astype(np.int32)
+    nearest = ((channels[:, None] - known) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
+    picture = image.fromarray(nearest[places].reshape(packed.shape))  # of grey values, which the palette replaces
+    picture.putpalette(palette)
+    return picture
+
+
+def _ffmpeg() -> Any:
+    try:
+        import imageio_ffmpeg
+    except ImportError:
+        raise ImportError("an MP4 needs ffmpeg: pip install 'pbm-envs[video]'; a GIF does without") from None
+    return imageio_ffmpeg
