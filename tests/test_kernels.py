@@ -99,6 +99,21 @@ def test_the_sources_may_be_read_only_and_stay_clean(copy, tmp_path):
     assert sorted(path for path in copy.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__") == before
 
 
+def test_a_kernel_that_is_in_no_file_works(copy, tmp_path):
+    """As those of a notebook; it may call one that is in a file."""
+    source = "@kernel\ndef twice(seeds):\n    return 2 + 0 * draw(seeds, 0, 5)\n"
+    program = f"""
+import numpy as np
+from pbm_envs.kernels import kernel
+from pbm_envs.randomness import draw
+exec(compile({source!r}, "<a cell>", "exec"))
+print(twice(np.zeros(1, np.uint64)))
+"""
+    cache = tmp_path / "cache"
+    assert run(program, copy, cache)[0] == "2\n"
+    assert not [path for path in kernels(cache) if "twice" in path.name]
+
+
 def test_no_folder_can_be_written(copy, tmp_path):
     """Then kernels are compiled in every process, and work."""
     blocked = tmp_path / "file"

@@ -40,7 +40,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` with Numba when it is first called, and keep the result for the next process.
+    """Compile `function` with Numba when it is first called, and keep the result for the next process if the function
+    comes from a file.
 
     Kernels call one another by name and never take a function as an argument (Numba would compile them anew in every
     process).
@@ -48,7 +49,8 @@ def kernel(function: Function) -> Function:
     if config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled integers wrap around in silence too
     dispatcher = numba.njit(nogil=True)(function)
-    dispatcher._cache = KernelCache(function)
+    if os.path.isfile(function.__code__.co_filename):  # else it was typed into a notebook
+        dispatcher._cache = KernelCache(function)
     return dispatcher
 
 

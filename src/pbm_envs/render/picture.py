@@ -11,7 +11,7 @@ from .svg import svg
 from .text import text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """A scene with a size in pixels, of its longer side, and a theme. The last line of a notebook's cell shows it."""
 
@@ -19,7 +19,7 @@ class Picture:
     size: int = 480
     theme: str = "light"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return text(self.scene)
 
     def _repr_svg_(self) -> str:
