@@ -134,7 +134,7 @@ def test_an_adviser_that_does_not_search_shows_no_thinking():
 def test_an_agent_that_fails_forfeits():
     with Person(start(Chameleon(size=3), "person", "tests.cli.agents:Crash")) as person:
         headline = person.play("b2x")["headline"]
-        assert headline == "you have won: tests.cli.agents:Crash RuntimeError: lost my way"
+        assert headline == "you have won: tests.cli.agents:Crash forfeited by RuntimeError: lost my way"
 
 
 def test_everyone_may_resign_and_three_go_on():
@@ -144,6 +144,12 @@ def test_everyone_may_resign_and_three_go_on():
             position = person.settle()
         assert position["players"][0]["return"] == -0.5
         verify(person.table.record)
+
+
+@pytest.mark.parametrize("allow_resign", [False, True])
+def test_resigning_is_said(allow_resign):
+    with Person(start(Chameleon(size=3, allow_resign=allow_resign), "person", "random")) as person:
+        assert person.play("resign")["headline"] == "random has won: you resigned"
 
 
 def test_a_game_that_was_left_says_nothing_more():

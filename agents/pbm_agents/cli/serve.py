@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ..names import make_agent
 from ..options import game_of
 from ..play.session import AGENT, seats
 from .games import Options
@@ -54,8 +53,6 @@ def serve(
     rules = game_of(game, options)
     start = Start(rules, seats(rules, players or []), seed, board, tuple(moves.split()), hint)
     start.session()  # an error now, and not in the page
-    if hint is not None:
-        make_agent(hint)
     listening = listen(host, port)
     logging.basicConfig(format="pbm: %(message)s")
     if not is_loopback(host):

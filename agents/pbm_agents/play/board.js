@@ -1,7 +1,7 @@
 // A board to click on, for Jupyter (anywidget) and for the page of `pbm serve` (page.js). It knows no game: pictures,
 // legal moves and their cells come as messages, which table.py describes.
 
-const NEAREST = 4; // an arrow key goes to the cell that is nearest, sideways counted so often
+const ASIDE = 1.5; // an arrow key goes to the nearest cell, sideways counted so often
 const SHOWN = 12; // moves named at once
 
 function make(tag, properties = {}, ...children) {
@@ -207,9 +207,9 @@ function render({ model, el }) {
       const [toX, toY] = middle(element);
       const along = (toX - x) * right + (toY - y) * down;
       const aside = Math.abs((toX - x) * down) + Math.abs((toY - y) * right);
-      if (along > 1 && aside < 2 * along && along + NEAREST * aside < least) {
+      if (along > 1 && aside < 2 * along && along + ASIDE * aside < least) {
         best = element;
-        least = along + NEAREST * aside;
+        least = along + ASIDE * aside;
       }
     }
     return best;
@@ -217,13 +217,16 @@ function render({ model, el }) {
 
   // What is shown
 
+  function showTurn() {
+    root.dataset.turn = position?.done ? "over" : legal.length ? "mine" : "";
+  }
+
   function show(message) {
     const hadFocus = board.contains(document.activeElement);
     position = message;
     legal = message.legal ?? [];
     root.dataset.theme = theme;
-    const mine = legal.length > 0;
-    root.dataset.turn = mine ? "mine" : "";
+    showTurn();
     select(null);
     under.textContent = "";
     if (message.curtain) return draw_curtain();
@@ -246,6 +249,7 @@ function render({ model, el }) {
     players.replaceChildren(...message.players.map(draw_player));
     words.replaceChildren(...legal.filter((move) => !move.cells.length).map((move) => button(move.move, () => play(move))));
     if (message["hand over"]) words.append(button("Hide the board and hand over", () => send({ do: "hide" })));
+    const mine = legal.length > 0;
     undo.disabled = !message["can undo"];
     hint.disabled = heat.disabled = resign.disabled = !mine;
     save.disabled = !message["can save"];
@@ -360,7 +364,7 @@ function render({ model, el }) {
 
   function receive(message) {
     wait(false);
-    root.dataset.turn = legal.length ? "mine" : "";
+    showTurn();
     if (message.type === "setup") setUp(message);
     else if (message.type === "position") show(message);
     else if (message.type === "record") download(message);

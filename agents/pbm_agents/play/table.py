@@ -78,6 +78,7 @@ class Start:
         """The game, set up. ValueError if it cannot be."""
         if PERSON not in self.players:
             raise ValueError(f"players are {', '.join(self.players)}: expected {PERSON!r} among them")
+        self.adviser()
         seed = secrets.randbits(63) if self.seed is None else self.seed
         return Session(self.game, self.players, Opening(seed, self.board, self.moves))
 
@@ -376,11 +377,11 @@ class Table:
             return "drawn"
         winner = self._name(int(returns.argmax()))
         won = "you have won" if winner == "you" else f"{winner} has won"
-        if ending == RESIGNED:
-            return f"{won}: the opponent has resigned"
-        if ending == FORFEITED:
-            return f"{won}: {self._name(self._record.forfeits[-1].player)} {self._record.forfeits[-1].reason}"
-        return won
+        if ending not in (RESIGNED, FORFEITED):
+            return won
+        loser = self._name(session.moves[-1][1] or 0)
+        reason = self._record.forfeits[-1].reason if ending == FORFEITED else RESIGNED
+        return f"{won}: {loser} {'' if reason == RESIGNED else 'forfeited by '}{reason}"
 
 
 def seen(session: Session, seat: int) -> Views:

@@ -33,6 +33,8 @@ class Board(anywidget.AnyWidget):
 
     _esm = HERE / "board.js"
     _css = HERE / "board.css"
+    _table: Table | None = None
+    """None where the arguments were wrong: ipywidgets closes such a widget too."""
 
     def __init__(
         self,
@@ -63,15 +65,17 @@ class Board(anywidget.AnyWidget):
         players = dict.fromkeys(seats, PERSON) | dict(zip(others, names, strict=True))
         start = Start(rules, tuple(players[k] for k in range(rules.num_players)), seed, board, tuple(moves), hint)
         super().__init__()
-        self._table = Table(self.send, start)
-        self.on_msg(lambda _, content, buffers: self._table.receive(content))
+        self._table = table = Table(self.send, start)
+        self.on_msg(lambda _, content, buffers: table.receive(content))
 
     @property
     def record(self) -> GameRecord:
         """The game so far, with all that is hidden: a line for `pbm replay` is `board.record.to_json()`."""
+        assert self._table is not None
         return self._table.record
 
     def close(self) -> None:
         """Leave the game."""
-        self._table.close()
+        if self._table is not None:
+            self._table.close()
         super().close()

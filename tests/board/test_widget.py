@@ -1,0 +1,115 @@
+"""The widget of Jupyter, from the kernel's side: what goes over its comm is what goes over the socket."""
+
+import queue
+import re
+import subprocess
+import sys
+
+import comm
+import pytest
+from comm.base_comm import BaseComm
+from pbm_agents.play.widget import Board
+
+from pbm_envs import Curio, Trinim
+from pbm_envs.records import verify
+from tests.board.boards import PATIENCE, Person
+
+
+class Wire(BaseComm):
+    """What a notebook would be sent."""
+
+    def __init__(self, **kwargs):
+        self.sent = queue.SimpleQueue()
+        super().__init__(**kwargs)
+
+    def publish_msg(self, msg_type, data=None, metadata=None, buffers=None, **keys):
+        self.sent.put((msg_type, data))
+
+
+class Cell(Person):
+    """A cell of a notebook that shows a board."""
+
+    def __init__(self, board):
+        self.board = board
+        self.opened = [board.comm.sent.get()]
+        self.say("hello", theme="dark")
+        self.setup = self.hear("setup")
+        self.position = self.hear("position")
+
+    def say(self, do, **rest):
+        content = {"do": do, **rest}
+        self.board.comm.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
+
+    def hear(self, kind=None):
+        name, data = self.board.comm.sent.get(timeout=PATIENCE)
+        assert (name, data["method"]) == ("comm_msg", "custom")
+        assert kind in (None, data["content"]["type"]), data
+        return data["content"]
+
+    def __exit__(self, *_):
+        self.board.close()
+
+
+@pytest.fixture(autouse=True)
+def wire(monkeypatch):
+    monkeypatch.setattr(comm, "create_comm", Wire)
+
+
+def test_a_game_over_the_comm():
+    board = Board("chameleon", "random", 1, seed=3, size=3)
+    with Cell(board) as cell:
+        state = cell.opened[0][1]["state"]
+        assert "export default { render }" in state["_esm"]
+        assert ".pbm" in state["_css"]
+        position = cell.position if cell.position["legal"] else cell.settle()
+        assert position["players"][1]["name"] == "you"
+        while not position["done"]:
+            position = cell.play(position["legal"][0]["move"])
+        verify(board.record)
+        assert board.record.agents == ("random", "person")
+        assert list(board.record.moves) == [move["move"] for move in position["moves"]]
+    assert "record" not in state
+
+
+def test_nothing_hidden_is_in_what_is_sent():
+    sent = []
+    for text in ("D12 D11 D22/. . ./. . ./L21 L22 L11", "D11 D12 D22/. . ./. . ./L21 L22 L11"):
+        board = Board(Curio(base=2, rows=4, cols=3), "tests.board.agents:dark", board=text, seed=1)
+        with Cell(board) as cell:
+            state = {name: value for name, value in cell.opened[0][1]["state"].items() if name != "layout"}
+            sent.append((state, cell.setup, cell.position, cell.play("c1-c2")))
+            assert board.record.board == text
+    assert sent[0] == sent[1]
+
+
+def test_seats_and_opponents():
+    with Cell(Board("trinim", ["random", "mcts:simulations=5"], 1, num_players=3)) as cell:
+        assert cell.position["seats"] == ["random", "person", "mcts:simulations=5"]
+    with Cell(Board(Trinim(num_players=3), "random", (0, 2))) as cell:
+        assert cell.position["seats"] == ["person", "random", "person"]
+    with Cell(Board("unlur", moves=["b2"], radius=3)) as cell:
+        assert cell.position["moves"] == [{"move": "b2", "player": None}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (("chess",), {}, "'chess'"),
+        (("chameleon", "sage"), {}, "'sage' is no agent"),
+        (("chameleon", "random", 2), {}, "seat is 2: expected one or more of 0..1"),
+        (("chameleon", "random", ()), {}, "seat is ()"),
+        (("chameleon", ["random", "random"]), {}, "expected one name, or 1 in Chameleon"),
+        (("chameleon", "random", 0), {"size": 2}, "size is 2"),
+        ((Trinim(), "random"), {"size": 5}, "expected them with the name of a game"),
+        (("chameleon",), {"hint": "sage"}, "'sage' is no agent"),
+    ],
+)
+def test_what_cannot_be_is_said_at_once(arguments, options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Board(*arguments, **options)
+
+
+def test_without_the_extra_it_says_which():
+    program = "import sys; sys.modules['anywidget'] = None; import pbm_agents.play.widget"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert "Board needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'" in done.stderr
