@@ -108,7 +108,7 @@ def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
     else:
         yield Label(x + unit, y, seat.name, 0.36 * unit, "ink", "start")
     if seat.won:
-        yield star(x + 2.44 * unit, y - 0.15 * unit, 0.22 * unit, "gold")
+        yield star(x + 2.58 * unit, y - 0.15 * unit, 0.2 * unit, "gold")
 
 
 def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last: bool = False) -> Iterator[Shape]:

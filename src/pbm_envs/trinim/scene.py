@@ -100,15 +100,15 @@ def _holdings(left: float, y: float, unit: float, game: Game, view: Record, seat
         return
     for colour, away, count in zip(NAMES, COLUMNS, held, strict=True):
         even = count % 2 == 0 and any(held)
-        pill = rectangle(left + (away - 0.55) * unit, y - 0.28 * unit, 1.1 * unit, 0.56 * unit)
+        pill = rectangle(left + (away - 0.6) * unit, y - 0.28 * unit, 1.2 * unit, 0.56 * unit)
         yield Polygon(pill, NAMES[colour] if even else "paper", NAMES[colour], 0.07 * unit)
         ink = "on colour" if even else "ink"
         if any(held):
-            yield Label(left + (away - 0.28) * unit, y, str(count), 0.46 * unit, ink, bold=True)
-            yield Label(left + (away + 0.2) * unit, y, "even" if even else "odd", 0.26 * unit, ink)
+            yield Label(left + (away - 0.3) * unit, y, str(count), 0.42 * unit, ink, bold=True)
+            yield Label(left + (away + 0.24) * unit, y, "even" if even else "odd", 0.24 * unit, ink)
         else:
-            yield Label(left + away * unit, y, "0", 0.46 * unit, "muted")
-    yield Label(left + 7.2 * unit, y, str(_points(view, seat)), 0.56 * unit, "ink", bold=True)
+            yield Label(left + away * unit, y, "0", 0.42 * unit, "muted")
+    yield Label(left + 7.2 * unit, y, str(_points(view, seat)), 0.52 * unit, "ink", bold=True)
 
 
 def _points(view: Record, seat: int) -> int:

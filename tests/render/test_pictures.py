@@ -1,0 +1,39 @@
+"""The pictures of README are those that `docs/pictures.py` draws."""
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from pbm_envs import GAMES
+from pbm_envs.render import THEMES, pixels
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    spec = spec_from_file_location("pictures", ROOT / "docs" / "pictures.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", GAMES)
+def test_pictures_are_up_to_date(name, theme, pictures):
+    """But for what another version of Pillow draws a little differently."""
+    kept = np.asarray(Image.open(pictures.FOLDER / f"{name}_{theme}.png")).astype(int)
+    drawn = pixels(pictures.scene(name), pictures.SIZE, theme).astype(int)
+    assert kept.shape == drawn.shape
+    assert np.abs(kept - drawn).mean() < 1.5
+    assert (np.abs(kept - drawn).max(axis=2) > 60).mean() < 0.02
+
+
+def test_readme_shows_pictures_that_are_there():
+    shown = re.findall(r'(?:src|srcset)="([^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(shown) == len(GAMES) * len(THEMES)
+    assert all((ROOT / path).exists() for path in shown)
