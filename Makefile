@@ -8,7 +8,7 @@ STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
 	tests/test_single.py
 
-.PHONY: demo test test-slow test-nojit test-oldest test-libraries check lint format clean
+.PHONY: demo test test-slow test-nojit test-oldest test-libraries check docs lint format clean
 
 demo: $(STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.demo
@@ -32,6 +32,9 @@ test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the prog
 	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
 	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py
 
+docs: $(STAMP)  ## the site, in docs/_build/html; warnings are errors
+	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+
 lint: $(STAMP)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
@@ -39,7 +42,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'

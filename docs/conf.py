@@ -1,0 +1,52 @@
+"""Sphinx: `make docs`. What is written nowhere else is in the pages; the rest is made from the package (`pages.py`)."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import pages
+
+from pbm_envs import __version__
+
+project = "pbm_envs"
+author = "The pbm_envs founders"
+project_copyright = author
+release = version = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+suppress_warnings = ["misc.highlighting_failure"]  # text blocks
+
+html_theme = "furo"
+html_title = f"pbm_envs {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {"navigation_with_keys": True}
+
+# docstrings are plain text with `code` in single backticks
+default_role = "code"
+autoclass_content = "both"
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_inherit_docstrings = False  # other projects write theirs in other ways
+autodoc_default_options = {"undoc-members": True}
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 100
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+nitpicky = True
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!pbm_).*"),  # other projects', whose inventories a build without network cannot read
+    ("py:class", r"pbm_envs\.kernels\.Function"),  # a type variable
+]
+
+
+def setup(app):
+    app.connect("source-read", pages.fill_in)
+    app.connect("autodoc-process-docstring", pages.as_rst)

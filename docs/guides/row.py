@@ -1,0 +1,179 @@
+"""Row: players put stones on a row of cells, never beside another stone; who cannot is the loser.
+
+This is Dawson's chess with the usual ending, and Kayles on the nodes of a path. Boards are written "x..x.".
+"""
+
+from collections.abc import Iterator
+from typing import final
+
+import numpy as np
+
+from pbm_envs.boards import square
+from pbm_envs.game import Game, Symmetry, check_flag, check_range
+from pbm_envs.kernels import kernel
+from pbm_envs.randomness import Seeds, draw
+from pbm_envs.render import Scene
+from pbm_envs.render.parts import Heat, rectangle, warm_cells
+from pbm_envs.render.scene import Cell, Circle, Glyph, Polygon, Shape
+from pbm_envs.state import EMPTY, NOBODY, Ints, Mask, Planes, Record, States, common_fields, concede, win
+
+STONE = 1
+
+
+# The rules, as kernels over one record.
+
+
+@kernel
+def is_free(stones: Ints, cell: int) -> bool:
+    left = cell == 0 or stones[cell - 1] == EMPTY
+    right = cell == len(stones) - 1 or stones[cell + 1] == EMPTY
+    return stones[cell] == EMPTY and left and right
+
+
+@kernel
+def put(state: Record, cell: int) -> None:
+    """The other player is to move, or has lost."""
+    stones, mover = state["stones"], state["to_move"]
+    stones[cell] = STONE
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    for other in range(len(stones)):
+        if is_free(stones, other):
+            return
+    win(state, mover)
+
+
+# Batches.
+
+
+@kernel
+def step_batch(states: States, actions: Ints, resign: int) -> int:
+    for i in range(len(states)):  # all are checked before anything is changed
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        legal = is_free(state["stones"], action) if 0 <= action < len(state["stones"]) else action == resign >= 0
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action == resign:
+            concede(state)
+        else:
+            put(state, action)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mask_batch(states: States, out: Mask, resign: int) -> None:
+    for i in range(len(states)):
+        state = states[i]
+        out[i] = False
+        if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+            continue
+        for cell in range(len(state["stones"])):
+            out[i, cell] = is_free(state["stones"], cell)
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def playout_batch(states: States, seeds: Seeds, trace: Ints) -> None:
+    """Of k free cells seen so far the last is kept with probability 1/k."""
+    for i in range(len(states)):
+        state = states[i]
+        while not state["done"]:
+            seen, chosen = 0, 0
+            for cell in range(len(state["stones"])):
+                if is_free(state["stones"], cell):
+                    seen += 1
+                    if draw(seeds, i, seen) == 0:
+                        chosen = cell
+            if trace.size:
+                trace[i, chosen] = state["to_move"]
+            put(state, chosen)
+            state["last_action"] = chosen
+
+
+@final
+class Row(Game):
+    """`size` cells, 3 to 26. Actions: the cells, then `resign` where allowed."""
+
+    name = "row"
+    num_players = 2
+    shared_moves = True
+    configurations = ({"size": 3}, {"size": 9, "allow_resign": True})
+    planes = {"stone": "a stone stands here", "free": "a stone may be put here", "my turn": "the viewer is to move"}
+
+    def __init__(self, *, size: int = 9, allow_resign: bool = False) -> None:
+        check_range("size", size, 3, 26)
+        check_flag("allow_resign", allow_resign)
+        board = square(1, size)
+        super().__init__(
+            options={"size": size, "allow_resign": allow_resign},
+            board=board,
+            dtype=np.dtype([*common_fields(2), ("stones", "i1", (size,))], align=True),
+            moves=board.names,
+            form="a cell such as 'b1'",
+            max_plies=(size + 1) // 2 + allow_resign,
+        )
+
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        text = "." * self.board.size if board is None else board.strip()
+        stones = np.array([letter == "x" for letter in text], np.int8)
+        if len(text) != self.board.size or set(text) - {".", "x"} or "xx" in text or "..." not in f".{text}.":
+            raise ValueError(
+                f"board is {board!r}: expected {self.board.size} of . and x, no two x side by side, room for another"
+            )
+        states["stones"] = stones
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self.resign)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self.resign)
+
+    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
+        playout_batch(states, seeds, trace)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        """The fields may as well be read by NumPy."""
+        stones = np.pad(views["stones"], ((0, 0), (1, 1)))
+        viewers = np.maximum(views["viewer"], 0)  # a full state is seen as by player_0
+        out[:, 0, :, 0] = views["stones"]
+        out[:, 0, :, 1] = stones[:, :-2] + stones[:, 1:-1] + stones[:, 2:] == 0
+        out[:, 0, :, 2] = (views["to_move"] == viewers)[:, None]
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        states["stones"][:, symmetry.cells] = states["stones"].copy()
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """The row as it is, and from the other end."""
+        cells = np.arange(self.board.size)
+        rest = np.arange(self.board.size, self.num_actions)  # `resign`
+        for name, order in (("identity", cells), ("mirror", cells[::-1])):
+            yield Symmetry(name, order, np.concatenate([order, rest]), np.arange(3), (EMPTY, STONE), (0, 1))
+
+    def _board_to_string(self, state: Record) -> str:
+        return "".join(".x"[stone] for stone in state["stones"])
+
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return (action,) if action < self.board.size else ()
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        """The same scene becomes text, SVG and pixels."""
+        stones, size = view["stones"].tolist(), self.board.size
+        outlines = [rectangle(cell - 0.5, -0.5, 1, 1) for cell in range(size)]
+        shapes: list[Shape] = [Polygon(outline, "cell", "rim", 0.05) for outline in outlines]
+        shapes += warm_cells(heat, {action: self.action_cells(action) for action in heat}, outlines)
+        shapes += [Circle(cell, 0, 0.35, "ink") for cell in range(size) if stones[cell]]
+        return Scene(
+            box=(-0.7, -0.7, size + 0.4, 1.4),
+            shapes=tuple(shapes),
+            cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(self.board.names)),
+            glyphs=tuple(Glyph(0, 2 * cell, ".x"[stones[cell]]) for cell in range(size)),
+            caption=self.status(view),
+        )
