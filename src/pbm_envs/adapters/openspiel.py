@@ -15,6 +15,9 @@ first cell, the view of now and the moves tell all that has ever been seen, but 
 digest of the whole view. There is no information state tensor under `*_total` and in games of more than LONGEST plies.
 
 Rewards come at the end, also for a player of three who has resigned before (A2).
+
+Take the searches in `open_spiel.python.algorithms`. Those in C++ do not know the resampling of games written in Python,
+and open_spiel 2.0.2's crash on every such game, `python_tic_tac_toe` included; its solvers in C++ are fine.
 """
 
 from __future__ import annotations
