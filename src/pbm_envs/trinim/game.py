@@ -22,6 +22,7 @@ from .rules import (
     GREEN,
     RED,
     lines,
+    lines_through,
     mask_batch,
     playout_batch,
     set_up_batch,
@@ -65,6 +66,7 @@ class Trinim(Game):
                 stacklevel=2,
             )
         self._takes, self._longer = lines(board)
+        self._broken, self._starts = lines_through(self._takes, board)
         self.num_players = int(num_players)
         self.planes = planes(self.num_players)
         first, last = ([board.names[cell] for cell in cells] for cells in zip(*_ends(self._takes, board), strict=True))
@@ -109,7 +111,9 @@ class Trinim(Game):
         observe_batch(views, out, self.board.rows, self.board.cols)
 
     def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
-        playout_batch(states, seeds, self._takes, self._longer, self.board.neighbours, trace)
+        playout_batch(
+            states, seeds, self._takes, self._longer, self.board.neighbours, self._broken, self._starts, trace
+        )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         marks = np.asarray(symmetry.marks)

@@ -46,6 +46,18 @@ def lines(board: Board) -> tuple[Ints, Ints]:
     return np.array(takes, np.int16), longer
 
 
+def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
+    """The actions that take a cell: `actions[starts[cell] : starts[cell + 1]]`."""
+    through: list[list[int]] = [[] for _ in range(board.size)]
+    for action, (first, d, length) in enumerate(takes.tolist()):
+        cell = first
+        for _ in range(length):
+            through[cell].append(action)
+            cell = board.neighbours[cell, d]
+    starts = np.cumsum([0, *map(len, through)], dtype=np.int32)
+    return np.concatenate(through).astype(np.int32), starts
+
+
 @kernel
 def set_up_batch(states: States, seeds: Seeds) -> None:
     """T3: the pieces in a random order."""
@@ -186,29 +198,39 @@ def mask_batch(states: States, out: Mask, longer: Ints, following: Ints, resign:
 
 
 @kernel
-def playout_batch(states: States, seeds: Seeds, takes: Ints, longer: Ints, following: Ints, trace: Ints) -> None:
-    """Each ply draws uniformly: the occupied cells are gone through, and of k legal actions seen so far the last is
-    kept with probability 1/k, a run of them at a time.
+def playout_batch(
+    states: States, seeds: Seeds, takes: Ints, longer: Ints, following: Ints, broken: Ints, starts: Ints, trace: Ints
+) -> None:
+    """Each ply draws from a list of the legal actions; those that a grab breaks are taken out. Each goes but once, so
+    that a game takes no longer than all lines together are.
     """
+    legal = np.empty(len(takes), np.bool_)
+    left, place = np.empty(len(takes), np.int32), np.empty(len(takes), np.int32)  # left[place[a]] == a, or place is -1
     for i in range(len(states)):
         state = states[i]
-        pieces = state["pieces"]
+        if state["done"]:
+            continue
+        legal[:] = False
+        mark_legal(state["pieces"], longer, following, legal)
+        count = 0
+        for action in range(len(takes)):
+            place[action] = -1
+            if legal[action]:
+                left[count], place[action] = action, count
+                count += 1
         while not state["done"]:
-            seen, action = 0, 0
-            for first in range(len(pieces)):
-                if pieces[first] == EMPTY:
-                    continue
-                seen += 1
-                if draw(seeds, i, seen) == 0:
-                    action = first
-                for d in range(DIRECTIONS):
-                    run, cell = 0, following[first, d]
-                    while cell != NO_CELL and pieces[cell] != EMPTY:
-                        run, cell = run + 1, following[cell, d]
-                    seen += run
-                    choice = draw(seeds, i, seen)
-                    if choice < run:
-                        action = longer[first, d] + choice
+            action = left[draw(seeds, i, count)]
+            cell, direction, length = takes[action, 0], takes[action, 1], takes[action, 2]
+            for _ in range(length):
+                for k in range(starts[cell], starts[cell + 1]):
+                    at = place[broken[k]]
+                    if at >= 0:
+                        place[broken[k]] = -1
+                        count -= 1
+                        if at < count:
+                            left[at] = left[count]
+                            place[left[at]] = at
+                cell = following[cell, direction]
             if trace.size:
                 trace[i, action] = state["to_move"]
             grab(state, takes[action], following)

@@ -1,0 +1,361 @@
+"""How fast are the games beside OpenSpiel, Pgx on the CPU and PettingZoo's classic games?
+
+    pip install -e ".[bench]" && python benchmarks/peers.py
+
+Three questions, the same work for everyone in each:
+
+* random play: choose a legal action at random, play it, write the observation of who is to move next and their mask
+  of legal actions; a game that ends is followed by the next. Batches of BATCH where there are batches.
+* latency: play an action and get observation and mask of one game; choosing the action is not timed.
+* playouts: random play to the end, nothing observed.
+
+Each contender sits in a process of its own, pinned to one core, and they take turns, so that a change of the machine's
+speed meets all of them; "all cores" is one process for each core at once. Compilation comes before the first turn and
+is shown apart. Quoted are the median of the turns and the least and the most.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from importlib.metadata import version
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from machine import machine
+
+BATCH, TURNS, SECONDS, SEED = 1024, 7, 1.0, 2008
+RESULTS = Path(__file__).parent / "results"
+
+
+class Contender(NamedTuple):
+    name: str
+    make: Callable[[], Callable[[], tuple[float, float]]]
+    """In its process: a function that does a piece of work and gives the amount and the seconds it took."""
+
+
+def timed(work: Callable[[], float]) -> Callable[[], tuple[float, float]]:
+    def piece() -> tuple[float, float]:
+        start = time.perf_counter()
+        amount = work()
+        return amount, time.perf_counter() - start
+
+    return piece
+
+
+# pbm_envs
+
+
+def batch_play(name: str, **options: Any) -> Callable[[], tuple[float, float]]:
+    """The vector environment, which is a batch, its observations and masks, and the next games."""
+    import numpy as np
+
+    from pbm_envs import make_game, sample_actions
+    from pbm_envs.vector import VectorGames
+
+    envs, rng = VectorGames(make_game(name, **options), BATCH, copy=False), np.random.default_rng(SEED)
+    _, info = envs.reset(seed=SEED)
+
+    def work() -> float:
+        nonlocal info
+        for _ in range(20):
+            *_, info = envs.step(sample_actions(info["action_mask"], rng))
+        return 20 * BATCH
+
+    return timed(work)
+
+
+def one_game(name: str) -> Callable[[], tuple[float, float]]:
+    """The AEC environment without wrappers."""
+    import importlib
+
+    env = importlib.import_module(f"pbm_envs.{name}_v0").raw_env()
+    return partial(aec_latency, env)
+
+
+def batch_playouts(name: str) -> Callable[[], tuple[float, float]]:
+    import numpy as np
+
+    from pbm_envs import make_game
+
+    game, rng = make_game(name), np.random.default_rng(SEED)
+
+    def work() -> float:
+        game.playout(game.init(BATCH, rng), rng)
+        return BATCH
+
+    return timed(work)
+
+
+# PettingZoo
+
+
+def aec_latency(env: Any) -> tuple[float, float]:
+    """One game: step and observe."""
+    import numpy as np
+
+    spent, plies = 0.0, 0
+    env.reset(seed=random.randrange(2**31))
+    mask = env.observe(env.agent_selection)["action_mask"]
+    while env.agents and not any(env.terminations.values()) and not any(env.truncations.values()):
+        action = int(random.choice(np.flatnonzero(mask)))
+        start = time.perf_counter()
+        env.step(action)
+        mask = env.observe(env.agent_selection)["action_mask"]
+        spent += time.perf_counter() - start
+        plies += 1
+    return plies, spent
+
+
+def aec_play(env: Any) -> float:
+    """One game; choosing as `aec_latency` does."""
+    import numpy as np
+
+    plies = 0
+    env.reset(seed=random.randrange(2**31))
+    mask = env.observe(env.agent_selection)["action_mask"]
+    while env.agents and not any(env.terminations.values()) and not any(env.truncations.values()):
+        env.step(int(random.choice(np.flatnonzero(mask))))
+        mask = env.observe(env.agent_selection)["action_mask"]
+        plies += 1
+    return plies
+
+
+def classic(module: str) -> Any:
+    import importlib
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # PettingZoo's own old import path
+        return importlib.import_module(f"pettingzoo.classic.{module}").raw_env()
+
+
+def classic_play(module: str) -> Callable[[], tuple[float, float]]:
+    return timed(partial(aec_play, classic(module)))
+
+
+def classic_latency(module: str) -> Callable[[], tuple[float, float]]:
+    return partial(aec_latency, classic(module))
+
+
+# OpenSpiel
+
+
+def spiel_observation(game: Any) -> Callable[[Any], object]:
+    if game.get_type().provides_observation_tensor:
+        return lambda state: state.observation_tensor()
+    return lambda state: state.information_state_tensor()
+
+
+def spiel_play(name: str) -> Callable[[], tuple[float, float]]:
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+    observe = spiel_observation(game)
+
+    def work() -> float:
+        plies, state = 0, game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(random.choice(state.legal_actions()))
+            if not state.is_terminal():
+                observe(state)
+                state.legal_actions_mask()
+            plies += 1
+        return plies
+
+    return timed(work)
+
+
+def spiel_latency(name: str) -> Callable[[], tuple[float, float]]:
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+    observe = spiel_observation(game)
+
+    def work() -> tuple[float, float]:
+        plies, spent, state = 0, 0.0, game.new_initial_state()
+        while not state.is_terminal():
+            action = random.choice(state.legal_actions())
+            start = time.perf_counter()
+            state.apply_action(action)
+            if not state.is_terminal():
+                observe(state)
+                state.legal_actions_mask()
+            spent += time.perf_counter() - start
+            plies += 1
+        return plies, spent
+
+    return work
+
+
+def spiel_playouts(name: str) -> Callable[[], tuple[float, float]]:
+    """In C++, as its MCTSBot plays them: 100 a leaf, so that there is next to nothing else to do."""
+    import pyspiel
+
+    game = pyspiel.load_game(name)
+    state, evaluator = game.new_initial_state(), pyspiel.RandomRolloutEvaluator(100, SEED)
+    bot = pyspiel.MCTSBot(game, evaluator, 1.4, 10, 1000, False, SEED, False)
+
+    def work() -> float:
+        bot.mcts_search(state)
+        return 10 * 100
+
+    return timed(work)
+
+
+# Pgx
+
+
+def pgx_play(name: str, steps: int) -> Callable[[], tuple[float, float]]:
+    """`steps` plies of BATCH games in one compiled loop, actions drawn with Gumbel noise."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    import jax
+    import jax.numpy as jnp
+    import pgx
+    from pgx.experimental.wrappers import auto_reset
+
+    env = pgx.make(name)
+    step = jax.vmap(auto_reset(env.step, env.init))
+
+    def ply(_: int, carry: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        state, key, seen = carry
+        key, draw, deal = jax.random.split(key, 3)
+        noise = jax.random.gumbel(draw, state.legal_action_mask.shape)
+        actions = jnp.argmax(jnp.where(state.legal_action_mask, noise, -jnp.inf), axis=1)
+        state = step(state, actions, jax.random.split(deal, BATCH))
+        return state, key, seen + state.observation.sum()  # so that no observation is left out
+
+    run = jax.jit(lambda carry: jax.lax.fori_loop(0, steps, ply, carry))
+    key = jax.random.PRNGKey(SEED)
+    carry = (jax.vmap(env.init)(jax.random.split(key, BATCH)), key, jnp.float32(0))
+
+    def work() -> float:
+        nonlocal carry
+        carry = jax.block_until_ready(run(carry))
+        return steps * BATCH
+
+    return timed(work)
+
+
+OURS = ("chameleon", "unlur", "trinim", "curio")
+SPIEL = ("hex(board_size=11)", "y(board_size=11)", "go(board_size=9)", "dark_hex(board_size=5)")
+CLASSIC = ("connect_four_v3", "tictactoe_v3", "chess_v6", "go_v5")
+QUESTIONS: dict[str, list[Contender]] = {
+    "random play, plies a second": [
+        *(Contender(f"pbm_envs {name}", partial(batch_play, name)) for name in OURS),
+        Contender("pgx hex (11x11)", partial(pgx_play, "hex", 20)),
+        Contender("pgx gardner_chess", partial(pgx_play, "gardner_chess", 2)),
+        *(Contender(f"open_spiel {name}", partial(spiel_play, name)) for name in SPIEL),
+        *(Contender(f"pettingzoo {module}", partial(classic_play, module)) for module in CLASSIC),
+    ],
+    "latency, plies a second": [
+        *(Contender(f"pbm_envs {name}", partial(one_game, name)) for name in OURS),
+        *(Contender(f"open_spiel {name}", partial(spiel_latency, name)) for name in SPIEL),
+        *(Contender(f"pettingzoo {module}", partial(classic_latency, module)) for module in CLASSIC),
+    ],
+    "playouts a second": [
+        *(Contender(f"pbm_envs {name}", partial(batch_playouts, name)) for name in OURS),
+        *(
+            Contender(f"open_spiel {name}", partial(spiel_playouts, name))
+            for name in (*SPIEL[:3], "havannah(board_size=6)")
+        ),
+    ],
+}
+
+
+class Seat:
+    """A contender in a process of its own, on one core."""
+
+    def __init__(self, contender: Contender, core: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(contender, core, theirs), daemon=True)
+        self._process.start()
+
+    def start(self) -> None:
+        self._line.send("go")
+
+    def result(self) -> Any:
+        return self._line.recv()
+
+    def leave(self) -> None:
+        self._line.send("stop")
+        self._process.join()
+
+
+def serve(contender: Contender, core: int, line: Connection) -> None:
+    os.sched_setaffinity(0, {core})
+    start = time.perf_counter()
+    piece = contender.make()
+    piece()
+    line.send(time.perf_counter() - start)
+    while line.recv() == "go":
+        amount, seconds = 0.0, 0.0
+        while seconds < SECONDS:
+            more, took = piece()
+            amount, seconds = amount + more, seconds + took
+        line.send(amount / seconds)
+
+
+def turns(contenders: list[Contender], cores: list[int]) -> tuple[dict[str, float], dict[str, list[float]]]:
+    """Seconds until the first piece of work was done, and the rates of TURNS turns, summed over the cores."""
+    tables, ready = {}, {}
+    for contender in contenders:
+        tables[contender.name] = [Seat(contender, core) for core in cores]
+        ready[contender.name] = max(seat.result() for seat in tables[contender.name])
+    rates: dict[str, list[float]] = {name: [] for name in tables}
+    for _ in range(TURNS):
+        for name, seats in tables.items():
+            for seat in seats:
+                seat.start()
+            rates[name].append(sum(seat.result() for seat in seats))
+    for seats in tables.values():
+        for seat in seats:
+            seat.leave()
+    return ready, rates
+
+
+def main() -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    print(machine())
+    print(", ".join(f"{name} {version(name)}" for name in ("open_spiel", "pgx", "jax")))
+    record: dict[str, Any] = {}
+    for question, contenders in QUESTIONS.items():
+        ready, alone = turns(contenders, cores[-1:])
+        together = turns(contenders, cores)[1]
+        print(f"\n{question}; median of {TURNS} turns of {SECONDS:g} s (least ... most)")
+        print(f"{'':36} {'one core':>12} {'':27} {f'{len(cores)} cores':>12} {'first, s':>9}")
+        for name, rates in alone.items():
+            spread = f"({min(rates):,.0f} ... {max(rates):,.0f})"
+            median, both = statistics.median(rates), statistics.median(together[name])
+            print(f"{name:36} {median:12,.0f} {spread:>27} {both:12,.0f} {ready[name]:9.1f}", flush=True)
+        record[question] = alone
+    plot(record)
+
+
+def plot(record: dict[str, dict[str, list[float]]]) -> None:
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(len(record), 1, figsize=(8, 11), layout="constrained")
+    for axis, (question, contenders) in zip(axes, record.items(), strict=True):
+        names = list(contenders)[::-1]
+        middles = [statistics.median(contenders[name]) for name in names]
+        colours = ["tab:blue" if name.startswith("pbm_envs") else "tab:gray" for name in names]
+        axis.barh(names, middles, color=colours)
+        axis.set(xscale="log", title=f"{question}, one core")
+        axis.bar_label(axis.containers[0], labels=[f"{middle:,.0f}" for middle in middles], padding=3, fontsize=8)
+        axis.margins(x=0.15)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(RESULTS / "peers.svg")
+    (RESULTS / "peers.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""How fast is a step of N games in lockstep, and how far is that from what the memory allows?
+
+    pip install -e ".[bench]" && python benchmarks/vector_speed.py
+
+On one core, random play, by processor time: a *game-step* plays one ply in one game and leaves an observation and a
+mask for who is to move next. *core*: `step`, `view`, `observe` and `legal_action_mask` into arrays that are there; no
+game ends. *env*: the vector environment, with its checks, infos, last observations and next games; `copy=False`.
+Drawing actions is not timed. *floor*: writing as many bytes of observations and masks, and nothing else. Sizes take
+turns; medians of ROUNDS rounds.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+from machine import machine
+
+from pbm_envs import GAMES, Game, make_game, sample_actions
+from pbm_envs.state import copied
+from pbm_envs.vector import VectorGames
+
+SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
+ROUNDS, PLIES, SEED = 7, 40, 2008
+
+
+def core(game: Game, count: int) -> float:
+    """Seconds a game-step, over the first plies of games none of which ends."""
+    rng = np.random.default_rng(SEED)
+    states = game.init(count, rng)
+    views, masks = np.empty_like(states), np.empty((count, game.num_actions), np.bool_)
+    planes = np.empty((count, *game.observation_shape), np.int8)
+    game.legal_action_mask(states, out=masks)
+    plies = min(PLIES, 4 if game.name == "trinim" else 12)
+    spent = 0.0
+    for _ in range(plies):
+        actions = sample_actions(masks, rng)
+        before = copied(states)
+        start = time.process_time()
+        game.step(states, actions)
+        game.view(states, states["to_move"], out=views)
+        game.observe(views, out=planes)
+        game.legal_action_mask(views, out=masks)
+        spent += time.process_time() - start
+        if states["done"].any():  # Curio: a royal may fall early
+            states[states["done"]] = before[states["done"]]
+            game.legal_action_mask(states, out=masks)
+    return spent / plies / count
+
+
+def env(game: Game, count: int) -> float:
+    envs, rng = VectorGames(game, count, copy=False), np.random.default_rng(SEED)
+    _, info = envs.reset(seed=SEED)
+    spent = 0.0
+    for _ in range(PLIES):
+        actions = sample_actions(info["action_mask"], rng)
+        start = time.process_time()
+        *_, info = envs.step(actions)
+        spent += time.process_time() - start
+    return spent / PLIES / count
+
+
+def floor(game: Game, count: int) -> float:
+    planes = np.empty((count, *game.observation_shape), np.int8)
+    masks = np.empty((count, game.num_actions), np.bool_)
+    start = time.process_time()
+    for k in range(PLIES):
+        planes.fill(k & 1)
+        masks.fill(k & 1)
+    return (time.process_time() - start) / PLIES / count
+
+
+MEASURES: dict[str, Callable[[Game, int], float]] = {"core": core, "env": env, "floor": floor}
+
+
+def main() -> None:
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    print(machine())
+    print(
+        "\nnanoseconds a game-step, one core, and million game-steps a second; bytes: of the observation and the mask"
+    )
+    for name in GAMES:
+        game = make_game(name)
+        size = int(np.prod(game.observation_shape)) + game.num_actions
+        print(f"\n{game!r}: {game.dtype.itemsize} bytes a state, {size} bytes an observation and mask")
+        print(
+            f"{'games':>7}" + "".join(f"{measure:>10}" for measure in MEASURES) + f"{'core, M/s':>12}{'env, M/s':>10}"
+        )
+        for measure in MEASURES.values():
+            measure(game, 2)  # compile
+        times: dict[tuple[int, str], list[float]] = {}
+        for _ in range(ROUNDS):
+            for count in SIZES:
+                for name_of, measure in MEASURES.items():
+                    times.setdefault((count, name_of), []).append(measure(game, count))
+        for count in SIZES:
+            core_, env_, floor_ = (statistics.median(times[count, measure]) * 1e9 for measure in MEASURES)
+            print(f"{count:7}{core_:10.0f}{env_:10.0f}{floor_:10.0f}{1e3 / core_:12.2f}{1e3 / env_:12.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
