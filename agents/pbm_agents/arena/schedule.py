@@ -25,6 +25,8 @@ from .match import Opening, ask, play_games
 
 ROUND_ROBIN, GAUNTLET, PAIRS = FORMS = ("round-robin", "gauntlet", "pairs")
 TRIES = 1000
+MOST_OPENINGS = 1_000_000
+"""The schedule is made before the first game is played."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,13 @@ class Tournament:
         if self.form == PAIRS and len(self.agents) % 2:
             raise ValueError(f"pairs of {len(self.agents)} agents: expected an even number")
         for name, low in {"openings": 1, "opening_moves": 0, "seed": 0, "batch": 1}.items():
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} is {getattr(self, name)}: expected at least {low}")
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise ValueError(f"{name} is {value!r}: expected an integer")
+            if value < low:
+                raise ValueError(f"{name} is {value}: expected at least {low}")
+        if self.openings > MOST_OPENINGS:
+            raise ValueError(f"openings is {self.openings}: expected at most {MOST_OPENINGS}")
         for agent in self.agents:
             make_agent(agent)
 
@@ -161,6 +168,8 @@ def chunks(openings: list[Opening], size: int) -> Iterator[list[Opening]]:
 
 def draw_opening(game: Game, seed: int, board: str | None, moves: int) -> Opening:
     """The opening of this seed, with so many random moves, none of which resigns or ends the game."""
+    if moves >= game.max_plies:
+        raise ValueError(f"opening_moves is {moves}: {game!r} is over after {game.max_plies} plies at most")
     rng = np.random.default_rng((seed, 1))
     for _ in range(TRIES):
         texts: list[str] = []

@@ -32,7 +32,7 @@ SIMULATIONS = 1000
 def bench(
     game: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
     options: Options = None,
-    seconds: Annotated[float, typer.Option(min=0, help="For each figure, at least.")] = 0.5,
+    seconds: Annotated[float, typer.Option(min=0, max=3600, help="For each figure, at least.")] = 0.5,
 ) -> None:
     """Measure speed on this machine.
 

@@ -50,7 +50,7 @@ def play(
     moves: Annotated[str, typer.Option(help="Start after these moves, separated by blanks.")] = "",
     hint: Annotated[str, typer.Option(metavar="AGENT", help="Who is asked for hints.")] = AGENT,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the game there when it is left.")] = None,
-    pause: Annotated[float, typer.Option(min=0, help="Seconds after each move of an agent.")] = 0,
+    pause: Annotated[float, typer.Option(min=0, max=3600, help="Seconds after each move of an agent.")] = 0,
 ) -> None:
     """Play a game, or watch one.
 
