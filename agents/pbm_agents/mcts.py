@@ -22,10 +22,16 @@ DEFAULT_WORLDS = 10
 class SearchAgent:
     """Plays the best action of a search; with a temperature, one drawn by visits."""
 
-    def __init__(self, *, temperature: float = 0.0, **settings: Any) -> None:
-        """`settings` of `Search`; without a budget, DEFAULT_SIMULATIONS."""
+    def __init__(self, *, temperature: float = 0.0, network: str | None = None, **settings: Any) -> None:
+        """`settings` of `Search`; without a budget, DEFAULT_SIMULATIONS. `network`: a file of `PolicyValueNetwork.save`
+        (extra `torch`), which is then the evaluator.
+        """
         check_temperature(temperature)
         self.temperature = temperature
+        if network is not None:
+            from .network import PolicyValueNetwork
+
+            settings["evaluator"] = PolicyValueNetwork.load(network).evaluator()
         self.search = Search(**_with_budget(settings))
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:

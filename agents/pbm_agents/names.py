@@ -7,12 +7,14 @@
 | `mcts:seconds=0.5,c=1.2` | the same by the clock |
 | `ismcts:simulations=400` | another name of `mcts`, for Curio |
 | `pimc:worlds=10,simulations=1000` | determinized trees that vote |
+| `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
+| `mcts:simulations=100,network=network.pt` | the same tree search with the network's priors and values |
 | `openspiel-mcts:simulations=1000,c=2` | OpenSpiel's MCTS, in open games (extra `openspiel`) |
 | `openspiel-ismcts:simulations=1000,c=2` | OpenSpiel's ISMCTS, in Curio |
 | `package.module:attribute` | your own: an agent, or what makes one when called without arguments |
 
-The options of `mcts`, `ismcts` and `pimc` are those of `Search` that are numbers or flags, and `temperature` or
-`worlds`.
+The options of `mcts`, `ismcts` and `pimc` are those of `Search` that are numbers or flags; `temperature` and `network`,
+or `worlds`. A file's name cannot contain a comma.
 """
 
 from __future__ import annotations
@@ -28,14 +30,25 @@ from .mcts import PIMCAgent, SearchAgent
 from .openspiel import OpenSpielISMCTS, OpenSpielMCTS
 from .search import Search
 
+
+def network_agent(*, file: str = "network.pt", temperature: float = 0.0) -> Agent:
+    """PyTorch is imported when a network is asked for."""
+    from .network import NetworkAgent, PolicyValueNetwork
+
+    return NetworkAgent(PolicyValueNetwork.load(file), temperature)
+
+
 KINDS: dict[str, Callable[..., Agent]] = {
     "random": RandomAgent,
     "mcts": SearchAgent,
     "ismcts": SearchAgent,
     "pimc": PIMCAgent,
+    "network": network_agent,
     "openspiel-mcts": OpenSpielMCTS,
     "openspiel-ismcts": OpenSpielISMCTS,
 }
+FILES = ("file", "network")
+"""Options that are not numbers or flags."""
 LONGEST = 300
 """Characters of what other people's code says that a message repeats."""
 
@@ -73,7 +86,7 @@ def make_agent(name: str) -> Agent:
             raise ValueError(f"{part!r} in {name!r}: expected option=value with one of the options: {expected}")
         if option in options:
             raise ValueError(f"{option!r} is given twice in {name!r}")
-        options[option] = _value(text, part, name)
+        options[option] = text if option in FILES else _value(text, part, name)
     return KINDS[kind](**options)
 
 

@@ -82,8 +82,8 @@ def replayed(
         held.append(_moves(record, agents))
         while sum(len(part.returns) for part in held) >= size:
             whole = joined(held)
-            yield Examples(*(part[:size] for part in whole))
-            held = [Examples(*(part[size:] for part in whole))]
+            yield _cut(whole, slice(size))
+            held = [_cut(whole, slice(size, None))]
     if sum(len(part.returns) for part in held):
         yield joined(held)
 
@@ -98,7 +98,7 @@ def augmented(game: Game, examples: Examples, which: int | NDArray[np.integer[An
         raise ValueError(
             f"which is {which!r}: expected integers in 0..{len(game.symmetries) - 1}, one for each example"
         )
-    numbers, moves = _sources(game)
+    numbers, moves = sources(game)
     flat = examples.observations.reshape(count, -1)
     if flat.shape[1] != numbers.shape[1] or examples.masks.shape[1] != moves.shape[1]:
         raise ValueError(
@@ -117,6 +117,11 @@ def joined(parts: Iterable[Examples]) -> Examples:
     if not (parts := list(parts)):
         raise ValueError("there are no examples to join: expected some")
     return Examples(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _cut(whole: Examples, rows: slice) -> Examples:
+    observations, masks, policies, returns = whole
+    return Examples(observations[rows], masks[rows], policies[rows], returns[rows])
 
 
 def _moves(record: GameRecord, agents: Collection[str] | None) -> Examples:
@@ -143,7 +148,7 @@ def _from_mover(returns: Floats, movers: NDArray[np.int64]) -> Floats:
 
 
 @lru_cache(maxsize=8)
-def _sources(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def sources(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Under each symmetry, where each number of an observation (S, rows x cols x planes) and each action (S, A) was.
     Returns need none: turns go round in the same way under every name.
     """

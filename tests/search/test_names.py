@@ -43,7 +43,7 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, earl
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("mtcs", "'mtcs' is no agent: expected random, mcts, ismcts, pimc, openspiel-mcts, .* or module:attribute"),
+        ("mtcs", "'mtcs' is no agent: expected random, mcts, ismcts, pimc, network, openspiel-mcts, .* or module:attribute"),
         ("MCTS", "'MCTS' is no agent: expected random, mcts"),
         ("", "'' is no agent: expected random, mcts"),
         ("mtcs:simulations=5", "'mtcs:simulations=5' is no agent: expected random, mcts"),
@@ -58,6 +58,9 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, earl
         ("mcts:evaluator=1", "'evaluator=1' in .*: expected option=value with one of the options: "),
         ("mcts:worlds=3", "'worlds=3' in .*temperature"),
         ("pimc:temperature=1", "'temperature=1' in .*worlds"),
+        ("pimc:network=net.pt", "'network=net.pt' in .*worlds"),
+        ("network:net.pt", "'net.pt' in 'network:net.pt': .*: file, temperature"),
+        ("network:temperature=net.pt", "'temperature=net.pt' in .*: expected a number"),
         ("random:seed=1", "'seed=1' in 'random:seed=1': .*: none"),
         ("mcts:simulations=0", "simulations is 0: expected an integer from 1 up"),
         ("mcts:simulations=5,seconds=1", "simulations=5, seconds=1: expected one of the two"),
@@ -72,6 +75,14 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, earl
 )
 def test_bad_names(name, complaint):
     with pytest.raises(ValueError, match=complaint):
+        make_agent(name)
+
+
+@pytest.mark.parametrize("name", ["network", "network:file=net.pt", "mcts:simulations=5,network=net.pt"])
+def test_networks_need_pytorch(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "pbm_agents.network", raising=False)
+    with pytest.raises(ImportError, match=r"networks need PyTorch: pip install 'pbm-envs\[torch\]'"):
         make_agent(name)
 
 

@@ -1,0 +1,215 @@
+"""Networks: symmetric, saved and loaded, playing and judging by name, in games of two and of three."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from pbm_envs.testing import positions, sample
+
+pytestmark = pytest.mark.libraries
+torch = pytest.importorskip("torch")
+
+from pbm_agents import Search, evaluate, make_agent
+from pbm_agents.arena import Tournament, play_tournament
+from pbm_agents.network import FORMAT, NetworkAgent, PolicyValueNetwork
+from pbm_agents.training_data import Examples, augmented, self_play
+
+GAMES = [Chameleon(size=4), Curio(), Trinim(num_players=3), Unlur(radius=3, allow_resign=True)]
+every_game = pytest.mark.parametrize("game", GAMES, ids=str)
+
+
+def network_of(game, seed=1):
+    """Untrained, but with opinions."""
+    torch.manual_seed(seed)
+    network = PolicyValueNetwork(game, hidden=32)
+    torch.nn.init.normal_(network.policy.weight)
+    torch.nn.init.normal_(network.value.weight, std=0.1)
+    return network.eval()
+
+
+def movers_see(game, states):
+    return game.perceive(states, states["to_move"])
+
+
+def open_positions(game, seed=1):
+    states = sample(game, np.random.default_rng(seed))
+    return states[~states["done"]]
+
+
+@every_game
+def test_probabilities_and_values(game):
+    masks = movers_see(game, open_positions(game))[1]
+    chances, values = network_of(game).priors_and_values(*movers_see(game, open_positions(game)))
+    assert chances.shape == masks.shape
+    assert np.allclose(chances.sum(axis=1), 1, atol=1e-5)
+    assert not chances[~masks].any()
+    assert chances.max() > 0.3
+    assert values.shape == (len(masks), game.num_players)
+    assert np.abs(values).max() <= 1
+    assert np.allclose(values.sum(axis=1), 0, atol=1e-5)
+    assert values.std() > 0.01
+
+
+@every_game
+def test_what_is_symmetric_is_judged_alike(game):
+    """In positions that are symmetric to themselves it may prefer one of several symmetric actions."""
+    network, states = network_of(game), open_positions(game)
+    observations, masks = movers_see(game, states)
+    chances, values = network.priors_and_values(observations, masks)
+    examples = Examples(observations, masks, chances, values)
+    forms = [augmented(game, examples, k).observations for k in range(len(game.symmetries))]
+    alone = sum((form == observations).all(axis=(1, 2, 3)) for form in forms) == 1
+    assert alone.sum() >= 5
+    for symmetry in game.symmetries:
+        renamed = game.transform(states, symmetry)
+        others, same = network.priors_and_values(*movers_see(game, renamed))
+        assert np.allclose(same, values, atol=1e-4), symmetry.name
+        assert np.allclose(others[:, symmetry.actions][alone], chances[alone], atol=1e-4), symmetry.name
+        assert np.allclose(np.sort(others), np.sort(chances), atol=1e-4), symmetry.name
+
+
+@every_game
+def test_a_file_holds_it_all(game, tmp_path):
+    network = network_of(game)
+    network.save(tmp_path / "network.pt")
+    network.save(tmp_path / "network.pt")  # over the old one
+    assert [path.name for path in tmp_path.iterdir()] == ["network.pt"]
+    again = PolicyValueNetwork.load(tmp_path / "network.pt")
+    assert again.game == game
+    assert again.settings == network.settings
+    seen = movers_see(game, open_positions(game))
+    for part, expected in zip(again.priors_and_values(*seen), network.priors_and_values(*seen), strict=True):
+        assert (part == expected).all()
+
+
+class Evil:
+    def __reduce__(self):
+        return print, ("executed",)
+
+
+def test_files_that_are_none(tmp_path, capsys):
+    game, path = Chameleon(size=3), tmp_path / "network.pt"
+    with pytest.raises(ValueError, match=r"no file .*network\.pt"):
+        PolicyValueNetwork.load(path)
+    with pytest.raises(ValueError, match="cannot be read"):
+        PolicyValueNetwork.load(tmp_path)
+    network_of(game).save(path)
+    whole = path.read_bytes()
+    for broken in (b"", b"no network", whole[:100], whole[: len(whole) // 2]):
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"cannot be read: expected a file that torch.save has written"):
+            PolicyValueNetwork.load(path)
+    for thing in ({"weights": 1}, [1, 2], Evil()):
+        torch.save(thing, path)
+        with pytest.raises(ValueError, match=r"is no network: expected|cannot be read"):
+            PolicyValueNetwork.load(path)
+    assert "executed" not in capsys.readouterr().out
+    good = {"format": FORMAT, "game": "chameleon", "options": {"size": 3}, "settings": {"hidden": 32, "layers": 3}}
+    weights = network_of(game).state_dict()
+    for wrong in ({"game": "chess"}, {"options": {"size": 4}}, {"options": {"colour": 1}}, {"settings": {"hidden": 0}}):
+        torch.save(good | {"weights": weights} | wrong, path)
+        with pytest.raises(ValueError, match="no network of this version of pbm_envs"):
+            PolicyValueNetwork.load(path)
+    torch.save(good, path)
+    with pytest.raises(ValueError, match=r"no network of this version.*weights"):
+        PolicyValueNetwork.load(path)
+
+
+@pytest.mark.parametrize("settings", [{"hidden": 0}, {"layers": 0}, {"hidden": 1.5}, {"layers": True}], ids=str)
+def test_sizes_that_cannot_be(settings):
+    [[name, value]] = settings.items()
+    with pytest.raises(ValueError, match=f"{name} is {value!r}: expected an integer from 1 up"):
+        PolicyValueNetwork(Chameleon(size=3), **settings)
+
+
+def test_it_plays_its_best_action_or_draws():
+    game, rng = Chameleon(size=3, swap_rule=False), np.random.default_rng(1)
+    network = network_of(game)
+    states = positions(game, rng, 2, 1)
+    [chances] = network.priors_and_values(*movers_see(game, states))[0]
+    views = game.view(np.repeat(states, 4000), states["to_move"][0])
+    assert set(NetworkAgent(network).act(game, views, rng).tolist()) == {chances.argmax()}
+    for temperature in (1.0, 0.5):
+        expected = chances ** (1 / temperature) / (chances ** (1 / temperature)).sum()
+        drawn = np.bincount(NetworkAgent(network, temperature).act(game, views, rng), minlength=game.num_actions) / 4000
+        assert np.allclose(drawn, expected, atol=0.04)
+        assert not drawn[chances == 0].any()
+    with pytest.raises(ValueError, match="temperature is -1"):
+        NetworkAgent(network, -1)
+
+
+def test_it_knows_its_game_and_its_turn(tmp_path):
+    network_of(Chameleon(size=3)).save(tmp_path / "network.pt")
+    other, rng = Chameleon(size=3, swap_rule=False), np.random.default_rng(1)
+    for name in (f"network:file={tmp_path}/network.pt", f"mcts:simulations=5,network={tmp_path}/network.pt"):
+        with pytest.raises(ValueError, match=r"Chameleon\(size=3, swap_rule=True.*not .*swap_rule=False"):
+            make_agent(name).act(other, other.init(1, rng), rng)
+        game = Chameleon(size=3)
+        with pytest.raises(ValueError, match="row 1"):
+            make_agent(name).act(game, game.view(game.init(2, rng), [0, 1]), rng)
+
+
+@pytest.mark.parametrize("name", ["network:file={}", "mcts:simulations=5,network={}"])
+def test_names_of_files_that_are_none(name, tmp_path):
+    with pytest.raises(ValueError, match="there is no file"):
+        make_agent(name.format(tmp_path / "nothing.pt"))
+
+
+@every_game
+def test_it_judges_a_search(game):
+    """Whose values are by seat: of the leaf after one simulation."""
+    network, rng = network_of(game), np.random.default_rng(1)
+    states = positions(game, rng, 2, 6)
+    states = states[~states["done"]]
+    views = game.view(states, states["to_move"])
+    results = Search(simulations=1, evaluator=network.evaluator()).run(game, views, rng)
+    for state, result in zip(states, results, strict=True):
+        leaf = np.array([state])
+        game.step(leaf, [result.best])
+        if leaf["done"][0] or not game.perfect_information:
+            continue
+        _, [values] = network.priors_and_values(*movers_see(game, leaf))
+        assert np.allclose(result.value, np.roll(values, leaf["to_move"][0]), atol=1e-5)
+    examples = self_play(game, Search(simulations=8, evaluator=network.evaluator()), 2, rng)
+    assert not examples.policies[~examples.masks].any()
+
+
+def test_a_tournament_of_networks_and_searches(tmp_path):
+    game = Trinim(size=3, num_players=3)
+    network_of(game).save(tmp_path / "my network.pt")
+    agents = (
+        "random",
+        f"network:file={tmp_path}/my network.pt",
+        f"mcts:simulations=8,network={tmp_path}/my network.pt",
+    )
+    records = play_tournament(Tournament((game,), agents, openings=2), tmp_path / "results")
+    assert len(records) == 12
+    assert not any(record.forfeits for record in records)
+
+
+def test_it_can_learn():
+    """By the moves and results of a search: probabilities rise, values come closer."""
+    game, rng = Chameleon(size=3), np.random.default_rng(1)
+    examples = self_play(game, Search(simulations=50), 40, rng)
+    network = network_of(game)
+    optimizer = torch.optim.Adam(network.parameters(), 1e-2)
+    parts = [torch.from_numpy(part) for part in examples]
+    losses = []
+    for _ in range(60):
+        logits, values = network(parts[0], parts[1])
+        loss = -(parts[2] * logits.log_softmax(dim=1)).sum(dim=1).mean() + (values - parts[3]).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < 0.6 * losses[0]
+    policy = lambda observations, masks: network.priors_and_values(observations, masks)[0]  # noqa: E731
+    assert evaluate(policy, game, games=100)["random"].score.value > 0.75
+
+
+def test_agents_do_without_pytorch_until_asked():
+    code = "import sys, pbm_agents; pbm_agents.make_agent('mcts:simulations=5'); sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
