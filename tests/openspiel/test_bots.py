@@ -3,7 +3,6 @@
 import sys
 
 import numpy as np
-import pyspiel
 import pytest
 from open_spiel.python.algorithms import ismcts, mcts
 from open_spiel.python.bots.uniform_random import UniformRandomBot
@@ -58,16 +57,20 @@ def test_an_agent_by_name_plays_from_views(rules):
     assert agent.act(rules, views, np.random.default_rng(3)).tolist() == actions.tolist()
 
 
-def test_it_finds_a_win():
-    """Chameleon H3, and Curio C10 where it is plain to see: `c1` takes the last royal piece."""
+def test_it_finds_a_win_in_chameleon():
+    """H3"""
     rules = Chameleon(size=3, swap_rule=False)
     state = play(rules, "b1x a3o b2x c3o")
-    view = rules.view(state, 0)
-    [action] = make_agent("openspiel-mcts:simulations=200").act(rules, view, np.random.default_rng(4))
+    [action] = make_agent("openspiel-mcts:simulations=200").act(rules, rules.view(state, 0), np.random.default_rng(4))
     rules.step(state, [action])
     assert state["returns"][0].tolist() == [1, -1]
+
+
+def test_it_finds_a_win_in_curio():
+    """C10: it captures the last royal piece, which shows."""
     state = SMALL.init(1, np.random.default_rng(0), ". D11 ./. . D22/. . ./L11 . L22")
-    [action] = make_agent("openspiel-ismcts:simulations=200").act(SMALL, SMALL.view(state, 0), np.random.default_rng(4))
+    agent = make_agent("openspiel-ismcts:simulations=200")
+    [action] = agent.act(SMALL, SMALL.view(state, 0), np.random.default_rng(4))
     assert SMALL.action_to_string(int(action)) == "c1-c3"
 
 
@@ -94,7 +97,7 @@ def test_ismcts_does_not_know_what_it_cannot_see(options):
     assert one.tolist() == other.tolist()
 
 
-def test_a_tournament_against_ours(tmp_path):
+def test_a_tournament_against_ours_in_chameleon(tmp_path):
     names = ("random", "mcts:simulations=40", "openspiel-mcts:simulations=40")
     records = play_tournament(Tournament((Chameleon(size=3),), names, openings=3), tmp_path)
     assert {name for record in records for name in record.agents} == set(names)
@@ -146,4 +149,3 @@ def test_without_openspiel(monkeypatch):
     monkeypatch.delattr("pbm_envs.adapters.openspiel")
     with pytest.raises(ImportError, match=r"OpenSpiel is not installed: pip install 'pbm-envs\[openspiel\]'"):
         make_agent("openspiel-mcts")
-    assert pyspiel is not None
