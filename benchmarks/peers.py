@@ -115,20 +115,6 @@ def aec_latency(env: Any) -> tuple[float, float]:
     return plies, spent
 
 
-def aec_play(env: Any) -> float:
-    """One game; choosing as `aec_latency` does."""
-    import numpy as np
-
-    plies = 0
-    env.reset(seed=random.randrange(2**31))
-    mask = env.observe(env.agent_selection)["action_mask"]
-    while env.agents and not any(env.terminations.values()) and not any(env.truncations.values()):
-        env.step(int(random.choice(np.flatnonzero(mask))))
-        mask = env.observe(env.agent_selection)["action_mask"]
-        plies += 1
-    return plies
-
-
 def classic(module: str) -> Any:
     import importlib
 
@@ -138,7 +124,8 @@ def classic(module: str) -> Any:
 
 
 def classic_play(module: str) -> Callable[[], tuple[float, float]]:
-    return timed(partial(aec_play, classic(module)))
+    env = classic(module)
+    return timed(lambda: aec_latency(env)[0])
 
 
 def classic_latency(module: str) -> Callable[[], tuple[float, float]]:
@@ -148,36 +135,12 @@ def classic_latency(module: str) -> Callable[[], tuple[float, float]]:
 # OpenSpiel
 
 
-def spiel_observation(game: Any) -> Callable[[Any], object]:
-    if game.get_type().provides_observation_tensor:
-        return lambda state: state.observation_tensor()
-    return lambda state: state.information_state_tensor()
-
-
-def spiel_play(name: str) -> Callable[[], tuple[float, float]]:
-    import pyspiel
-
-    game = pyspiel.load_game(name)
-    observe = spiel_observation(game)
-
-    def work() -> float:
-        plies, state = 0, game.new_initial_state()
-        while not state.is_terminal():
-            state.apply_action(random.choice(state.legal_actions()))
-            if not state.is_terminal():
-                observe(state)
-                state.legal_actions_mask()
-            plies += 1
-        return plies
-
-    return timed(work)
-
-
 def spiel_latency(name: str) -> Callable[[], tuple[float, float]]:
+    """One game: apply the action, observation and mask."""
     import pyspiel
 
     game = pyspiel.load_game(name)
-    observe = spiel_observation(game)
+    observes = game.get_type().provides_observation_tensor
 
     def work() -> tuple[float, float]:
         plies, spent, state = 0, 0.0, game.new_initial_state()
@@ -186,13 +149,18 @@ def spiel_latency(name: str) -> Callable[[], tuple[float, float]]:
             start = time.perf_counter()
             state.apply_action(action)
             if not state.is_terminal():
-                observe(state)
+                state.observation_tensor() if observes else state.information_state_tensor()
                 state.legal_actions_mask()
             spent += time.perf_counter() - start
             plies += 1
         return plies, spent
 
     return work
+
+
+def spiel_play(name: str) -> Callable[[], tuple[float, float]]:
+    work = spiel_latency(name)
+    return timed(lambda: work()[0])
 
 
 def spiel_playouts(name: str) -> Callable[[], tuple[float, float]]:
