@@ -8,7 +8,10 @@ STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
 	tests/test_single.py
 
-.PHONY: demo test test-slow test-nojit test-oldest test-libraries check docs lint format clean
+NOTEBOOKS := $(wildcard notebooks/*.ipynb)
+WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
+
+.PHONY: demo test test-slow test-nojit test-oldest test-libraries check docs notebooks lint format clean
 
 demo: $(STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.demo
@@ -19,6 +22,7 @@ test: $(STAMP)  ## all tests but the slow ones, on two processes
 test-slow: $(STAMP)  ## the slow ones, with Ray if there is one for this Python
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[ray]"
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow
+	$(BIN)/python -m pytest -n 2 -q --nbmake $(filter-out $(WITH_TORCH),$(NOTEBOOKS))
 
 test-nojit: $(STAMP)  ## the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m smallest
@@ -30,10 +34,15 @@ test-oldest:  ## the oldest supported versions, in an environment of their own
 
 test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the programs that train with RL libraries
 	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
+	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
 	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py
 
 docs: $(STAMP)  ## the site, in docs/_build/html; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+
+notebooks: $(STAMP) $(VENV)-libraries/installed  ## run them anew, and keep what they show
+	$(BIN)/python notebooks/execute.py $(filter-out $(WITH_TORCH),$(NOTEBOOKS))
+	$(VENV)-libraries/bin/python notebooks/execute.py $(WITH_TORCH)
 
 lint: $(STAMP)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
