@@ -31,7 +31,9 @@ class Notation:
         if not isinstance(text, str):
             raise ValueError(f"{text!r} is no {self._game} move: expected {self._form}")
         plain = text.strip()
+        if plain.isascii():  # the kelvin sign would become our k
+            plain = plain.lower()
         try:
-            return self._actions[plain.lower() if plain.isascii() else plain]  # other letters may become ours (K: kelvin)
+            return self._actions[plain]
         except KeyError:
             raise ValueError(f"{text!r} is no {self._game} move: expected {self._form}") from None

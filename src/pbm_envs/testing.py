@@ -233,15 +233,29 @@ def _refuses(call: Callable[[], object], *words: str) -> None:
 
 
 def check_boards(game: Game, rng: Rng) -> None:
-    """The text of a start position is read back as the same position."""
+    """The text of a start position is read back as the same position; what is no text of a board is a ValueError, and
+    what is one although somebody has changed it is written as it was read.
+    """
     states = game.init(4, rng)
     for row in range(len(states)):
         text = game.board_to_string(states[row])
         again = game.init(1, rng, board=text)
         assert equal(again, states[row : row + 1])
         assert game.board_to_string(again) == text
-    for wrong in ("", "/", "no board", "....", text + "/x"):
-        _refuses(partial(game.init, 1, rng, board=wrong), repr(wrong))
+    unknown: list[object] = ["", "/", "no board", "....", text + "/x", 5, b"", [text], {}]
+    for wrong in unknown:
+        _refuses(partial(game.init, 1, rng, board=cast(str, wrong)), repr(wrong), "expected")
+    letters = [*text, *"/. \n", *string.printable[:70], "\0", "é"]
+    for _ in range(100):
+        k = rng.integers(len(text) + 1)
+        changed = text[:k] + str(rng.choice(letters)) + text[k + rng.integers(3) :]
+        try:
+            again = game.init(1, rng, board=changed)
+        except ValueError:
+            continue
+        written = game.board_to_string(again)
+        assert "".join(written.split()).lower() == "".join(changed.split()).lower()
+        assert equal(game.init(1, rng, board=written), again)
 
 
 def check_observations(game: Game, rng: Rng) -> None:
