@@ -135,7 +135,7 @@ def test_names_of_agents(examples):
     def check(name):
         try:
             agent = make_agent(name)
-        except ValueError as error:
+        except (ValueError, ImportError) as error:  # a network, where there is no PyTorch
             one_line(error)
         else:
             assert callable(agent.act)
