@@ -1,9 +1,11 @@
 """The arena: agents play tournaments, and their games are rated.
 
-tournament = Tournament((Chameleon(size=5),), ("random", "mcts:simulations=50"), openings=10)
-records = play_tournament(tournament, "folder", workers=2)
-for standing in standings(records):
-    print(standing.agent, standing.rating)
+    tournament = Tournament((Chameleon(size=5),), ("random", "mcts:simulations=50"), openings=10)
+    records = play_tournament(tournament, "folder", workers=2)
+    for standing in standings(records):
+        print(standing.agent, standing.rating)
+
+The games follow from the tournament alone, whoever plays them and when.
 """
 
 from .match import Opening, play_games
