@@ -330,6 +330,19 @@ def test_three_players_and_resignation():
     assert (total == envs.states["returns"]).all()
 
 
+def test_threads_change_nothing(name):
+    games = [small(name, 7, threads=threads) for threads in (1, 3, 16)]
+    shown = [envs.reset(seed=7) for envs in games]
+    rng = np.random.default_rng(7)
+    for _ in range(120):
+        (planes, *_, info), *others = shown
+        for other in others:
+            assert (other[0] == planes).all()
+            assert (other[-1]["action_mask"] == info["action_mask"]).all()
+        actions = drawn(info["action_mask"], rng)
+        shown = [envs.step(actions) for envs in games]
+
+
 def test_fresh_arrays_by_default(name):
     envs = small(name)
     planes, info = envs.reset(seed=1)
@@ -398,6 +411,7 @@ def test_nothing_before_reset():
         ({"illegal_action": "lose"}, "illegal_action is 'lose': expected 'terminate' or 'raise'"),
         ({"copy": 2}, "copy is 2"),
         ({"render_mode": "human"}, "render_mode is 'human': expected"),
+        ({"threads": 0}, "threads is 0: expected"),
         ({"size": 1}, "size is 1"),
     ],
 )

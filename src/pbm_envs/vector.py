@@ -31,7 +31,9 @@ Gymnasium's own wrappers of observations refuse SAME_STEP.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
@@ -68,6 +70,7 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         illegal_action: IllegalAction = "terminate",
         copy: bool = True,
+        threads: int = 1,
         render_mode: str | None = None,
         render_size: int = 480,
         render_theme: str = "light",
@@ -77,11 +80,13 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         `illegal_action`: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
         truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
         `copy`: if False, observations and masks are always the same two arrays, which the next call overwrites and
-        nobody else may write to. `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on
+        nobody else may write to. `threads` write observations and masks side by side, which pays from about 4096 games
+        on. `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on
         the longer side; extra `render`); `render_theme`: "light" or "dark".
         """
         check_range("num_envs", num_envs, 1, 2**31)
         check_flag("copy", copy)
+        check_range("threads", threads, 1, 1024)
         if illegal_action not in ("terminate", "raise"):
             raise ValueError(f"illegal_action is {illegal_action!r}: expected 'terminate' or 'raise'")
         self._renderer = Renderer(game.name, render_mode, RENDER_MODES, render_size, render_theme)
@@ -99,6 +104,8 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         self._raises = illegal_action == "raise"
         self._copy = copy
         self._rows = np.arange(num_envs)
+        cuts = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
+        self._parts = [slice(a, b) for a, b in pairwise(cuts)]
         self._views = np.empty(num_envs, game.dtype)
         self._planes = np.zeros((num_envs, *game.observation_shape), np.int8)
         self._masks = np.zeros((num_envs, game.num_actions), np.bool_)
@@ -164,14 +171,21 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
             self._opponents.sit(rows)
 
     def _perceive(self) -> Planes:
-        game, masks = self.game, self._masks
         planes = np.empty_like(self._planes) if self._copy else self._planes
-        game.view(self.states, self._players(), out=self._views)
-        self._views["done"][self._games.illegal] = False  # the position is the one before
-        game.observe(self._views, out=planes)
-        game.legal_action_mask(self._views, out=masks)
-        masks[self.states["done"]] = True
+        if len(self._parts) == 1:
+            self._perceive_part(self._parts[0], planes)
+        else:
+            with ThreadPoolExecutor(len(self._parts)) as pool:
+                list(pool.map(lambda part: self._perceive_part(part, planes), self._parts))
         return planes
+
+    def _perceive_part(self, part: slice, planes: Planes) -> None:
+        game, states, views = self.game, self.states[part], self._views[part]
+        game.view(states, self._players()[part], out=views)
+        views["done"][self._games.illegal[part]] = False  # the position is the one before
+        game.observe(views, out=planes[part])
+        game.legal_action_mask(views, out=self._masks[part])
+        self._masks[part][states["done"]] = True
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         masks = self._masks.view(np.int8)
