@@ -6,7 +6,7 @@ On one core, random play, by processor time: a *game-step* plays one ply in one 
 mask for who is to move next. *core*: `step`, `view`, `observe` and `legal_action_mask` into arrays that are there; no
 game ends. *env*: the vector environment, with its checks, infos, last observations and next games; `copy=False`.
 Drawing actions is not timed. *floor*: writing as many bytes of observations and masks, and nothing else. Sizes take
-turns; medians of ROUNDS rounds.
+turns; medians of ROUNDS rounds. Last, by the clock, with a thread for each core against one.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ def core(game: Game, count: int) -> float:
     return spent / plies / count
 
 
-def env(game: Game, count: int) -> float:
-    envs, rng = VectorGames(game, count, copy=False), np.random.default_rng(SEED)
+def env(game: Game, count: int, threads: int = 1, clock: Callable[[], float] = time.process_time) -> float:
+    envs, rng = VectorGames(game, count, copy=False, threads=threads), np.random.default_rng(SEED)
     _, info = envs.reset(seed=SEED)
     spent = 0.0
     for _ in range(PLIES):
         actions = sample_actions(info["action_mask"], rng)
-        start = time.process_time()
+        start = clock()
         *_, info = envs.step(actions)
-        spent += time.process_time() - start
+        spent += clock() - start
     return spent / PLIES / count
 
 
@@ -73,11 +73,24 @@ def floor(game: Game, count: int) -> float:
     return (time.process_time() - start) / PLIES / count
 
 
+def threads_table(cores: int) -> None:
+    print(f"\nthe vector environment with {cores} threads: times as fast as with one, by the clock")
+    print(f"{'games':>7}" + "".join(f"{name:>12}" for name in GAMES))
+    for count in (256, 1024, 4096, 16384):
+        ratios = []
+        for name in GAMES:
+            game = make_game(name)
+            rounds = [[env(game, count, threads, time.perf_counter) for threads in (1, cores)] for _ in range(ROUNDS)]
+            ratios.append(statistics.median(one / many for one, many in rounds))
+        print(f"{count:7}" + "".join(f"{ratio:12.2f}" for ratio in ratios), flush=True)
+
+
 MEASURES: dict[str, Callable[[Game, int], float]] = {"core": core, "env": env, "floor": floor}
 
 
 def main() -> None:
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
     print(machine())
     print(
         "\nnanoseconds a game-step, one core, and million game-steps a second; bytes: of the observation and the mask"
@@ -99,6 +112,8 @@ def main() -> None:
         for count in SIZES:
             core_, env_, floor_ = (statistics.median(times[count, measure]) * 1e9 for measure in MEASURES)
             print(f"{count:7}{core_:10.0f}{env_:10.0f}{floor_:10.0f}{1e3 / core_:12.2f}{1e3 / env_:12.2f}", flush=True)
+    os.sched_setaffinity(0, cores)
+    threads_table(len(cores))
 
 
 if __name__ == "__main__":
