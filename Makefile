@@ -6,7 +6,8 @@ STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
 
 # what depends on other people's versions
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
-	tests/test_single.py
+	tests/test_single.py tests/render/test_modes.py \
+	tests/render/test_films.py tests/render/test_pictures.py
 
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 WITH_TORCH := notebooks/07_train_and_evaluate.ipynb

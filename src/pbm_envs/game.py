@@ -324,6 +324,8 @@ class Game(ABC):
         masked ones and nan are left out, negative ones have another colour.
         """
         record = one(view)
+        if record.dtype != self.dtype:
+            raise ValueError(f"{self!r} was given a record of {record.dtype}: expected one of its own dtype")
         return self._scene(
             self._public(record) if public else record, {} if heat is None else warmth(heat, self.num_actions)
         )

@@ -76,6 +76,7 @@ def test_viewers():
 
 def test_a_notebook_shows_a_film():
     film = animate(record(1), size=60)
+    assert repr(film) == "Film of 2 positions"
     [data] = film._repr_html_().split('"data:image/gif;base64,')[1:]
     assert b64decode(data.partition('"')[0]) == film.gif()
 

@@ -119,12 +119,14 @@ def test_pixels_as_asked_for():
     drawn = game.scene(game.init(1, np.random.default_rng(0)))
     for size in (16, 200, 1000):
         assert max(pixels(drawn, size).shape) == size
-    for wrong in (15, 9000, 200.0, True, "200"):
-        with pytest.raises(ValueError, match=r"size is .*: expected an integer from 16 to 8192, in pixels"):
-            pixels(drawn, wrong)
-    for draw in (svg, pixels):
+    for draw in (svg, pixels, Picture):
+        for wrong in (15, 9000, 200.0, True, "200"):
+            with pytest.raises(ValueError, match=r"size is .*: expected an integer from 16 to 8192, in pixels"):
+                draw(drawn, wrong)
         with pytest.raises(ValueError, match="theme is 'grey': expected one of light, dark"):
             draw(drawn, 100, "grey")
+    with pytest.raises(ValueError, match=r"Curio\(.*was given a record of .*: expected one of its own dtype"):
+        game.scene(Chameleon().init(1, np.random.default_rng(0)))
 
 
 def test_themes_name_the_same_colours():

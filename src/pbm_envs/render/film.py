@@ -24,7 +24,7 @@ SHADES = 96
 """Of colours in a GIF, beside those of its theme."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Film:
     """`scenes`, at least one, of one game; each shown for `seconds`. A notebook shows it."""
 
@@ -40,6 +40,9 @@ class Film:
         theme_named(self.theme)
         if not 0.02 <= self.seconds <= 60:
             raise ValueError(f"seconds are {self.seconds!r}: expected 0.02 to 60 for each position")
+
+    def __repr__(self) -> str:
+        return f"Film of {len(self.scenes)} positions"
 
     def frames(self) -> Iterator[NDArray[np.uint8]]:
         """(H, W, 3) of each scene."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .pixels import pixels, save_png
+from .pixels import check_size, pixels, save_png
 from .scene import Scene
 from .svg import svg
 from .text import text
+from .themes import theme_named
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,6 +19,10 @@ class Picture:
     scene: Scene
     size: int = 480
     theme: str = "light"
+
+    def __post_init__(self) -> None:
+        check_size("size", self.size)
+        theme_named(self.theme)
 
     def __repr__(self) -> str:
         return text(self.scene)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+from .pixels import check_size
 from .scene import Cell, Circle, Label, Line, Points, Scene, Shape
 from .themes import theme_named
 
@@ -24,6 +25,7 @@ def svg(scene: Scene, size: int | None = 480, theme: str = "light") -> str:
     left, top, width, height = scene.box
     extent = ""
     if size is not None:
+        check_size("size", size)
         longer = size / max(width, height)
         extent = f' width="{_number(width * longer)}" height="{_number(height * longer)}"'
     view = " ".join(_number(UNIT * side) for side in scene.box)
