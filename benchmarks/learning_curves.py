@@ -57,7 +57,7 @@ class Task(NamedTuple):
 
 
 TASKS = (
-    Task("chameleon", ("size=5",), 0.95, "--stages 10 --updates 12"),
+    Task("chameleon", ("size=5",), 0.95, "--stages 10 --updates 6"),
     Task("curio", (), 0.5, "--stages 10 --updates 12 --lam 0.97"),
     Task(
         "trinim",

@@ -51,7 +51,9 @@ class PolicyValueNetwork(nn.Module):
     """
 
     weights: Tensor
-    """(rows x cols x planes, S): an observation's weight under each symmetry."""
+    """(rows x cols x planes, S): an observation's weight under each symmetry. Whole numbers, whose sums are exact: the
+    same position is seen in the same form in any batch.
+    """
     places: Tensor
     """(S, n x planes): where in an observation each number of each cell comes from."""
     actions: Tensor
@@ -68,9 +70,9 @@ class PolicyValueNetwork(nn.Module):
         rows, cols, planes = game.observation_shape
         whole = sources(game)[0].reshape(-1, rows, cols, planes)
         places = whole[:, game.board.rows, game.board.cols].reshape(len(whole), -1)
-        weights = np.zeros((rows * cols * planes, len(whole)), np.float32)
-        for k, come_from in enumerate(places):
-            weights[come_from, k] = np.sin(np.arange(len(come_from)) ** 2 + 1)  # as good as random, and always the same
+        weights = np.zeros((rows * cols * planes, len(whole)))
+        for k, come_from in enumerate(places):  # weights as good as random, and always the same
+            weights[come_from, k] = np.round(2**20 * np.sin(np.arange(len(come_from)) ** 2 + 1))
         actions = np.array([symmetry.actions for symmetry in game.symmetries])
         for name, table in {"weights": weights, "places": places.astype(np.int64), "actions": actions}.items():
             self.register_buffer(name, torch.from_numpy(table), persistent=False)
@@ -86,8 +88,9 @@ class PolicyValueNetwork(nn.Module):
         """Logits (B, A), FORBIDDEN where illegal, and values (B, P), which sum to 0: first of who is to move, then of
         the next player and so on; of observations (B, rows, cols, planes) and masks (B, A) bool.
         """
-        numbers = torch.log2(1 + observations.flatten(1).float())  # 0 and 1 stay, counts are squeezed
-        which = (numbers @ self.weights).argmax(dim=1)
+        numbers = observations.flatten(1)
+        which = (numbers.double() @ self.weights).argmax(dim=1)
+        numbers = torch.log2(1 + numbers.float())  # 0 and 1 stay, counts are squeezed
         cells = numbers.gather(1, self.places[which]).unflatten(1, (self.game.board.size, -1))
         means = cells.mean(dim=1, keepdim=True)
         hidden = glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))

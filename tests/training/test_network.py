@@ -72,6 +72,17 @@ def test_what_is_symmetric_is_judged_alike(game):
 
 
 @every_game
+def test_a_batch_does_not_matter(game):
+    """Ties between forms, which symmetric positions have, are broken in the same way alone and beside others."""
+    network, states = network_of(game), open_positions(game)
+    chances, values = network.priors_and_values(*movers_see(game, states))
+    for row in range(0, len(states), 2):
+        alone, value = network.priors_and_values(*movers_see(game, states[row : row + 1]))
+        assert np.allclose(alone[0], chances[row], atol=1e-5)
+        assert np.allclose(value[0], values[row], atol=1e-5)
+
+
+@every_game
 def test_a_file_holds_it_all(game, tmp_path):
     network = network_of(game)
     network.save(tmp_path / "network.pt")
