@@ -6,7 +6,8 @@ import queue
 import threading
 
 from pbm_agents.play.session import seats
-from pbm_agents.play.table import Start, Table
+from pbm_agents.play.start import Start
+from pbm_agents.play.table import Table
 from pbm_agents.play.web import application, listen, server
 from websockets.sync.client import connect
 

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from pbm_agents.play.table import Table
+from pbm_agents.play.shown import position
 
 from pbm_envs import Curio
 from tests.board.boards import Person, Tab, serving, start
@@ -69,17 +69,15 @@ def test_positions_are_the_same_in_all_worlds_of_a_view(options):
     rng = np.random.default_rng(7)
     changed = 0
     for seed in range(3):
-        table = Table(lambda message: None, start(game, "person", "random", seed=seed))
-        table.close()
-        session = table._session
+        session = start(game, "person", "random", seed=seed).session()
         while not session.done:
             if session.mover == 1:
                 session.ask()
                 continue
-            [state], shown = session._positions[-1:], table._position()
+            state, shown = session.state, position(session, 0)
             for world in np.split(game.determinize(np.repeat(session.view(0), 4), rng), 4):
-                session._positions[-1] = world
-                assert table._position() == shown
+                session._positions[-1] = world  # as if it had been so all along
+                assert position(session, 0) == shown
                 changed += (world["faces"] != state["faces"]).any()
             session._positions[-1] = state
             session.play(game.action_to_string(int(rng.choice(session.legal()))))

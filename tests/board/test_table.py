@@ -1,7 +1,7 @@
 """What a person before the board is told, and what becomes of what they do: the messages of `pbm_agents.play.table`."""
 
 import pytest
-from pbm_agents.play.table import LONGEST
+from pbm_agents.play.start import LONGEST
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
 from pbm_envs.records import GameRecord, verify
@@ -84,7 +84,7 @@ def test_a_new_game_with_other_options_and_seats():
         person.say("new", game="trinim", options=["num_players=3"], players=["random", "person", "random"], seed="8")
         position = person.settle()
         assert (position["game"], position["options"]["num_players"]) == ("trinim", "3")
-        assert [player["name"] for player in position["players"]] == ["random", "you", "random"]
+        assert [player["name"] for player in position["players"]] == ["random, player_0", "you", "random, player_2"]
         assert [move["player"] for move in position["moves"]] == [0]
         assert (person.table.record.seed, person.table.record.options["size"]) == (8, 5)
 
@@ -120,7 +120,7 @@ def test_undo_hint_and_heat():
         assert person.do("heat")["svg"] == plain
         assert person.play("c3x")["heat"] is None
         assert len(person.do("undo")["moves"]) == 4
-        assert person.play("a2x")["headline"] == "you have won"
+        assert person.play("a2x")["headline"] == "You have won"
         assert "the game is over" in person.error("hint")
         assert not person.do("undo")["done"]
 
@@ -134,7 +134,7 @@ def test_an_adviser_that_does_not_search_shows_no_thinking():
 def test_an_agent_that_fails_forfeits():
     with Person(start(Chameleon(size=3), "person", "tests.cli.agents:Crash")) as person:
         headline = person.play("b2x")["headline"]
-        assert headline == "you have won: tests.cli.agents:Crash forfeited by RuntimeError: lost my way"
+        assert headline == "You have won: tests.cli.agents:Crash forfeited by RuntimeError: lost my way"
 
 
 def test_everyone_may_resign_and_three_go_on():
@@ -166,7 +166,7 @@ def test_a_game_that_was_left_says_nothing_more():
 def test_two_persons_change_seats():
     """In an open game in silence; where something is hidden, the board is hidden in between."""
     with Person(start(Chameleon(size=3), "person", "person")) as person:
-        assert person.play("b2x")["headline"] == "your move"
+        assert person.play("b2x")["headline"] == "Your move"
     with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:
         assert set(person.position) == {"type", "curtain", "game"}
         light = person.do("sit")

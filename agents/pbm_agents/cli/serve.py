@@ -44,7 +44,7 @@ def serve(
     closed or loaded anew; other games, seats and agents are chosen there. You see what your seat can know.
     """
     try:
-        from ..play.table import Start
+        from ..play.start import Start
         from ..play.web import application, is_loopback, listen, server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "websockets"):

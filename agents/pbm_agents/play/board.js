@@ -65,8 +65,8 @@ function render({ model, el }) {
   const root = make("div", { className: "pbm" },
     make("div", { className: "pbm-main" }, board, under, chooser),
     make("div", { className: "pbm-side" },
-      headline, players, telling, words,
-      make("div", { className: "pbm-row pbm-orders" }, undo, hint, heat, resign, save, shade),
+      make("div", { className: "pbm-top" }, headline, shade), players, telling, words,
+      make("div", { className: "pbm-row pbm-orders" }, undo, hint, heat, resign, save),
       writing, thinking, moves, form));
   root.dataset.lmSuppressShortcuts = "true"; // Jupyter's
   el.append(root);

@@ -27,7 +27,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from .table import Message, Start, Table
+from .start import Message, Start
+from .table import Table
 
 FILES = {
     "/": ("page.html", "text/html"),

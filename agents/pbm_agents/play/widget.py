@@ -17,7 +17,8 @@ from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord
 
 from .session import AGENT, PERSON
-from .table import Start, Table
+from .start import Start
+from .table import Table
 
 HERE = Path(__file__).parent
 
