@@ -9,11 +9,5 @@ CASES = [
     ("trinim", {"size": 3, "num_players": 3, "allow_resign": True}),
     ("unlur", {"radius": 3, "allow_resign": True}),
 ]
-HEADLESS = ("ansi", "svg", "rgb_array")
+HEADLESS = (None, "ansi", "rgb_array")
 """Render modes that need no screen."""
-
-
-def render_mode(known, k):
-    """The k-th of None and those of `known` modes that need no screen."""
-    modes = [None, *(mode for mode in HEADLESS if mode in known)]
-    return modes[k % len(modes)]

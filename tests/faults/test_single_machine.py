@@ -18,9 +18,8 @@ from hypothesis.stateful import (
 )
 
 from pbm_envs import make_game
-from pbm_envs.single import OneSeat
 from pbm_envs.testing import equal
-from tests.faults.cases import CASES, MODULES, render_mode
+from tests.faults.cases import CASES, HEADLESS, MODULES
 from tests.faults.every import STEADY, few_and_many, one_line
 
 NUMBERS = st.integers(0, 10_000)
@@ -44,14 +43,15 @@ class Machine(RuleBasedStateMachine):
         self.module, self.options, self.game = MODULES[name], options, make_game(name, **options)
         self.states = None
 
-    @initialize(seat=st.sampled_from([*range(2), "random"]), raises=st.booleans(), k=st.integers(0, 9))
-    def make(self, seat, raises, k):
-        self.fixed, self.raises, self.render_mode = seat, raises, render_mode(OneSeat.metadata["render_modes"], k)
+    @initialize(seat=st.sampled_from([*range(2), "random"]), raises=st.booleans(), render=st.sampled_from(HEADLESS))
+    def make(self, seat, raises, render):
+        self.fixed, self.raises, self.render_mode = seat, raises, render
         self.env = self.module.single_env(
             opponent=Middle(),
             seat=seat,
             illegal_action="raise" if raises else "terminate",
-            render_mode=self.render_mode,
+            render_mode=render,
+            render_size=60,
             **self.options,
         )
 

@@ -19,8 +19,7 @@ from hypothesis.stateful import (
 
 from pbm_envs import make_game
 from pbm_envs.testing import equal
-from pbm_envs.vector import RENDER_MODES
-from tests.faults.cases import CASES, MODULES, render_mode
+from tests.faults.cases import CASES, HEADLESS, MODULES
 from tests.faults.every import STEADY, few_and_many, one_line
 
 COUNT = 3
@@ -37,15 +36,18 @@ class Machine(RuleBasedStateMachine):
         self.states = None
         self.illegal = np.zeros(COUNT, bool)
 
-    @initialize(mode=st.sampled_from(MODES), raises=st.booleans(), buffers=st.booleans(), k=st.integers(0, 9))
-    def make(self, mode, raises, buffers, k):
-        self.mode, self.raises, self.render_mode = mode, raises, render_mode(RENDER_MODES, k)
+    @initialize(
+        mode=st.sampled_from(MODES), raises=st.booleans(), buffers=st.booleans(), render=st.sampled_from(HEADLESS)
+    )
+    def make(self, mode, raises, buffers, render):
+        self.mode, self.raises, self.render_mode = mode, raises, render
         self.envs = self.module.vector_env(
             COUNT,
             autoreset_mode=mode,
             illegal_action="raise" if raises else "terminate",
             copy=not buffers,
-            render_mode=self.render_mode,
+            render_mode=render,
+            render_size=60,
             **self.options,
         )
 

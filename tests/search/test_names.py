@@ -43,7 +43,10 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, earl
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("mtcs", "'mtcs' is no agent: expected random, mcts, ismcts, pimc, network, openspiel-mcts, .* or module:attribute"),
+        (
+            "mtcs",
+            "'mtcs' is no agent: expected random, mcts, ismcts, pimc, network, openspiel-mcts, .* or module:attribute",
+        ),
         ("MCTS", "'MCTS' is no agent: expected random, mcts"),
         ("", "'' is no agent: expected random, mcts"),
         ("mtcs:simulations=5", "'mtcs:simulations=5' is no agent: expected random, mcts"),
