@@ -315,7 +315,7 @@ def check_secrets(game: Game, rng: Rng) -> None:
         assert game.observe(mine).tobytes() == game.observe(others).tobytes()
         assert game.legal_action_mask(mine).tobytes() == game.legal_action_mask(others).tobytes()
         for row in range(0, len(states), 3):
-            assert game.to_text(mine[row]) == game.to_text(others[row])
+            assert game.scene(mine[row]) == game.scene(others[row])
             assert game.board_to_string(mine[row]) == game.board_to_string(others[row])
 
 
