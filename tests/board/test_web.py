@@ -3,7 +3,12 @@
 import contextlib
 import http.client
 import json
+import os
+import re
+import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 from pbm_agents.cli.app import app
@@ -195,3 +200,18 @@ def test_errors_of_the_command_are_one_line(words, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_ctrl_c_ends_the_server_while_an_agent_thinks():
+    words = ["serve", "chameleon", "mcts:seconds=100", "person", "--port", "0", "--no-open", "--host", "127.0.0.1"]
+    command = [sys.executable, "-m", "pbm_agents.cli", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline())[1])
+        with Tab(port) as tab:
+            assert tab.position["thinking"] == "answer"
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "Traceback" not in said
