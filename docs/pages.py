@@ -151,16 +151,15 @@ def contributing(heading: str) -> str:
 
 
 def benchmarks() -> str:
-    """What each script asks, and what it printed."""
+    """What each script asks, what it printed, and its plots."""
     parts = []
-    for result in sorted(RESULTS.iterdir()):
-        if result.suffix == ".txt":
-            script = ROOT / "benchmarks" / f"{result.stem}.py"
-            question = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
-            printed = result.read_text(encoding="utf-8").rstrip()
-            parts.append(f"## {result.stem}\n\n{fenced(question)}\n\n```text\n{printed}\n```")
-        elif result.suffix in (".svg", ".png"):
-            parts.append(f"![{result.stem}](../benchmarks/results/{result.name})")
+    for result in sorted(RESULTS.glob("*.txt")):
+        script = ROOT / "benchmarks" / f"{result.stem}.py"
+        question = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
+        parts.append(f"## {result.stem}\n\n{fenced(question)}")
+        parts.append(f"```text\n{result.read_text(encoding='utf-8').rstrip()}\n```")
+        plots = [plot for plot in sorted(RESULTS.glob(f"{result.stem}.*")) if plot.suffix in (".svg", ".png")]
+        parts += [f"![{result.stem}](../benchmarks/results/{plot.name})" for plot in plots]
     return "\n\n".join(parts)
 
 
