@@ -32,6 +32,13 @@ autoclass_content = "both"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+autodoc_type_aliases = {
+    name: name
+    for name in (
+        "Actions Array ArrayLike Bools Floats Frame Heat Ints Mask Observation Planes Policy PriorsAndValues Record Rng "
+        "Seed Seeds Shape States Step Views"
+    ).split()
+}
 autodoc_inherit_docstrings = False  # other projects write theirs in other ways
 autodoc_default_options = {"undoc-members": True}
 autodoc_preserve_defaults = True
