@@ -32,13 +32,7 @@ autoclass_content = "both"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_type_aliases = {
-    name: name
-    for name in (
-        "Actions Array ArrayLike Bools Floats Frame Heat Ints Mask Observation Planes Policy PriorsAndValues Record Rng "
-        "Seed Seeds Shape States Step Views"
-    ).split()
-}
+autodoc_type_aliases = {name: name for name in pages.TYPES}
 autodoc_inherit_docstrings = False  # other projects write theirs in other ways
 autodoc_default_options = {"undoc-members": True}
 autodoc_preserve_defaults = True
@@ -57,3 +51,4 @@ nitpick_ignore_regex = [
 def setup(app):
     app.connect("source-read", pages.fill_in)
     app.connect("autodoc-process-docstring", pages.as_rst)
+    app.connect("autodoc-process-signature", pages.signature)

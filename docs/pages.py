@@ -18,6 +18,12 @@ ROOT = Path(__file__).parent.parent
 DRAWN = Path(__file__).parent / "_build" / "drawn"
 RESULTS = ROOT / "benchmarks" / "results"
 
+TYPES = (
+    *("Actions", "Array", "ArrayLike", "Bools", "Floats", "Frame", "Heat", "Ints", "Mask", "Observation", "Planes"),
+    *("Policy", "PriorsAndValues", "Record", "Rng", "Seed", "Seeds", "Shape", "States", "Step", "Views"),
+)
+"""Aliases, which are shown by name."""
+
 
 def fill_in(app: object, document: str, source: list[str]) -> None:
     """Sphinx's event `source-read`."""
@@ -165,12 +171,25 @@ def benchmarks() -> str:
 
 def as_rst(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
     """Autodoc's event: our docstrings are text with `code`, and indented code; none of their characters is markup."""
+    if re.match("Alias for field number|Create new instance of", lines[0] if lines else ""):  # of named tuples
+        lines.clear()
     text = "\n".join(lines)
     parts = re.split(r"(`[^`]+`)", text)
     parts[::2] = [re.sub(r"([*|\\]|(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [f"`{part}`\\ " for part in parts[1::2]]
     text = re.sub(r"\n\n(?= {4})(?!.*>>>)", "\n\n::\n\n", "".join(parts))
     lines[:] = text.split("\n")
+
+
+def signature(
+    app: object, what: str, name: str, thing: object, options: object, arguments: str | None, result: str | None
+) -> tuple[str | None, str | None]:
+    """Autodoc's event: in unions Python 3.11 spells an alias as the object that stands for it."""
+
+    def plain(text: str | None) -> str | None:
+        return text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
+
+    return plain(arguments), plain(result)
 
 
 MAKERS = {
