@@ -273,6 +273,28 @@ def test_a_worker_that_is_killed(tmp_path):
     assert games(records) == games(play_tournament(tournament, tmp_path / "whole"))
 
 
+@posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_game_that_cannot_be_saved_is_printed():
+    words = ["play", "chameleon", "random", "person", "-o", "size=3", "--save", "/dev/full"]
+    result = CliRunner().invoke(app, words, input="quit\n")
+    assert result.exit_code == 2
+    assert result.stderr == "pbm: [Errno 28] No space left on device: '/dev/full'\n"
+    record = GameRecord.from_json(result.stdout.splitlines()[-1])
+    assert (record.plies, record.ending) == (1, "unfinished")
+
+
+@posix
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_plots_that_find_no_room(played, tmp_path):
+    (tmp_path / "ratings-chameleon-size-3.png").symlink_to("/dev/full")
+    code, err = pbm("rate", played[1], "--out", tmp_path)
+    assert code == 2
+    one_line(err)
+    assert err.startswith("pbm: [Errno 28] No space left on device: ")
+    assert str(tmp_path) in err
+
+
 def test_damage_is_said_with_its_place(played, tmp_path):
     folder = copied(played[1], tmp_path / "there")
     lines = (folder / "games.jsonl").read_bytes().splitlines(keepends=True)

@@ -66,7 +66,11 @@ def play(
     print("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
     _run(session, adviser, pause)
     if save is not None:
-        _save(session, str(save))
+        try:
+            _save(session, str(save))
+        except OSError:
+            print(session.record().to_json())  # so that the game is not lost
+            raise
 
 
 def _run(session: Session, adviser: Agent, pause: float) -> None:

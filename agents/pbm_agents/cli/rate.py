@@ -50,13 +50,22 @@ def rate(
     records = [record for source in sources for record in _read(source)]
     tables = report(records, anchor)
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        paths = write_csv(out, tables)
-        for title, (rows, meetings) in tables.items():
-            name = "".join(letter if letter.isalnum() else "-" for letter in title)
-            paths += save_plot(plot_ratings(rows, title), out / f"ratings-{name}")
-            paths += save_plot(plot_head_to_head(meetings, title), out / f"head-to-head-{name}")
+        try:
+            paths = _write(out, tables)
+        except OSError as error:  # a full disk does not say whose
+            raise OSError(error.errno, error.strerror, error.filename or str(out)) from error
         print(f"\nwritten: {', '.join(map(str, paths))}")
+
+
+def _write(out: Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> list[Path]:
+    """All tables and plots; their files."""
+    out.mkdir(parents=True, exist_ok=True)
+    paths = write_csv(out, tables)
+    for title, (rows, meetings) in tables.items():
+        name = "".join(letter if letter.isalnum() else "-" for letter in title)
+        paths += save_plot(plot_ratings(rows, title), out / f"ratings-{name}")
+        paths += save_plot(plot_head_to_head(meetings, title), out / f"head-to-head-{name}")
+    return paths
 
 
 def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str, tuple[list[Standing], HeadToHead]]:
