@@ -100,7 +100,7 @@ def targets(plies: Plies, expected: Tensor, gamma: float, lam: float) -> Tensor:
 
 def main(
     out: Annotated[Path, typer.Argument(help="A folder for the network, the curve and the checkpoint.")],
-    game: Annotated[str, typer.Argument()] = "chameleon",
+    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur.")] = "chameleon",
     options: Annotated[list[str] | None, typer.Option("--option", "-o", metavar="NAME=VALUE")] = None,
     stages: Annotated[int, typer.Option(min=1, help="Each starts new games, and ends with an evaluation.")] = 10,
     updates: Annotated[int, typer.Option(min=1, help="Of the network, in a stage.")] = 20,
@@ -121,7 +121,10 @@ def main(
 ) -> list[dict[str, Any]]:
     """Train by self-play. Gives the curve."""
     task = {name: value for name, value in locals().items() if name not in ("out", "options")}
-    rules = game_of(game, options)
+    try:
+        rules = game_of(game, options)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
     task["options"] = dict(rules.options)
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
@@ -133,7 +136,7 @@ def main(
         saved = read(out / "checkpoint.pt")
         if saved["task"] != task:
             other = {name: value for name, value in saved["task"].items() if value != task[name]}
-            raise ValueError(f"{str(out)!r} holds a run with other settings, {other}: expected another folder")
+            raise typer.BadParameter(f"{str(out)!r} holds a run with other settings, {other}: expected another folder")
         network.load_state_dict(saved["network"])
         optimizer.load_state_dict(saved["optimizer"])
         curve = saved["curve"]
@@ -182,9 +185,9 @@ def main(
             }
         )
         network.save(out / "network.pt")
+        (out / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve), encoding="utf-8")
         state = {"network": network.state_dict(), "optimizer": optimizer.state_dict()}
         write({"task": task, "curve": curve} | state, out / "checkpoint.pt")
-        (out / "curve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in curve), encoding="utf-8")
         print(
             f"{curve[-1]['plies']:,} plies, {curve[-1]['processor_seconds']:.0f} s of processor time, {result}",
             flush=True,

@@ -10,6 +10,7 @@ from pbm_envs import Chameleon, Curio, Trinim
 pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
 
+import typer
 from pbm_agents import make_agent
 from pbm_agents.network import PolicyValueNetwork
 
@@ -148,8 +149,18 @@ def test_seeds_and_killing(tmp_path, monkeypatch):
     assert results(tmp_path / "killed") == results(tmp_path / "one")
     program.main(tmp_path / "killed", "chameleon", **settings)  # nothing is left to do
     assert len(evaluations) == 4
-    with pytest.raises(ValueError, match=r"other settings, {'learning_rate': 0\.001}: expected another folder"):
+    with pytest.raises(typer.BadParameter, match=r"other settings, {'learning_rate': 0\.001}: expected another folder"):
         program.main(tmp_path / "killed", "chameleon", learning_rate=0.01, **settings)
+
+
+def test_games_that_there_are_not(tmp_path):
+    for game, options, complaint in (
+        ("chess", [], "'chess' is no game"),
+        ("curio", ["size=3"], "'size=3' is no option"),
+    ):
+        with pytest.raises(typer.BadParameter, match=complaint):
+            program.main(tmp_path / "run", game, options)
+    assert not (tmp_path / "run").exists()
 
 
 def test_it_learns(tmp_path):
