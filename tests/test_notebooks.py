@@ -6,6 +6,7 @@ That they run, `make test-slow` and (those that need PyTorch) `make test-librari
 import ast
 import re
 from importlib.metadata import metadata
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -61,6 +62,8 @@ def test_it_was_executed_from_top_to_bottom(path):
         for output in cell.outputs:
             assert output.output_type != "error", cell.id
             assert output.get("name") != "stderr", cell.id
+        kinds = [output.output_type for output in cell.outputs]
+        assert ("stream", "stream") not in pairwise(kinds), "where output is cut is chance"
 
 
 @of_each_notebook
@@ -79,6 +82,8 @@ def test_what_a_cell_shows_is_there(path):
         drawn = {"image/svg+xml", "image/png"} & kinds
         if re.search(r"\.show\(|plot_|plt\.", source):
             assert drawn, cell.id
+        if "animate(" in source:
+            assert "text/html" in kinds, cell.id
         pictures += bool(drawn)
     assert pictures >= 2
 
