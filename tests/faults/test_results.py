@@ -157,7 +157,7 @@ main()
 
 
 @posix
-@pytest.mark.parametrize("limit", [100, 3000])
+@pytest.mark.parametrize("limit", [pytest.param(100, marks=pytest.mark.slow), 3000])
 def test_a_tournament_that_finds_no_room(played, tmp_path, limit):
     """One line with the file; the batches before are kept, and with room it goes on to the same games."""
     folder = tmp_path / "results"
@@ -243,6 +243,7 @@ def test_folders_in_the_place_of_files(tmp_path, name):
 
 
 @posix
+@pytest.mark.slow
 def test_a_worker_that_is_killed(tmp_path):
     """SIGKILL in mid-tournament: it ends at once and says so, keeps what was played, and goes on to the same games."""
     tournament = Tournament((Chameleon(size=3),), ("random", SLOW), openings=12, batch=4)

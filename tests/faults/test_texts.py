@@ -46,7 +46,7 @@ def edited(texts, alphabet):
     return st.tuples(st.sampled_from(texts), edits).map(edit) | st.text(alphabet) | st.text()
 
 
-@few_and_many(60, 1500)
+@few_and_many(40, 1500)
 @pytest.mark.parametrize("name", GAMES)
 def test_moves(name, examples):
     """A3"""
@@ -70,7 +70,7 @@ def test_moves(name, examples):
     every(edited(canonical, string.ascii_letters + string.digits + ODD), examples, check)
 
 
-@few_and_many(60, 1500)
+@few_and_many(40, 1500)
 @pytest.mark.parametrize("name", GAMES)
 def test_boards(name, examples):
     """What is read is written as the same position."""
@@ -128,7 +128,7 @@ def names():
     )
 
 
-@few_and_many(150, 2500)
+@few_and_many(100, 2500)
 def test_names_of_agents(examples):
     """An agent, or one line; no program ends."""
 

@@ -271,7 +271,7 @@ class Machine(RuleBasedStateMachine):
             assert equal(self.envs.states, self.states)
 
 
-@few_and_many(10, 120)
+@few_and_many(8, 120)
 @pytest.mark.parametrize(("name", "options"), CASES, ids=[name for name, _ in CASES])
 def test_any_order_of_calls(name, options, examples):
     run_state_machine_as_test(
