@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from pbm_envs import make_game
 from pbm_envs.testing import equal
 from tests.faults.cases import CASES, HEADLESS, MODULES
-from tests.faults.every import STEADY, few_and_many, one_line
+from tests.faults.every import STEADY, few_and_many, one_line, steady
 
 NUMBERS = st.integers(0, 10_000)
 BEFORE = (RuntimeError, AttributeError, AssertionError)
@@ -79,6 +79,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(seed=st.none() | st.integers(0, 5))
     def reset(self, seed):
+        seed = steady(seed, self.states is not None)
         self.env.reset(seed=seed)
         self.started()
         assert self.states["ply"][0] == 0
@@ -97,7 +98,7 @@ class Machine(RuleBasedStateMachine):
                 actions = np.flatnonzero(self.game.legal_action_mask(states)[0])
                 moves.append(self.game.action_to_string(int(actions[k % len(actions)])))
                 self.game.step(states, [actions[k % len(actions)]])
-        self.env.reset(options={"board": board, "moves": moves})
+        self.env.reset(steady(None, self.states is not None), {"board": board, "moves": moves})
         assert equal(self.raw.states, states)
         self.started()
 
