@@ -196,12 +196,12 @@ class Game(ABC):
         """
         self._check(states)
         chosen = np.asarray(actions)
+        if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}, one for each game"
+            )
         if chosen.dtype is not INT64:
-            if chosen.dtype.kind not in "iu":
-                raise ValueError(f"actions are {chosen.dtype}: expected integers, one for each game")
             chosen = chosen.astype(INT64)
-        if chosen.shape != states.shape:
-            raise ValueError(f"actions have shape {chosen.shape}: expected {states.shape}, one for each game")
         row = self._step(states, chosen)
         if row >= 0:
             raise ValueError(self._why_illegal(states[row : row + 1], row, int(chosen[row])))
@@ -222,7 +222,7 @@ class Game(ABC):
             known = 0 <= players < self.num_players
         else:
             given = np.asarray(players)
-            known = given.dtype.kind in "iu" and set(given.ravel().tolist()) <= set(range(self.num_players))
+            known = given.dtype.kind in "iu" and bool(given.astype(np.uint64).max(initial=0) < self.num_players)
         if not known:
             raise ValueError(f"players are {players!r}: expected integers in 0..{self.num_players - 1}")
         if out is None:

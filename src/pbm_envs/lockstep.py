@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .game import Game
-from .state import INT64, Rng, States, whole
+from .state import Rng, States, whole
 
 Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
 Rows: TypeAlias = NDArray[np.int64]
@@ -101,22 +101,27 @@ class Lockstep:
         it raises the game's ValueError.
         """
         self.started()
-        states, game = self.states, self.game
-        chosen = np.asarray(actions)
+        try:
+            self.game.step(self.states, actions)
+        except ValueError:
+            if masks is None or not self._forfeit(actions, masks):
+                raise
+            self.game.step(self.states, actions)
+
+    def _forfeit(self, actions: ArrayLike, masks: NDArray[np.bool_]) -> bool:
+        """End the games whose action is illegal, unless some action is no action at all. Whether there were any."""
+        chosen, states = np.asarray(actions), self.states
         if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
-            raise ValueError(f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}")
-        live = ~states["done"]
-        chosen = np.where(live, chosen, 0).astype(INT64)
-        if masks is not None:
-            strange = (chosen < 0) | (chosen >= game.num_actions)
-            if not strange.any():
-                illegal = np.flatnonzero(live & ~masks[np.arange(len(states)), chosen])
-                if illegal.size:
-                    self.illegal[illegal] = True
-                    self.end(illegal)
-                    states["returns"][illegal, states["to_move"][illegal]] = -1
-                    states["truncated"][illegal] = True
-        game.step(states, chosen)
+            return False
+        live = np.flatnonzero(~states["done"])
+        if np.any((chosen[live] < 0) | (chosen[live] >= self.game.num_actions)):
+            return False
+        rows = live[~masks[live, chosen[live]]]
+        self.illegal[rows] = True
+        self.end(rows)
+        states["returns"][rows, states["to_move"][rows]] = -1
+        states["truncated"][rows] = True
+        return rows.size > 0
 
     def end(self, rows: Rows) -> None:
         """Nothing more is played in these."""
