@@ -41,6 +41,8 @@ python_maximum_signature_line_length = 100
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+autodoc_mock_imports = list(pages.ABSENT)
+
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!pbm_).*"),  # other projects', whose inventories a build without network cannot read

@@ -7,9 +7,12 @@ import importlib
 import re
 import textwrap
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from pictures import POSITIONS
+from sphinx.ext.autodoc.mock import mock
+from sphinx.util import inspect
 
 from pbm_envs import GAMES, Game, make_game
 from pbm_envs.render import THEMES
@@ -23,6 +26,8 @@ TYPES = (
     *("Policy", "PriorsAndValues", "Record", "Rng", "Seed", "Seeds", "Shape", "States", "Step", "Views"),
 )
 """Aliases, which are shown by name."""
+ABSENT = ("torch", "stable_baselines3", "ray")
+"""Libraries that a build need not have, to describe what is made for them."""
 
 
 def fill_in(app: object, document: str, source: list[str]) -> None:
@@ -94,14 +99,14 @@ def games() -> str:
 
 def module(name: str, *names: str) -> str:
     """A module's docstring, and entries for its members: all of `__all__`, unless some are named."""
-    found = importlib.import_module(name)
+    found = imported(name)
     page = fenced(found.__doc__.strip())
     return f"## `{name}`\n\n{page}\n\n{members(name, *(names or vars(found).get('__all__', ())))}"
 
 
 def members(name: str, *names: str) -> str:
     """Autodoc's entries."""
-    found, entries = importlib.import_module(name), []
+    found, entries = imported(name), []
     for member in names:
         thing = vars(found)[member]
         kind = "class" if isinstance(thing, type) else "function" if callable(thing) else "data"
@@ -109,6 +114,11 @@ def members(name: str, *names: str) -> str:
         options = "\n   :members:\n   :special-members: __call__" if kind == "class" and not inherits else ""
         entries.append(f".. auto{kind}:: {name}.{member}{options}\n")
     return "\n".join(["```{eval-rst}", *entries, "```"])
+
+
+def imported(name: str) -> ModuleType:
+    with mock(list(ABSENT)):
+        return importlib.import_module(name)
 
 
 def fenced(text: str) -> str:
@@ -184,7 +194,14 @@ def as_rst(app: object, what: str, name: str, thing: object, options: object, li
 def signature(
     app: object, what: str, name: str, thing: object, options: object, arguments: str | None, result: str | None
 ) -> tuple[str | None, str | None]:
-    """Autodoc's event: in unions Python 3.11 spells an alias as the object that stands for it."""
+    """Autodoc's event: in unions Python 3.11 spells an alias as the object that stands for it; and the classes of other
+    projects hide what ours are made with.
+    """
+    if what == "class" and arguments and arguments.startswith("(*args"):
+        made_with = inspect.signature(
+            vars(thing)["__init__"], bound_method=True, type_aliases={name: name for name in TYPES}
+        )
+        arguments = inspect.stringify_signature(made_with, show_return_annotation=False, unqualified_typehints=True)
 
     def plain(text: str | None) -> str | None:
         return text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)

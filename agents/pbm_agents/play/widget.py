@@ -27,9 +27,9 @@ HERE = Path(__file__).parent
 class Board(anywidget.AnyWidget):
     """A game to play in a notebook: what is shown is what your seat can know.
 
-    board = Board("curio", opponent="mcts:seconds=1", seat=1, base=3)
-    board          # as the last line of a cell
-    board.record   # the game so far, with all that is hidden
+        board = Board("curio", opponent="mcts:seconds=1", seat=1, base=3)
+        board          # as the last line of a cell
+        board.record   # the game so far, with all that is hidden
     """
 
     _esm = HERE / "board.js"
