@@ -28,8 +28,9 @@ class Board(anywidget.AnyWidget):
     """A game to play in a notebook: what is shown is what your seat can know.
 
         board = Board("curio", opponent="mcts:seconds=1", seat=1, base=3)
-        board          # as the last line of a cell
-        board.record   # the game so far, with all that is hidden
+        board  # as the last line of a cell
+
+    `board.record` is the game so far, with all that is hidden.
     """
 
     _esm = HERE / "board.js"
