@@ -1,8 +1,13 @@
 """Tests of one game go to one process (`--dist loadgroup`), so that its kernels are compiled once."""
 
+import signal
+
 import pytest
 
 from pbm_envs import GAMES
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what the tests start would ignore it too
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)

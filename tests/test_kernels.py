@@ -70,13 +70,17 @@ def test_a_change_of_the_kernel_or_of_one_it_calls_in_another_file_is_noticed(co
     before, _ = run(PLAY, copy, cache)
     assert before == "[1, 1, 1, 1] [0, 0, 0, 0] [1, 1, 1, 1]\n"
     rules, state = copy / "pbm_envs/chameleon/rules.py", copy / "pbm_envs/state.py"
-    changed = rules.read_text().replace('state["ply"] += 1', 'state["ply"] += 5')
-    rules.write_text(changed)
+
+    def edited(path, old, new):
+        assert old in path.read_text(), "else this test changes nothing"
+        path.write_text(path.read_text().replace(old, new))
+
+    edited(rules, 'state["ply"] += 1', 'state["ply"] += 5')
     assert run(PLAY, copy, cache)[0] == "[1, 1, 1, 1] [0, 0, 0, 0] [5, 5, 5, 5]\n"
-    rules.write_text(changed.replace("    mover, vert =", "    win(state, 1)\n    mover, vert ="))
+    edited(rules, "    if winner != NOBODY:\n        win(state, winner)", "    win(state, 1)")
     end = "print(game.status(states[:1]))"
     assert "player_1 (Horz) has won" in run(PLAY + end, copy, cache)[0]
-    state.write_text(state.read_text().replace('state["returns"][agent] = 1\n', 'state["returns"][agent] = 0.5\n'))
+    edited(state, 'state["returns"][agent] = 1\n', 'state["returns"][agent] = 0.5\n')
     assert "drawn" in run(PLAY + end, copy, cache)[0], "win() lies in another file than the kernels that call it"
 
 
