@@ -172,8 +172,8 @@ def main(
         curve.append(
             {
                 "plies": (stage + 1) * updates * plies * envs,
-                "seconds": round(perf_counter() - began[0], 1),
-                "processor_seconds": round(process_time() - began[1], 1),
+                "seconds": round(perf_counter() - began[0], 2),
+                "processor_seconds": round(process_time() - began[1], 2),
                 "score": result.score.value,
                 "low": result.score.low,
                 "high": result.score.high,
