@@ -36,7 +36,7 @@ test-oldest:  ## the oldest supported versions, in an environment of their own
 test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the programs that train with RL libraries
 	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
 	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
-	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py
+	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py tests/training/test_docstrings.py
 
 docs: $(STAMP)  ## the site, in docs/_build/html; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html

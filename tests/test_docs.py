@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from pbm_envs import GAMES, Chameleon, chameleon_v0, make_game
 from pbm_envs.records import read_records
+from tests.training.test_docstrings import LIBRARIES
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -38,7 +39,9 @@ COMMANDS = {
     ]
     for page, text in PAGES.items()
 }
-MODULES = sorted({name for text in PAGES.values() for name in re.findall(r"<!-- pages: module ([\w.]+)", text)})
+MODULES = sorted(
+    {name for text in PAGES.values() for name in re.findall(r"<!-- pages: module ([\w.]+)", text)} - LIBRARIES.keys()
+)
 GIVEN = {
     "pbm_envs.testing": {"MyGame": Chameleon, "numpy": np},
     "pbm_envs.vector": {"chameleon_v0": chameleon_v0, "actions": np.zeros(1024, np.int64)},
