@@ -334,7 +334,12 @@ def test_threads_change_nothing(name):
     games = [small(name, 7, threads=threads) for threads in (1, 3, 16)]
     shown = [envs.reset(seed=7) for envs in games]
     rng = np.random.default_rng(7)
-    for _ in range(120):
+    for ply in range(120):
+        if ply == 40:
+            games[1] = copy.deepcopy(games[1])
+        if ply == 80:
+            games[2] = pickle.loads(pickle.dumps(games[2]))
+            games[1].close()
         (planes, *_, info), *others = shown
         for other in others:
             assert (other[0] == planes).all()

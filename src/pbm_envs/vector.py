@@ -81,8 +81,8 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
         `copy`: if False, observations and masks are always the same two arrays, which the next call overwrites and
         nobody else may write to. `threads` write observations and masks side by side, which pays from about 4096 games
-        on. `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on
-        the longer side; extra `render`); `render_theme`: "light" or "dark".
+        on (in Curio 1024). `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on the
+        longer side; extra `render`); `render_theme`: "light" or "dark".
         """
         check_range("num_envs", num_envs, 1, 2**31)
         check_flag("copy", copy)
@@ -106,6 +106,7 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         self._rows = np.arange(num_envs)
         cuts = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self._parts = [slice(a, b) for a, b in pairwise(cuts)]
+        self._pool: ThreadPoolExecutor | None = None
         self._views = np.empty(num_envs, game.dtype)
         self._planes = np.zeros((num_envs, *game.observation_shape), np.int8)
         self._masks = np.zeros((num_envs, game.num_actions), np.bool_)
@@ -161,6 +162,14 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         self._games.started()
         return (self.game.scene(view) for view in self.game.view(self.states, self._players()))
 
+    def close_extras(self, **_: Any) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_pool": None}
+
     def _players(self) -> NDArray[np.int8]:
         """(N,) through whose eyes each game is seen: who acts in it."""
         return self.states["to_move"] if self._opponents is None else self._opponents.seats
@@ -172,11 +181,13 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
 
     def _perceive(self) -> Planes:
         planes = np.empty_like(self._planes) if self._copy else self._planes
-        if len(self._parts) == 1:
-            self._perceive_part(self._parts[0], planes)
-        else:
-            with ThreadPoolExecutor(len(self._parts)) as pool:
-                list(pool.map(lambda part: self._perceive_part(part, planes), self._parts))
+        first, *others = self._parts
+        if others and self._pool is None:
+            self._pool = ThreadPoolExecutor(len(others))
+        waiting = [self._pool.submit(self._perceive_part, part, planes) for part in others] if self._pool else []
+        self._perceive_part(first, planes)
+        for part in waiting:
+            part.result()
         return planes
 
     def _perceive_part(self, part: slice, planes: Planes) -> None:
