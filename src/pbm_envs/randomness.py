@@ -23,6 +23,8 @@ MIX_1, MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 SHIFT_30, SHIFT_27, SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
 SHIFT_11, SHIFT_32 = np.uint64(11), np.uint64(32)
 UNIT = 2.0**-53
+TRIES = 6
+"""So often `sample_actions` draws any action, before it counts those that are set."""
 
 
 def seeds(rng: Rng, count: int) -> Seeds:
@@ -74,7 +76,7 @@ def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.
     array([2, 1])
     """
     masks = np.asarray(masks)
-    if masks.ndim != 2 or masks.dtype not in (np.bool_, np.int8):
+    if masks.ndim != 2 or masks.shape[1] == 0 or masks.dtype not in (np.bool_, np.int8):
         raise ValueError(f"masks are {masks.dtype} {masks.shape}: expected bool or int8 (B, A)")
     actions = np.empty(len(masks), np.int64)
     row = sample_batch(np.ascontiguousarray(masks).view(np.uint8), seeds(rng, len(masks)), actions)
@@ -87,15 +89,19 @@ def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.
 def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64]) -> int:
     """The first row in which nothing is set, or -1."""
     for i in range(len(masks)):
-        count = 0
-        for action in range(masks.shape[1]):
-            count += masks[i, action] != 0
-        if count == 0:
-            return i
-        left, action = draw(seeds, i, count), 0
-        while left > 0 or masks[i, action] == 0:
-            left -= masks[i, action] != 0
-            action += 1
+        action, tries = draw(seeds, i, masks.shape[1]), 1
+        while masks[i, action] == 0 and tries < TRIES:
+            action, tries = draw(seeds, i, masks.shape[1]), tries + 1
+        if masks[i, action] == 0:
+            count = 0
+            for k in range(masks.shape[1]):
+                count += masks[i, k] != 0
+            if count == 0:
+                return i
+            left, action = draw(seeds, i, count), 0
+            while left > 0 or masks[i, action] == 0:
+                left -= masks[i, action] != 0
+                action += 1
         out[i] = action
     return -1
 
