@@ -156,8 +156,8 @@ def training() -> str:
 
 
 def without_links(text: str) -> str:
-    """Only the texts of the links to files, which the site has not."""
-    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+    """Only the texts of the links to files, which the site has not, and no pictures."""
+    return re.sub(r"!?\[([^\]]+)\]\([^)]+\)", lambda link: "" if link[0][0] == "!" else link[1], text)
 
 
 def contributing(heading: str) -> str:

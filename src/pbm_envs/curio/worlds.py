@@ -13,9 +13,11 @@ past legal moves under `*_total` and what a `pass` implies are not remembered.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import accumulate, combinations_with_replacement
 from math import comb
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,9 @@ from ..state import NOBODY, Ints, Mask, Record, States
 from .rules import BASE, FACE, RANDOM, RESIGN, REVEAL, TURN, has_royal, is_dead, kind, may_capture
 from .view import count_pool, shows_larger
 
+Floats: TypeAlias = NDArray[np.float64]
+Choice: TypeAlias = tuple[int, int, tuple[int, ...]]
+"""Of a kind of pieces: in how many ways k of them show the lower number, k, how many slots are done after it."""
 GROUP_TRIES = 1000
 """How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
 
@@ -149,27 +154,33 @@ class Turnings:
     lower bound is at most h: `comb` counts the choices. `ways` counts, exactly, the completions of a beginning.
     """
 
-    def __init__(self, base: int, pool: tuple[int, ...], least: tuple[tuple[int, ...], ...]) -> None:
-        """`least[v - 1]`: the lower bounds of the hidden pieces that show v."""
-        self._base, self._pool, self._least = base, pool, least
+    def __init__(self, base: int, pool: bytes, least: bytes) -> None:
+        """`pool` and `least`: of one army, as `ask_batch` writes them."""
+        self._base, self._pool = base, np.frombuffer(pool, np.int64).tolist()
+        lows = np.frombuffer(least, np.int64).reshape(base, -1).tolist()
+        self._least = [[low for low in shown if low] for shown in lows]
         self._kinds = list(combinations_with_replacement(range(1, base + 1), 2))
         self._ways: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._weighted: dict[tuple[int, tuple[int, ...]], tuple[list[float], list[Choice]]] = {}
 
-    def draw(self, seeds: Seeds, row: int) -> NDArray[np.int64]:
-        """(base + 1, base + 1): how many that show v hide h."""
-        hidden = np.zeros((self._base + 1, self._base + 1), np.int64)
+    def draw(self, chances: list[float]) -> list[list[int]]:
+        """[v][h]: how many that show v hide h; `chances` in [0, 1), one a kind."""
+        hidden = [[0] * (self._base + 1) for _ in range(self._base + 1)]
         done = (0,) * self._base
         for index, (a, b) in enumerate(self._kinds):
-            choices = self._choices(index, done)
-            weights = np.cumsum([float(ways * self._completions(index + 1, then)) for ways, _, then in choices])
-            _, k, done = choices[np.searchsorted(weights, uniform(seeds, row) * weights[-1], side="right")]
-            hidden[a, b] += k
+            if (index, done) not in self._weighted:
+                choices = self._choices(index, done)
+                sums = accumulate(float(ways * self._completions(index + 1, then)) for ways, _, then in choices)
+                self._weighted[index, done] = list(sums), choices
+            weights, choices = self._weighted[index, done]
+            _, k, done = choices[bisect_right(weights, chances[index] * weights[-1])]
+            hidden[a][b] += k
             if a != b:
-                hidden[b, a] += self._pool[index] - k
+                hidden[b][a] += self._pool[index] - k
         return hidden
 
-    def _choices(self, index: int, done: tuple[int, ...]) -> list[tuple[int, int, tuple[int, ...]]]:
-        """(ways, k that show a, slots done after it) for one kind, when `done[v - 1]` slots have got their value."""
+    def _choices(self, index: int, done: tuple[int, ...]) -> list[Choice]:
+        """Of one kind, when `done[v - 1]` slots have got their value."""
         a, b = self._kinds[index]
         pieces = self._pool[index]
         choices = []
@@ -201,17 +212,29 @@ class Turnings:
 turnings = lru_cache(maxsize=1024)(Turnings)
 
 
+@kernel
+def ask_batch(views: States, options: Ints, seeds: Seeds, pools: Ints, least: Ints, chances: Floats) -> None:
+    """For "random", of each army: its pool (kinds), the lower bounds of what shows each number (base, cells; 0 where
+    there is nothing), and chances in [0, 1) (kinds).
+    """
+    group = np.empty(least.shape[3], np.int64)
+    for i in range(len(views)):
+        for army in range(2):
+            count_pool(views[i], army, options[BASE], pools[i, army])
+            for shown in range(options[BASE]):
+                sort_group(views[i], army, shown + 1, options, group, least[i, army, shown])
+            for k in range(pools.shape[2]):
+                chances[i, army, k] = uniform(seeds, i)
+
+
 def draw_turnings(views: States, options: Ints, seeds: Seeds, hidden: Ints) -> None:
     """For "random": fill `hidden` as `split_batch` does for the other two."""
-    cells = views["owner"].shape[1]
-    group, least = np.empty(cells, np.int64), np.empty(cells, np.int64)
-    pool = np.empty(views["sets"].shape[2], np.int64)
-    for i in np.flatnonzero(views["viewer"] != NOBODY):
-        view = views[i]
+    rows = np.flatnonzero(views["viewer"] != NOBODY)
+    base, (count, cells), kinds = int(options[BASE]), views["owner"].shape, views["sets"].shape[2]
+    pools, least = np.zeros((count, 2, kinds), np.int64), np.zeros((count, 2, base, cells), np.int64)
+    chances = np.empty((count, 2, kinds))
+    ask_batch(views, options, seeds, pools, least, chances)
+    for i in rows.tolist():
         for army in range(2):
-            count_pool(view, army, options[BASE], pool)
-            bounds = []
-            for shown in range(1, options[BASE] + 1):
-                count = sort_group(view, army, shown, options, group, least)
-                bounds.append(tuple(least[:count].tolist()))
-            hidden[i, army] = turnings(options[BASE], tuple(pool.tolist()), tuple(bounds)).draw(seeds, int(i))
+            known = turnings(base, pools[i, army].tobytes(), least[i, army].tobytes())
+            hidden[i, army] = known.draw(chances[i, army].tolist())
