@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import Search, SearchAgent
+from pbm_agents.search.tree import graft
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 
@@ -72,3 +73,13 @@ def test_one_agent_plays_other_games_and_hidden_ones_in_between():
         for _ in range(2):
             actions = agent.act(game, game.view(states, states["to_move"]), rng)
             game.step(states, actions)
+
+
+def test_reuse_is_compiled_before_the_clock_starts():
+    """The first run has nothing to start from, the second must find the kernel there."""
+    game, rng, search = Chameleon(size=3), np.random.default_rng(0), Search(seconds=0.001, reuse=True)
+    states = game.init(1, rng)
+    search.run(game, states, rng)
+    compiled = len(graft.signatures)
+    search.run(game, states, rng)
+    assert compiled == len(graft.signatures) > 0

@@ -207,10 +207,11 @@ class Search:
 
     def _warm_up(self, game: Game, views: Array, hidden: bool) -> None:
         """Compile before the clock starts, with a search of the first position too small to notice."""
-        key = (game.dtype, hidden, self._judge().gives_priors, self._weights(game, hidden).rave > 0)
+        key = (game.dtype, hidden, self._judge().gives_priors, self._weights(game, hidden).rave > 0, self.reuse)
         if key not in _compiled:
-            small = replace(self, simulations=64, seconds=None, width=2, reuse=False)
-            small._grow(0, game, views[:1], np.zeros(1, np.uint64), hidden)
+            small = replace(self, simulations=64, seconds=None, width=2)
+            for _ in range(1 + self.reuse):  # the second starts from what the first knew
+                small._grow(0, game, views[:1], np.zeros(1, np.uint64), hidden)
             _compiled.add(key)
 
 
