@@ -35,10 +35,11 @@ COMMANDS = {
         line
         for kind, code in FENCE.findall(text)
         for line in code.splitlines()
-        if kind in ("", "sh") and line.startswith("pbm ") and "COMMAND" not in line
+        if kind in ("", "sh") and line.startswith("pbm ") and "COMMAND" not in line and "network" not in line
     ]
     for page, text in PAGES.items()
 }
+"""Networks play in `tests/training`."""
 MODULES = sorted(
     {name for text in PAGES.values() for name in re.findall(r"<!-- pages: module ([\w.]+)", text)} - LIBRARIES.keys()
 )
