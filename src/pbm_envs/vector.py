@@ -60,6 +60,9 @@ Environment = TypeVar("Environment")
 class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
     """`num_envs` games of `game`."""
 
+    _pool: ThreadPoolExecutor | None = None
+    """Of threads, from the first step that needs them; None too where the settings were wrong: Gymnasium closes those."""
+
     def __init__(
         self,
         game: Game,
@@ -106,7 +109,6 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
         self._rows = np.arange(num_envs)
         cuts = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self._parts = [slice(a, b) for a, b in pairwise(cuts)]
-        self._pool: ThreadPoolExecutor | None = None
         self._views = np.empty(num_envs, game.dtype)
         self._planes = np.zeros((num_envs, *game.observation_shape), np.int8)
         self._masks = np.zeros((num_envs, game.num_actions), np.bool_)
