@@ -61,7 +61,7 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
     """`num_envs` games of `game`."""
 
     _pool: ThreadPoolExecutor | None = None
-    """Of threads, from the first step that needs them; None too where the settings were wrong: Gymnasium closes those."""
+    """Of threads, from the first step that needs them; Gymnasium closes even what wrong settings have kept from being."""
 
     def __init__(
         self,
