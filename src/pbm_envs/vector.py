@@ -61,7 +61,7 @@ class VectorGames(VectorEnv[Planes, ArrayLike, NDArray[Any]]):
     """`num_envs` games of `game`."""
 
     _pool: ThreadPoolExecutor | None = None
-    """Of threads, from the first step that needs them; Gymnasium closes even what wrong settings have kept from being."""
+    """Made by the first step that needs it. (Gymnasium closes even what wrong settings have kept from being made.)"""
 
     def __init__(
         self,
