@@ -2,7 +2,7 @@
 
 They are `MCTSBot` and `ISMCTSBot` of `open_spiel.python.algorithms`, which search our games as OpenSpiel's (extra
 `openspiel`). Only the random games at the leaves are ours: OpenSpiel's RandomRolloutEvaluator plays the same ones, but
-for `resign`, move by move in Python at 25 to 240 times the cost.
+for `resign`, move by move in Python, which costs far more.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ class Turnings:
     """
 
     def __init__(self, base: int, pool: bytes, least: bytes) -> None:
-        """`pool` and `least`: of one army, as `ask_batch` writes them."""
+        """`pool` and `least`: of one army, as `collect_batch` writes them."""
         self._base, self._pool = base, np.frombuffer(pool, np.int64).tolist()
         lows = np.frombuffer(least, np.int64).reshape(base, -1).tolist()
         self._least = [[low for low in shown if low] for shown in lows]
@@ -213,7 +213,7 @@ turnings = lru_cache(maxsize=1024)(Turnings)
 
 
 @kernel
-def ask_batch(views: States, options: Ints, seeds: Seeds, pools: Ints, least: Ints, chances: Floats) -> None:
+def collect_batch(views: States, options: Ints, seeds: Seeds, pools: Ints, least: Ints, chances: Floats) -> None:
     """For "random", of each army: its pool (kinds), the lower bounds of what shows each number (base, cells; 0 where
     there is nothing), and chances in [0, 1) (kinds).
     """
@@ -233,7 +233,7 @@ def draw_turnings(views: States, options: Ints, seeds: Seeds, hidden: Ints) -> N
     base, (count, cells), kinds = int(options[BASE]), views["owner"].shape, views["sets"].shape[2]
     pools, least = np.zeros((count, 2, kinds), np.int64), np.zeros((count, 2, base, cells), np.int64)
     chances = np.empty((count, 2, kinds))
-    ask_batch(views, options, seeds, pools, least, chances)
+    collect_batch(views, options, seeds, pools, least, chances)
     for i in rows.tolist():
         for army in range(2):
             known = turnings(base, pools[i, army].tobytes(), least[i, army].tobytes())
