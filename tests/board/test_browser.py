@@ -168,7 +168,7 @@ def test_by_keys(context):
         cell(page, 0).focus()
         for key in ("ArrowRight", "ArrowDown", "Enter", "Enter"):
             page.keyboard.press(key)
-        page.wait_for_selector(".pbm-moves li")
+        page.wait_for_selector(f":is({OURS}):has(.pbm-moves li)")
         assert texts(page)[0] in ("b2x", "a2x")  # both lie below b1
         assert cell(page, 0).get_attribute("aria-label").startswith("a1: a1x, a1o")
 

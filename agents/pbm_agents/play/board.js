@@ -347,12 +347,13 @@ function render({ model, el }) {
         seed: seed.value,
       });
     } }, field("game", game), about, fields, agents, make("button", { textContent: "Start" }));
-    form.replaceChildren(form.querySelector("summary"), ordering);
-    form.ontoggle = () => {
-      if (!form.open || !position) return;
+    const summary = form.querySelector("summary");
+    summary.onclick = () => { // it opens or closes only after this
+      if (form.open || !position) return;
       game.value = position.game;
       draw();
     };
+    form.replaceChildren(summary, ordering);
     draw();
   }
 
