@@ -15,8 +15,10 @@ class First:
 
 
 class Slow(RandomAgent):
+    """Thinks for as many seconds as the environment variable PBM_TESTS_THINK says, else not at all."""
+
     def act(self, game, views, rng):
-        time.sleep(0.02)
+        time.sleep(float(os.environ.get("PBM_TESTS_THINK", 0)))
         return super().act(game, views, rng)
 
 

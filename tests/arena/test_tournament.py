@@ -87,7 +87,13 @@ def test_a_killed_tournament_goes_on_where_it_was(tmp_path):
     command += ["-a", "random", "-a", f"{HERE}:Slow", "--openings", "12", "--batch", "4", "--workers", "2"]
     path, seen = folder / "games.jsonl", 0
     for _ in range(3):
-        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PBM_TESTS_THINK": "0.2"},
+        )
         deadline = time.monotonic() + 60
         while not path.exists() or path.read_bytes().count(b"\n") <= seen:
             assert process.poll() is None, process.stderr.read().decode()

@@ -1,8 +1,13 @@
 """An agent that plays what the test wants, by name."""
 
+import threading
+
 import numpy as np
 
 from pbm_envs import Game
+
+GO = threading.Event()
+"""What `Waiting` waits for."""
 
 
 class Scripted:
@@ -15,6 +20,12 @@ class Scripted:
         masks = game.legal_action_mask(views)
         wanted = [game.string_to_action(move) for move in self.moves]
         return np.array([next((a for a in wanted if mask[a]), mask.argmax()) for mask in masks])
+
+
+class Waiting(Scripted):
+    def act(self, game: Game, views, rng):
+        assert GO.wait(120)
+        return super().act(game, views, rng)
 
 
 def dark():

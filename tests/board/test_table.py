@@ -5,8 +5,10 @@ from pbm_agents.play.start import LONGEST
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
 from pbm_envs.records import GameRecord, verify
+from tests.board.agents import GO
 from tests.board.boards import Person, start
 
+HERE = "tests.board.agents"
 SMALL = {
     "chameleon": Chameleon(size=3),
     "curio": Curio(base=2, rows=4, cols=3),
@@ -153,12 +155,14 @@ def test_resigning_is_said(allow_resign):
 
 
 def test_a_game_that_was_left_says_nothing_more():
-    with Person(start(Chameleon(size=3), "mcts:seconds=0.4", "person")) as person:
-        assert person.position["headline"] == "mcts:seconds=0.4 is thinking"
+    GO.clear()
+    with Person(start(Chameleon(size=3), f"{HERE}:Waiting", "person")) as person:
+        assert person.position["headline"] == f"{HERE}:Waiting is thinking"
         assert "an agent is thinking" in person.error("undo")
         assert "an agent is thinking" in person.error("play", move="b2x")
         person.say("new", game="unlur", options=["radius=3"], players=["person", "random"])
         assert person.settle()["game"] == "unlur"
+        GO.set()
         position = person.play("black")
         assert position["moves"][0]["move"] == "black"
 

@@ -244,7 +244,7 @@ def test_folders_in_the_place_of_files(tmp_path, name):
 
 @posix
 @pytest.mark.slow
-def test_a_worker_that_is_killed(tmp_path):
+def test_a_worker_that_is_killed(tmp_path, monkeypatch):
     """SIGKILL in mid-tournament: it ends at once and says so, keeps what was played, and goes on to the same games."""
     tournament = Tournament((Chameleon(size=3),), ("random", SLOW), openings=12, batch=4)
     folder, killed = tmp_path / "killed", []
@@ -260,6 +260,7 @@ def test_a_worker_that_is_killed(tmp_path):
                 return
             time.sleep(0.005)
 
+    monkeypatch.setenv("PBM_TESTS_THINK", "0.2")
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(ChildProcessError, match="a worker process died") as caught:
@@ -269,6 +270,7 @@ def test_a_worker_that_is_killed(tmp_path):
     one_line(caught.value)
     kept = tournament_records(folder)
     assert 4 <= len(kept) < 24
+    monkeypatch.delenv("PBM_TESTS_THINK")
     records = play_tournament(tournament, folder, workers=2)
     assert [record for record in records if record.number in {one.number for one in kept}] == kept
     assert games(records) == games(play_tournament(tournament, tmp_path / "whole"))

@@ -1,5 +1,8 @@
 """What the settings of a search promise: budget, width, threads, early stop, room, reuse."""
 
+import itertools
+import types
+
 import numpy as np
 import pytest
 from pbm_agents import Search, make_agent
@@ -121,8 +124,10 @@ def test_a_budget_of_seconds(name):
 
 @small_games
 @pytest.mark.parametrize("network", [False, True])
-def test_a_full_tree_goes_on(name, options, network):
-    """Room for a few nodes a tree: simulations end at its leaves."""
+def test_a_full_tree_goes_on(name, options, network, monkeypatch):
+    """Room for a few nodes a tree: simulations end at its leaves. A clock of the test's own lets it come to that."""
+    clock = itertools.count(0, 0.005)
+    monkeypatch.setattr("pbm_agents.search.search.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
     game, views = roots(name, options)
     views = np.resize(views, 160)
     evaluator = (lambda _, masks: (masks * 1.0, np.zeros((len(masks), game.num_players)))) if network else None
