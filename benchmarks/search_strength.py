@@ -4,7 +4,7 @@
 
 The first agent of a row has each seat of an opening once, the second the others. A win scores 1, a draw 1/2 (among
 three 1/3); Wilson's 95% interval. Milliseconds are those of a move of the first and of the second, whose games run at
-once.
+once. Section openspiel needs the extra of that name.
 """
 
 from __future__ import annotations
@@ -76,6 +76,15 @@ SECTIONS = {
         Match(game, f"{budget},reuse=true", budget, 60)
         for game in (CHAMELEON, UNLUR, TRINIM_6)
         for budget in ("mcts:simulations=400", SHORT)
+    ),
+    "openspiel": tuple(
+        Match(game, f"{kind}:simulations=200", f"openspiel-{kind}:simulations=200", games)
+        for game, kind, games in (
+            (Chameleon(size=7), "mcts", 40),
+            (Unlur(radius=4), "mcts", 40),
+            (TRINIM_5, "mcts", 100),
+            (CURIO, "ismcts", 20),
+        )
     ),
 }
 
