@@ -39,6 +39,7 @@ from .state import (
     Record,
     Rng,
     States,
+    any_view,
     copied,
     copy_batch,
     one,
@@ -272,7 +273,7 @@ class Game(ABC):
         swap excepted; the rest is left alone.
         """
         self._check(states)
-        if np.any(states["viewer"] != NOBODY):
+        if any_view(states["viewer"]):
             raise ValueError("a view cannot be played on: determinize it first")
         if trace is None:
             trace = NO_TRACE

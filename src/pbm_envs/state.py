@@ -74,6 +74,15 @@ def copy_batch(states: States, views: States) -> None:
 
 
 @kernel
+def any_view(viewers: Ints) -> bool:
+    """Is one of the records with these `viewer` a view?"""
+    for viewer in viewers:  # noqa: SIM110  Numba knows no any()
+        if viewer != NOBODY:
+            return True
+    return False
+
+
+@kernel
 def win(state: Record, agent: int) -> None:
     """End a game of two in favour of `agent` (A1)."""
     state["returns"][agent] = 1

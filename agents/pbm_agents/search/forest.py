@@ -17,6 +17,19 @@ from .tree import BEST, ILLEGAL, NOBODY, NONE, SUM, TERMINAL, UNKNOWN, WALK, Arr
 
 
 @final
+class Walks:
+    """Room for simulations on their way, or at their leaves: where each is, its state, and what is legal there."""
+
+    def __init__(self, game: Game, count: int) -> None:
+        self.walks = np.zeros(count, WALK)
+        self.states = np.zeros(count, game.dtype)
+        self.masks = np.zeros((count, game.num_actions), np.bool_)
+        self.bytes = self.states.view(np.uint8).reshape(count, game.dtype.itemsize)
+        self.trees, self.nodes, self.over = (self.walks[name] for name in ("game", "node", "over"))
+        self.to_move, self.done = self.states["to_move"], self.states["done"]
+
+
+@final
 class Forest:
     """Trees of one game, grown together. Room is allocated once."""
 
@@ -26,17 +39,11 @@ class Forest:
         """`rave`: its equivalence parameter (see `choose_rave`), 0 without."""
         self.game, self.width, self.evaluator, self.rave = game, width, evaluator, rave
         self.tree = Tree(game, trees, capacity, hidden=hidden, priors=evaluator.gives_priors, rave=rave > 0)
-        walks, size = trees * width, game.dtype.itemsize
-        self._walks, self._leaf_walks = np.zeros(walks, WALK), np.zeros(walks, WALK)
-        self._moving, self._leaves = np.zeros(walks, game.dtype), np.zeros(walks, game.dtype)
-        self._masks, self._leaf_masks = (np.zeros((walks, game.num_actions), np.bool_) for _ in range(2))
+        walks = trees * width
+        self._moving, self._leaves = Walks(game, walks), Walks(game, walks)
         self._traces = np.zeros((walks if rave else 0, game.num_actions), np.int8)
         self._actions = np.zeros(walks, np.int64)
         self._leaf_seeds = np.zeros(walks, np.uint64)
-        self._moving_bytes = self._moving.view(np.uint8).reshape(walks, size)
-        self._leaf_bytes = self._leaves.view(np.uint8).reshape(walks, size)
-        self._to_move, self._done = self._moving["to_move"], self._moving["done"]
-        self._leaf_to_move = self._leaves["to_move"]
 
     def fits(self, game: Game, trees: int, hidden: bool) -> bool:
         """Is there room for `trees` trees of this game?"""
@@ -89,45 +96,49 @@ class Forest:
 
     def wave(self, games: Array, c: float, solve: bool) -> int:
         """One simulation for each entry of `games`, each tree at most `width` times. How many roots it has proven."""
-        game, tree = self.game, self.tree
+        game, tree, moving, actions = self.game, self.tree, self._moving, self._actions
         going, arrived = len(games), 0
-        walks, moving, masks, actions = self._walks, self._moving, self._masks, self._actions
-        walks["game"][:going] = games
-        walks["node"][:going] = 0
+        moving.trees[:going] = games
+        moving.nodes[:going] = 0
         if tree.hidden:
             streams = np.empty(going, np.uint64)
             branch(self._seeds, games, streams)
-            moving[:going] = game.determinize(self._views[games], streams)
-            masks[:going] = self._root_masks[games]
+            moving.states[:going] = game.determinize(self._views[games], streams)
+            moving.masks[:going] = self._root_masks[games]
         while going:
-            choose(
-                *tree.arrays, self._seeds, walks, going, self._moving_bytes, masks, actions, c, self.rave, game.resign,
+            leaves = choose(
+                *tree.arrays, self._seeds, moving.walks, going, moving.bytes, moving.masks, actions, c, self.rave,
+                game.resign,
             )  # fmt: skip
-            game.step(moving[:going], actions[:going])
+            game.step(moving.states[:going], actions[:going])
+            if leaves and not arrived:  # all at once, which saves sorting them out
+                moving.over[:going] = moving.done[:going]
+                branch(self._seeds, games, self._leaf_seeds[:going])
+                return self._back_up(moving, going, solve)
             before = going
             going = arrive(
-                *tree.arrays, self._seeds, walks, before, self._moving_bytes, self._to_move, self._done,
-                self._leaf_walks, arrived, self._leaf_bytes, self._leaf_seeds,
+                *tree.arrays, self._seeds, moving.walks, before, moving.bytes, moving.to_move, moving.done,
+                self._leaves.walks, arrived, self._leaves.bytes, self._leaf_seeds,
             )  # fmt: skip
             arrived += before - going
             if going:
-                game.legal_action_mask(moving[:going], out=masks[:going])
-        return self._back_up(len(games), solve)
+                game.legal_action_mask(moving.states[:going], out=moving.masks[:going])
+        return self._back_up(self._leaves, arrived, solve)
 
-    def _back_up(self, count: int, solve: bool) -> int:
+    def _back_up(self, leaves: Walks, count: int, solve: bool) -> int:
         game, tree = self.game, self.tree
-        leaves, masks, traces = self._leaves[:count], self._leaf_masks[:count], None
+        states, masks, traces = leaves.states[:count], leaves.masks[:count], None
         if self.evaluator.gives_priors:
-            game.legal_action_mask(leaves, out=masks)
+            game.legal_action_mask(states, out=masks)
         if self.rave:
             traces = self._traces[:count]
             traces.fill(NOBODY)
-        priors, values = self.evaluator(game, leaves, masks, self._leaf_seeds[:count], traces)
+        priors, values = self.evaluator(game, states, masks, self._leaf_seeds[:count], traces)
         if priors is not None:
             expand(
-                *tree.arrays, self._leaf_walks, count, self._leaf_bytes, self._leaf_to_move, masks, priors, game.resign,
+                *tree.arrays, leaves.walks, count, leaves.bytes, leaves.to_move, masks, priors, game.resign,
             )  # fmt: skip
-        return back_up(*tree.arrays, self._leaf_walks, count, values, self._traces, game.shared_moves, solve)
+        return back_up(*tree.arrays, leaves.walks, count, values, self._traces, game.shared_moves, solve)
 
     def decided(self, games: Array, left: int | None) -> Array:
         """(len(games),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited

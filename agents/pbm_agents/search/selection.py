@@ -7,7 +7,7 @@ import math
 from pbm_envs.kernels import kernel
 from pbm_envs.randomness import Seeds, draw
 
-from .tree import ILLEGAL, NONE, SUM, UNHEARD, UNKNOWN, Array, open_node
+from .tree import ILLEGAL, NONE, SUM, UNHEARD, UNKNOWN, Array, ends, open_node
 
 
 @kernel
@@ -36,7 +36,7 @@ def choose_uct(edges: Array, g: int, n: int, visits: int, c: float, settled: boo
         edge = edges[g, n, a]
         if edge["child"] >= NONE or (settled and edge["child"] != ILLEGAL):
             count = edge["visits"]
-            score = edge["total"] / count + spread / math.sqrt(count)
+            score = (edge["total"] + spread * math.sqrt(count)) / count
             if score > highest:
                 best, highest = a, score
     return best
@@ -133,11 +133,11 @@ def choose(
     c: float,
     equivalence: float,
     resign: int,
-) -> None:
+) -> bool:
     """Select an action for each walk: in an open game down to the first edge without a node to go on from; else one.
-    `moving` (R, bytes) are the walks' states and `masks` (R, A) what is legal there.
+    `moving` (R, bytes) are the walks' states and `masks` (R, A) what is legal there. True if all come to leaves by it.
     """
-    hidden = available.size > 0
+    hidden, leaves = available.size > 0, True
     for r in range(count):
         g, n = walks[r]["game"], walks[r]["node"]
         while True:
@@ -176,3 +176,6 @@ def choose(
         actions[r] = action
         if not hidden:
             moving[r, :] = states[g, n, :]
+        room = priors.size == 0 and sizes[g] < nodes.shape[1]
+        leaves &= ends(edge["child"], edge["visits"], room)
+    return leaves

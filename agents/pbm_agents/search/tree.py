@@ -189,6 +189,12 @@ def plant(
 
 
 @kernel
+def ends(child: int, visits: int, room: bool) -> bool:
+    """Does a walk end by this edge, even if the game does not: outcome proven, first visit, or no room for a node?"""
+    return child < NONE or visits == 1 or (child == NONE and not room)
+
+
+@kernel
 def arrive(
     nodes: Array,
     edges: Array,
@@ -209,16 +215,15 @@ def arrive(
     leaves: Array,
     leaf_seeds: Seeds,
 ) -> int:
-    """After the step: walks that have come to a leaf (game over, outcome proven, first visit, or no room for a node) go
-    to `leaves` after those that have `arrived` before; the others close ranks and go on from a node. How many go on.
+    """After the step: walks that have come to a leaf (game over, or `ends`) go to `leaves` after those that have
+    `arrived` before; the others close ranks and go on from a node. How many go on.
     """
     going = 0
     for r in range(count):
         g, n, action = walks[r]["game"], walks[r]["node"], walks[r]["action"]
         edge = edges[g, n, action]
         child = edge["child"]
-        full = child == NONE and (priors.size > 0 or sizes[g] == nodes.shape[1])
-        if done[r] or child < NONE or edge["visits"] == 1 or full:
+        if done[r] or ends(child, edge["visits"], priors.size == 0 and sizes[g] < nodes.shape[1]):
             leaf_walks[arrived] = walks[r]
             leaf_walks[arrived]["over"] = done[r]
             leaves[arrived, :] = moving[r, :]
