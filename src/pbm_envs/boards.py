@@ -98,7 +98,7 @@ def rhombus(size: int) -> Board:
         (row, col): TOP * (row == 0) | BOTTOM * (row == last) | LEFT * (col == 0) | RIGHT * (col == last)
         for row, col in cells
     }
-    return _board(cells, [(0, 1), (0, -1), (1, 0), (-1, 0), (-1, 1), (1, -1)], edges)
+    return _board(cells, [(0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0)], edges)
 
 
 @cache
@@ -123,7 +123,7 @@ def hexagon(radius: int) -> Board:
         | (col == 0) << 5
         for row, col in cells
     }
-    return _board(cells, [(0, 1), (0, -1), (1, 0), (1, 1), (-1, 0), (-1, -1)], edges)
+    return _board(cells, [(0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0)], edges)
 
 
 def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .boards import NO_CELL, Board, edge_permutation
 from .kernels import kernel
@@ -18,44 +19,71 @@ from .state import Ints, States
 
 def chain_fields(cells: int) -> list[Any]:
     return [
-        ("chain", "i2", (cells,)),
+        ("chain", "u2", (cells,)),
         ("stones", "i1", (cells,)),
         ("touches", "u1", (cells,)),
     ]
 
 
+def around(board: Board) -> NDArray[np.uint16]:
+    """(n, 6) the neighbours of each cell of a board of hexagons, one beside the next; the cell itself for what is off
+    the board, since it is empty when its neighbours are asked for.
+    """
+    cells = np.arange(board.size)[:, None]
+    return np.where(board.neighbours == NO_CELL, cells, board.neighbours).astype(np.uint16)
+
+
+def _runs(bits: int) -> int:
+    """Of bits that stand for the places of a ring, the first of each run; one of them, if all are set."""
+    return bits & ~(bits << 1 | bits >> 5) or bits & 1
+
+
+RUNS = np.array([_runs(bits) for bits in range(64)])
+LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)])
+
+
 @kernel
-def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, neighbours: Ints, edges: Ints) -> int:
+def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
+    """Bits k: `around[cell, k]` has a stone of `mark`; one bit for those in a row, which are of one chain."""
+    same = 0
+    for k in range(6):
+        same |= int(stones[around[cell, k]] == mark) << k
+    return RUNS[same]
+
+
+@kernel
+def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
     """Put a stone of `mark` on `cell`, as part of its chain; the edges that the chain touches now."""
+    beside = chains_beside(stones, cell, mark, around)
     stones[cell] = mark
     chain[cell] = cell
     root, reached = cell, edges[cell]
-    for k in range(neighbours.shape[1]):
-        other = neighbours[cell, k]
-        if other >= 0 and stones[other] == mark:
+    while beside:
+        other = around[cell, LOWEST[beside]]
+        beside &= beside - 1
+        above = chain[other]
+        while above != other:
+            chain[other] = chain[above]
+            other = above
             above = chain[other]
-            while above != other:
-                chain[other] = chain[above]
-                other = above
-                above = chain[other]
-            if other != root:
-                chain[root] = other
-                root = other
-                reached |= touches[other]
+        if other != root:
+            chain[root] = other
+            root = other
+            reached |= touches[other]
     touches[root] = reached
     return reached
 
 
 @kernel
-def would_touch(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, neighbours: Ints, edges: Ints) -> int:
+def would_touch(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
     """The edges that its chain would touch, were `mark` placed on `cell`."""
-    reached = edges[cell]
-    for k in range(neighbours.shape[1]):
-        other = neighbours[cell, k]
-        if other >= 0 and stones[other] == mark:
-            while chain[other] != other:
-                other = chain[other]
-            reached |= touches[other]
+    beside, reached = chains_beside(stones, cell, mark, around), edges[cell]
+    while beside:
+        other = around[cell, LOWEST[beside]]
+        beside &= beside - 1
+        while chain[other] != other:
+            other = chain[other]
+        reached |= touches[other]
     return reached
 
 

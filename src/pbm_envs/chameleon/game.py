@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..boards import rhombus
-from ..chains import transform_chains
+from ..chains import around, transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
 from ..render.parts import Heat
@@ -53,6 +53,7 @@ class Chameleon(Game):
             max_plies=board.size + swap_rule,
         )
         self._swap_rule = bool(swap_rule)
+        self._around = around(board)
         self._templates = templates(board.size)
         self._places = np.arange(board.size, dtype=np.uint16) * np.uint16(len(PLANES))
 
@@ -63,7 +64,7 @@ class Chameleon(Game):
             )
 
     def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self.board.neighbours, self.board.edges, self._swap_rule, self.resign)
+        return step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         mask_batch(states, out, self._swap_rule, self.resign)
@@ -72,7 +73,7 @@ class Chameleon(Game):
         observe_batch(views, out, self._templates, self._places, self._swap_rule)
 
     def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
-        playout_batch(states, seeds, self.board.neighbours, self.board.edges, self._swap_rule, trace)
+        playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, trace)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..boards import hexagon
-from ..chains import transform_chains
+from ..chains import around, transform_chains
 from ..game import Game, Symmetry, check_flag, check_range, permutation
 from ..randomness import Seeds
 from ..render.parts import Heat
@@ -47,6 +47,7 @@ class Unlur(Game):
             form="a row letter and a column number such as 'c4', or 'black'",
             max_plies=board.size + 1,
         )
+        self._around = around(board)
         self._templates = templates(board)
         self._places = ((board.rows * board.shape[1] + board.cols) * len(PLANES) + 1).astype(np.uint16)
 
@@ -58,7 +59,7 @@ class Unlur(Game):
         states["black"] = NOBODY
 
     def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self.board.neighbours, self.board.edges, self.resign)
+        return step_batch(states, actions, self._around, self.board.edges, self.resign)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         mask_batch(states, out, self.board.edges, self.resign)
@@ -67,7 +68,7 @@ class Unlur(Game):
         observe_batch(views, out, self._templates, self._places)
 
     def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
-        playout_batch(states, seeds, self.board.neighbours, self.board.edges, careful, trace)
+        playout_batch(states, seeds, self._around, self.board.edges, careful, trace)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)
