@@ -1,4 +1,4 @@
-"""What `join` takes for granted of a board of hexagons. (That it joins what belongs together: tests/test_reference.py)"""
+"""What `join` takes for granted of a board of hexagons. (That it joins what it must: tests/test_reference.py)"""
 
 import pytest
 

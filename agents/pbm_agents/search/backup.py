@@ -80,10 +80,10 @@ def back_up(
             if rave.size:
                 player = node["player"]
                 traces[r, action] = player
-                for a in range(traces.shape[1]):
-                    if traces[r, a] == player or (shared and traces[r, a] != NOBODY):
-                        rave[g, n, a]["total"] += value[player]
-                        rave[g, n, a]["visits"] += 1
+                for a in range(traces.shape[1]):  # a branch that is taken at random would take longer
+                    counts = (traces[r, a] == player) | (shared & (traces[r, a] != NOBODY))
+                    rave[g, n, a]["total"] += counts * value[player]
+                    rave[g, n, a]["visits"] += counts
             action, n = node["action"], node["parent"]
         if solve and leaf_walks[r]["over"]:
             n, action = leaf_walks[r]["node"], leaf_walks[r]["action"]

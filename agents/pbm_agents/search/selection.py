@@ -108,7 +108,9 @@ def choose_rave(
             if count:
                 weight = math.sqrt(equivalence / (3 * count + equivalence))
                 score = weight * score + (1 - weight) * edge["total"] / count
-            score += spread / math.sqrt(count + 1.0)
+                score += spread / math.sqrt(count + 1.0)
+            else:
+                score += spread
             if score > highest:
                 best, highest = a, score
     return best
