@@ -37,7 +37,11 @@ def configuration(game: Game, runners: int, batch: int, seed: int) -> PPOConfig:
     module = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=network)
     return (
         PPOConfig()
-        .environment("pbm", env_config={"game": game.name, "options": dict(game.options)})
+        .environment(
+            "pbm",
+            env_config={"game": game.name, "options": dict(game.options)},
+            disable_env_checking=True,  # it plays an action without a look at the mask
+        )
         .env_runners(num_env_runners=runners, num_envs_per_env_runner=4)
         .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **_: "policy")
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={"policy": module}))

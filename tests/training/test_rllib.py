@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pbm_envs import Chameleon, chameleon_v0, curio_v0, trinim_v0
+from pbm_envs import Chameleon, Curio, chameleon_v0, curio_v0, trinim_v0
 
 pytestmark = [pytest.mark.libraries, pytest.mark.filterwarnings("default")]  # whatever the library warns of
 torch = pytest.importorskip("torch")
@@ -72,9 +72,9 @@ def test_illegal_actions_and_other_environments_are_refused():
         MultiAgentGame(chameleon_v0.env(size=3))
 
 
-def test_the_program_trains_in_two_processes_evaluates_and_saves(tmp_path, capsys):
-    """An illegal move would be raised in its process, and from there here."""
-    game = Chameleon(size=3)
+@pytest.mark.parametrize("game", [Chameleon(size=3), Curio()], ids=str)
+def test_the_program_trains_in_two_processes_evaluates_and_saves(game, tmp_path, capsys):
+    """An illegal move would be raised in its process, and from there here. In Curio hardly any action is legal."""
     program.train(tmp_path / "run", game, runners=2, steps=400, seed=1, games=20, batch=200)
     said = capsys.readouterr().out
     assert "before: random: score" in said

@@ -1,7 +1,10 @@
 """A PettingZoo environment of ours as RLlib's `MultiAgentEnv`, with masks for its `ActionMaskingTorchRLModule`.
 
     register_env("chameleon", lambda config: MultiAgentGame(chameleon_v0.raw_env(**config)))
-    PPOConfig().environment("chameleon", env_config={"size": 5})
+    PPOConfig().environment("chameleon", env_config={"size": 5}, disable_env_checking=True)
+
+RLlib's check of environments plays an action without a look at the mask, which an environment that raises at illegal
+actions does not survive.
 
 RLlib's own `PettingZooEnv` hands observations on as they are. The module wants them flat, as float32, under the key
 `observations`, and the mask as float32, never all zeros.
