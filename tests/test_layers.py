@@ -11,7 +11,7 @@ import pbm_envs
 SOURCE, AGENTS = Path(pbm_envs.__file__).parent, Path(pbm_agents.__file__).parent
 LAYERS = [
     {"kernels", "version"},
-    {"boards", "notation", "randomness", "render", "state"},
+    {"boards", "checks", "notation", "randomness", "render", "state", "symmetry"},
     {"chains", "game"},
     set(pbm_envs.GAMES),
     {"deals", "registry", "testing"},

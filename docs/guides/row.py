@@ -8,8 +8,9 @@ from typing import final
 
 import numpy as np
 
+from pbm_envs import Game, Symmetry
 from pbm_envs.boards import square
-from pbm_envs.game import Game, Symmetry, check_flag, check_range
+from pbm_envs.checks import check_flag, check_range
 from pbm_envs.kernels import kernel
 from pbm_envs.randomness import Seeds, draw
 from pbm_envs.render import Scene

@@ -8,9 +8,10 @@
 
 from .chameleon import Chameleon
 from .curio import Curio
-from .game import Game, Symmetry
+from .game import Game
 from .randomness import sample_actions
 from .registry import GAMES, make_game, register
+from .symmetry import Symmetry
 from .trinim import Trinim
 from .unlur import Unlur
 from .version import __version__

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from string import ascii_lowercase, ascii_uppercase
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -124,10 +123,3 @@ def hexagon(radius: int) -> Board:
         for row, col in cells
     }
     return _board(cells, [(0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0)], edges)
-
-
-def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]:
-    """Which edge each edge becomes when cell c becomes `cells[c]`."""
-    bits = range(int(board.edges.max()).bit_length())
-    sets = [set(np.flatnonzero(board.edges >> k & 1).tolist()) for k in bits]
-    return [sets.index(set(cells[sorted(on_edge)].tolist())) for on_edge in sets]

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .boards import NO_CELL, Board, edge_permutation
+from .boards import NO_CELL, Board
 from .kernels import kernel
 from .state import Ints, States
+from .symmetry import edge_permutation
 
 
 def chain_fields(cells: int) -> list[Any]:

@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .boards import Board
+from .checks import check_range
 from .kernels import record_type
 from .notation import Notation
 from .randomness import Seeds, seeds
@@ -44,24 +45,9 @@ from .state import (
     copy_batch,
     one,
 )
+from .symmetry import Symmetry
 
 NO_TRACE = np.zeros((0, 0), np.int8)
-
-
-class Symmetry(NamedTuple):
-    """A change of names under which the rules stay the same. Entry k of each field says what k becomes."""
-
-    name: str
-    cells: Ints
-    """(n,)"""
-    actions: Ints
-    """(A,)"""
-    planes: Ints
-    """(number of planes,): the same holds for an observation, cell by cell and plane by plane."""
-    marks: tuple[int, ...]
-    """Letters or colours, EMPTY first."""
-    players: tuple[int, ...]
-    """Who plays whose part: the seats of to_move, returns and roles."""
 
 
 class Game(ABC):
@@ -433,21 +419,3 @@ def _rebuild(kind: type[Game], options: dict[str, Any]) -> Game:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return kind(**options)
-
-
-def check_range(name: str, value: int, low: int, high: int) -> None:
-    """An option that is a number, or ValueError."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise ValueError(f"{name} is {value!r}: expected an integer from {low} to {high}")
-
-
-def check_flag(name: str, value: bool) -> None:
-    """An option that is on or off, or ValueError."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} is {value!r}: expected True or False")
-
-
-def permutation(move: Mapping[Any, Any], order: list[Any]) -> Ints:
-    """Where each thing of `order` goes, as positions in `order`."""
-    place = {thing: k for k, thing in enumerate(order)}
-    return np.array([place[move[thing]] for thing in order], np.int64)

@@ -42,7 +42,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from .game import Game, check_flag, check_range
+from .checks import check_flag, check_range
+from .game import Game
 from .lockstep import Lockstep, Rows, Seed
 from .opponents import RANDOM, Opponents
 from .render import Scene

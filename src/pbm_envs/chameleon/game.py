@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from ..boards import rhombus
 from ..chains import around, transform_chains
-from ..game import Game, Symmetry, check_flag, check_range, permutation
+from ..checks import check_flag, check_range
+from ..game import Game
 from ..randomness import Seeds
 from ..render.parts import Heat
 from ..render.scene import Scene
 from ..state import EMPTY, Ints, Mask, Planes, Record, States
+from ..symmetry import Symmetry, permutation
 from .rules import O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
 from .scene import draw
 from .view import PLANES, observe_batch, templates

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..boards import NO_CELL, Board, square
-from ..game import Game, Symmetry, check_flag, check_range, permutation
+from ..checks import check_flag, check_range
+from ..game import Game
 from ..randomness import Seeds, branch
 from ..render.parts import Heat
 from ..render.scene import Scene
 from ..state import EMPTY, NO_ACTION, NOBODY, Ints, Mask, Planes, Record, States, copied
+from ..symmetry import Symmetry, permutation
 from .rules import (
     ANY,
     BASE,

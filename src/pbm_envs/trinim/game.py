@@ -11,11 +11,13 @@ from typing import final
 import numpy as np
 
 from ..boards import Board, triangle
-from ..game import Game, Symmetry, check_flag, check_range, permutation
+from ..checks import check_flag, check_range
+from ..game import Game
 from ..randomness import Seeds
 from ..render.parts import Heat
 from ..render.scene import Scene
 from ..state import EMPTY, Ints, Mask, Planes, Record, States
+from ..symmetry import Symmetry, permutation
 from .rules import (
     BLUE,
     COLOURS,
