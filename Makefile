@@ -9,13 +9,18 @@ OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py
 	tests/test_single.py tests/render/test_modes.py \
 	tests/render/test_films.py tests/render/test_pictures.py
 
+TEXT_LIBRARIES := textarena verifiers openenv kaggle
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 
-.PHONY: demo test test-slow test-nojit test-oldest test-libraries check docs notebooks lint format clean
+# compiled kernels are invisible to coverage: these run them as plain Python too
+KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
+	tests/trinim/test_resign.py tests/chameleon/test_texts.py tests/unlur/test_texts.py tests/search/test_results.py
+
+.PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs notebooks lint format clean
 
 demo: $(STAMP)  ## a match of each game, a tournament
-	$(BIN)/python -m pbm_agents.demo
+	$(BIN)/python -m pbm_agents.cli.demo
 
 test: $(STAMP)  ## all tests but the slow ones, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
@@ -38,6 +43,20 @@ test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the prog
 	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
 	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py tests/training/test_docstrings.py
 
+test-text-libraries: $(TEXT_LIBRARIES:%=$(VENV)-%/installed)  ## games in words inside other people's libraries
+	for library in $(TEXT_LIBRARIES); do \
+		PATH=$(CURDIR)/$(VENV)-$$library/bin:$$PATH $(VENV)-$$library/bin/python -m pytest -q -m libraries \
+			tests/text/libraries/test_$$library.py || exit 1; \
+	done
+
+coverage: $(STAMP)  ## which lines the fast tests run, kernels included; the pages are in build/coverage/html
+	mkdir -p build/coverage
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m smallest --cov --cov-append --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q $(KERNEL_TESTS) --cov --cov-append --cov-report=
+	$(BIN)/python -m coverage html -q
+	$(BIN)/python -m coverage report
+
 docs: $(STAMP)  ## the site, in docs/_build/html; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
 
@@ -52,13 +71,20 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib $(TEXT_LIBRARIES:%=$(VENV)-%) .mypy_cache .ruff_cache .pytest_cache .hypothesis build docs/_build
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	rm -f $(VENV)/installed-for-*
+	touch $@
+
+# verifiers starts its programs by uv
+$(TEXT_LIBRARIES:%=$(VENV)-%/installed): pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv pytest hypothesis \
+		-e ".[$(@D:$(VENV)-%=%)]"
 	touch $@
 
 # libraries whose versions clash have an environment each

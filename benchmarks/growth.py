@@ -21,7 +21,7 @@ import numpy as np
 from machine import machine
 
 from pbm_envs import Game, make_game, sample_actions
-from pbm_envs.state import copied
+from pbm_envs.core.state import copy_states
 
 BATCH, ROUNDS, SEED = 512, 7, 2008
 BOARDS = {
@@ -48,7 +48,7 @@ def round_of(game: Game, rng: np.random.Generator) -> list[float]:
         game.step(states, sample_actions(masks, rng))
     masks = game.legal_action_mask(states)
     masks[states["done"]] = True
-    actions, stepped = sample_actions(masks, rng), copied(states)
+    actions, stepped = sample_actions(masks, rng), copy_states(states)
     views = game.view(states, states["to_move"])
     planes = game.observe(views)  # first writes to new memory take longer
     fresh = game.init(BATCH, rng)

@@ -23,10 +23,10 @@ from machine import machine
 from matplotlib.figure import Figure
 from pbm_agents import evaluate
 from pbm_agents.arena import Tournament, play_tournament
+from pbm_agents.arena.evaluation import wilson
 from pbm_agents.arena.ratings import shares
-from pbm_agents.evaluation import wilson
-from pbm_agents.network import PolicyValueNetwork
-from pbm_agents.options import game_of
+from pbm_agents.learning.network import PolicyValueNetwork
+from pbm_agents.play.options import parse_game
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
@@ -137,7 +137,7 @@ def matches(task: Task, file: Path) -> list[tuple[str, str]]:
 
 def match(task: Task, pair: tuple[str, str], folder: Path, file: Path) -> str:
     """Each opening, of two random moves, from both seats."""
-    game = game_of(task.game, task.options)
+    game = parse_game(task.game, task.options)
     tournament = Tournament((game,), pair, openings=OPENINGS, opening_moves=2, seed=TEST_SEED, batch=20)
     records = play_tournament(tournament, folder)
     seats = [record.agents.index(pair[0]) for record in records]

@@ -16,15 +16,15 @@ from collections.abc import Callable
 import numpy as np
 from machine import machine
 
-from pbm_envs import GAMES, make_game, sample_actions
-from pbm_envs.single import OneSeat
-from pbm_envs.vector import VectorGames
+from pbm_envs import games, make_game, sample_actions
+from pbm_envs.envs.single import SingleSeatEnv
+from pbm_envs.envs.vector import BoardGameVectorEnv
 
 BATCH, ROUNDS, SECONDS, SEED = 1024, 5, 0.5, 2008
 
 
 def one(name: str) -> Callable[[], int]:
-    env, rng = OneSeat(make_game(name), opponent="random"), np.random.default_rng(SEED)
+    env, rng = SingleSeatEnv(make_game(name), opponent="random"), np.random.default_rng(SEED)
     info = env.reset(seed=SEED)[1]
 
     def work() -> int:
@@ -38,7 +38,7 @@ def one(name: str) -> Callable[[], int]:
 
 
 def many(name: str) -> Callable[[], int]:
-    envs, rng = VectorGames(make_game(name), BATCH, opponent="random"), np.random.default_rng(SEED)
+    envs, rng = BoardGameVectorEnv(make_game(name), BATCH, opponent="random"), np.random.default_rng(SEED)
     info = envs.reset(seed=SEED)[1]
 
     def work() -> int:
@@ -60,7 +60,7 @@ def main() -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(machine())
     print(f"\n{'moves a second':12}{'one game':>12}{f'{BATCH} games':>12}{'times':>8}")
-    for name in GAMES:
+    for name in games():
         contenders = (one(name), many(name))
         for work in contenders:
             work()  # compile

@@ -4,7 +4,7 @@
 
 Three questions, the same work for everyone in each:
 
-* random play: choose a legal action at random, play it, write the observation of who is to move next and their mask
+* random play: choose a legal action at random, play it, write the observation of the player to move next and their mask
   of legal actions; a game that ends is followed by the next. Batches of BATCH where there are batches.
 * latency: play an action and get observation and mask of one game; choosing the action is not timed.
 * playouts: random play to the end, nothing observed.
@@ -59,9 +59,9 @@ def batch_play(name: str, **options: Any) -> Callable[[], tuple[float, float]]:
     import numpy as np
 
     from pbm_envs import make_game, sample_actions
-    from pbm_envs.vector import VectorGames
+    from pbm_envs.envs.vector import BoardGameVectorEnv
 
-    envs, rng = VectorGames(make_game(name, **options), BATCH, copy=False), np.random.default_rng(SEED)
+    envs, rng = BoardGameVectorEnv(make_game(name, **options), BATCH, copy=False), np.random.default_rng(SEED)
     _, info = envs.reset(seed=SEED)
 
     def work() -> float:

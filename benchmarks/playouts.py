@@ -13,14 +13,15 @@ import time
 import numpy as np
 from machine import machine
 
-from pbm_envs import GAMES, make_game
+from pbm_envs import games as known_games
+from pbm_envs import make_game
 
 BATCH, ROUNDS = 10_000, 9
 
 
 def main() -> None:
     rng = np.random.default_rng(2008)
-    games = {name: make_game(name) for name in GAMES}
+    games = {name: make_game(name) for name in known_games()}
     rounds: dict[str, list[float]] = {name: [] for name in games}
     plies = {}
     for game in games.values():

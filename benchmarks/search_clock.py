@@ -1,5 +1,7 @@
-"""Does a search by the clock keep its time? Seconds taken for seconds asked, for one position: the first search of a
-new process with everything compiled, and later ones.
+"""Does a search by the clock keep its time?
+
+Seconds taken for seconds asked, for one position: the first search of a new process with everything compiled, and later
+ones.
 
     python benchmarks/search_clock.py
 """
@@ -13,9 +15,9 @@ import time
 
 import numpy as np
 from machine import machine
-from pbm_agents import Search
+from pbm_agents import Search, Workspace
 
-from pbm_envs import GAMES, make_game
+from pbm_envs import games, make_game
 
 ASKED, LATER = (0.05, 0.2, 1.0), 9
 FIRST = """
@@ -30,18 +32,18 @@ def results(name: str, asked: float, count: int) -> list:
     """One search after the other."""
     game, rng = make_game(name), np.random.default_rng(2008)
     states = game.init(1, rng)
-    search = Search(seconds=asked)
-    return [search.run(game, game.view(states, 0), rng)[0] for _ in range(count)]
+    search, workspace = Search(seconds=asked), Workspace()
+    return [search.run(game, game.view(states, 0), rng, workspace=workspace)[0] for _ in range(count)]
 
 
 def later(name: str, asked: float) -> list[float]:
     """By the clock outside the search."""
     game, rng = make_game(name), np.random.default_rng(2008)
     states = game.init(1, rng)
-    views, search, taken = game.view(states, 0), Search(seconds=asked), []
+    views, search, workspace, taken = game.view(states, 0), Search(seconds=asked), Workspace(), []
     for _ in range(LATER + 1):
         start = time.perf_counter()
-        search.run(game, views, rng)
+        search.run(game, views, rng, workspace=workspace)
         taken.append(time.perf_counter() - start)
     return taken[1:]
 
@@ -50,7 +52,7 @@ def main() -> None:
     print(machine())
     print(f"\nseconds taken: the first search of a process; median and most of {LATER} later ones")
     print(f"{'':12} {'asked':>6} {'first':>7} {'median':>7} {'most':>7}")
-    for name in GAMES:
+    for name in games():
         results(name, 0.05, 1)  # compile
         for asked in ASKED:
             program = FIRST.format(folder=sys.path[0], name=name, asked=asked)

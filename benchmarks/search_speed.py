@@ -1,5 +1,6 @@
-"""How many simulations a second, from the start of a game, beside OpenSpiel's C++ MCTSBot? And how much memory do they
-take?
+"""How many simulations a second, from the start of a game, beside OpenSpiel's C++ MCTSBot?
+
+And how much memory do they take?
 
     pip install -e ".[bench]" && python benchmarks/search_speed.py
 
@@ -21,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 from machine import machine
-from pbm_agents.search import Search
-from pbm_agents.search.tree import Tree
+from pbm_agents import Search, Workspace
+from pbm_agents.search.tree import node_bytes
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 
@@ -31,7 +32,7 @@ MANY, TWO_THREADS = 64, ", two threads"
 BUDGETS = (1_000, 10_000, 100_000)
 """Simulations of the second table."""
 UCT_C = 1.4
-PLAIN = {"c": UCT_C, "rave": 0.0, "careful": False, "solver": False}
+PLAIN = {"c": UCT_C, "rave": 0.0, "avoid_losing_moves": False, "solver": False}
 MEBIBYTE = 1 << 20
 
 
@@ -61,10 +62,10 @@ def openspiel_hidden(name: str) -> Runner:
 
 def ours(game: Game, games: int = 1, threads: int = 1, **settings: Any) -> Runner:
     search = Search(simulations=SIMULATIONS, threads=threads, **settings)
-    rng = np.random.default_rng(SEED)
+    rng, workspace = np.random.default_rng(SEED), Workspace()
     states = game.init(games, rng)
     views = game.view(states, states["to_move"])
-    return Runner(lambda: search.run(game, views, rng), games, threads)
+    return Runner(lambda: search.run(game, views, rng, workspace=workspace), games, threads)
 
 
 def all_of_ours(game: Game, name: str, **settings: Any) -> dict[str, Runner]:
@@ -127,7 +128,7 @@ def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
     for name, (game, settings) in games.items():
         hidden, used = not game.perfect_information, []
         rave = game.name in ("chameleon", "unlur") and settings.get("rave") != 0
-        node = Tree.node_bytes(game, hidden=hidden, priors=False, rave=rave)
+        node = node_bytes(game, hidden=hidden, priors=False, rave=rave)
         for budget in BUDGETS:
             rng = np.random.default_rng(SEED)
             states = game.init(1, rng)
@@ -151,7 +152,7 @@ def main() -> None:
     compare(
         "Unlur 6",
         {name: openspiel(name) for name in peers},
-        all_of_ours(unlur, "plain", **PLAIN) | all_of_ours(unlur, "RAVE, careful"),
+        all_of_ours(unlur, "plain", **PLAIN) | all_of_ours(unlur, "RAVE, avoiding losing moves"),
         cores,
     )
     peer = "leduc_poker(), ISMCTSBot"

@@ -17,9 +17,9 @@ import numpy as np
 from machine import machine
 from pbm_agents import make_agent
 from pbm_agents.arena import play_games
+from pbm_agents.arena.evaluation import wilson
 from pbm_agents.arena.ratings import shares
 from pbm_agents.arena.schedule import draw_opening
-from pbm_agents.evaluation import wilson
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 from pbm_envs.records import PLY_LIMIT, GameRecord
@@ -71,7 +71,7 @@ SECTIONS = {
         )
     ),
     "rave": tuple(Match(game, SHORT, f"{SHORT},rave=0", 60) for game in (CHAMELEON, UNLUR)),
-    "careful": (Match(UNLUR, SHORT, f"{SHORT},careful=false", 60),),
+    "avoid_losing_moves": (Match(UNLUR, SHORT, f"{SHORT},avoid_losing_moves=false", 60),),
     "reuse": tuple(
         Match(game, f"{budget},reuse=true", budget, 60)
         for game in (CHAMELEON, UNLUR, TRINIM_6)

@@ -1,9 +1,11 @@
-"""How long does one agent's turn take? `raw_env.step` and `observe` of one game, beside PettingZoo's connect_four_v3.
+"""How long does one agent's turn take through the PettingZoo interface, beside PettingZoo's connect_four_v3?
 
     pip install -e ".[bench]" && python benchmarks/step_latency.py
 
-Random play; only the two calls are timed, choosing the action is not. The environments take turns, a few games each, so
-that a change of the machine's speed meets all of them; quoted is the median of the rounds, and of the rounds' ratios.
+Random play. Three loops: `raw_env.step` and `observe` alone; and the ordinary loop, with `agent_iter`, `last` and the
+dead steps at the end, of `raw_env()` and of `env()`, with its checks. Choosing an action is not timed. The environments
+take turns, a few games each, so that a change of the machine's speed meets all of them; quoted is the median of the
+rounds, and of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import random
 import statistics
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +25,7 @@ from pbm_envs import chameleon_v0, curio_v0, trinim_v0, unlur_v0
 ROUNDS, STEPS = 25, 400
 
 
-def turn(env: Any) -> float:
+def step_and_observe(env: Any) -> float:
     """Mean seconds of step and observe over about STEPS plies."""
     spent, plies = 0.0, 0
     while plies < STEPS:
@@ -39,6 +42,41 @@ def turn(env: Any) -> float:
     return spent / plies
 
 
+def ordinary_loop(env: Any) -> float:
+    """Mean seconds of a ply of whole games in PettingZoo's loop over about STEPS plies, without choosing actions."""
+    spent, plies = 0.0, 0
+    while plies < STEPS:
+        env.reset(seed=plies)
+        start = time.perf_counter()
+        for _ in env.agent_iter():
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.step(None)
+                continue
+            before = time.perf_counter()
+            action = int(random.choice(np.flatnonzero(observation["action_mask"])))
+            start += time.perf_counter() - before
+            env.step(action)
+            plies += 1
+        spent += time.perf_counter() - start
+    return spent / plies
+
+
+def report(title: str, turn: Callable[[Any], float], envs: dict[str, Any], peer: str) -> None:
+    """Measure side by side, and print."""
+    for env in envs.values():
+        turn(env)  # compile, warm up
+    rounds: dict[str, list[float]] = {name: [] for name in envs}
+    for _ in range(ROUNDS):
+        for name, env in envs.items():
+            rounds[name].append(turn(env))
+    print(f"\n{title}, median of {ROUNDS} rounds of {STEPS} plies")
+    print(f"{'':16} {'microseconds':>12} {'times as fast':>14}")
+    for name, times in rounds.items():
+        ratio = statistics.median(a / b for a, b in zip(rounds[peer], times, strict=True))
+        print(f"{name:16} {statistics.median(times) * 1e6:12.1f} {ratio:14.2f}", flush=True)
+
+
 def main() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # PettingZoo's own old import path
@@ -46,19 +84,11 @@ def main() -> None:
     peer = "connect_four_v3"
     modules = {peer: connect_four_v3, "chameleon": chameleon_v0, "curio": curio_v0}
     modules |= {"trinim": trinim_v0, "unlur": unlur_v0}
-    envs = {name: module.raw_env() for name, module in modules.items()}
-    for env in envs.values():
-        turn(env)  # compile, warm up
-    rounds: dict[str, list[float]] = {name: [] for name in envs}
-    for _ in range(ROUNDS):
-        for name, env in envs.items():
-            rounds[name].append(turn(env))
+    raw_envs = {name: module.raw_env() for name, module in modules.items()}
     print(machine())
-    print(f"\nraw_env.step + observe, median of {ROUNDS} rounds of {STEPS} plies")
-    print(f"{'':16} {'microseconds':>12} {'times as fast':>14}")
-    for name, times in rounds.items():
-        ratio = statistics.median(a / b for a, b in zip(rounds[peer], times, strict=True))
-        print(f"{name:16} {statistics.median(times) * 1e6:12.1f} {ratio:14.2f}")
+    report("raw_env.step + observe", step_and_observe, raw_envs, peer)
+    report("ordinary loop of raw_env()", ordinary_loop, raw_envs, peer)
+    report("ordinary loop of env()", ordinary_loop, {name: module.env() for name, module in modules.items()}, peer)
 
 
 if __name__ == "__main__":

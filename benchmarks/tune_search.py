@@ -3,7 +3,8 @@
     python benchmarks/tune_search.py [game ...] [--openings N]
 
 What changes the strength of a simulation (c, rave) is compared at equal simulations; what changes how many there are in
-a second (width, playouts, careful, rave or none) at equal seconds. A score above 1/2 is better than the default.
+a second (width, playouts, avoid_losing_moves, rave or none) at equal seconds. A score above 1/2 is better than the
+default.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 
 from machine import machine
 from pbm_agents.arena import Tournament
-from pbm_agents.evaluation import wilson
+from pbm_agents.arena.evaluation import wilson
 
 from pbm_envs import make_game
 
@@ -25,7 +26,7 @@ CANDIDATES = {
     ),
     "unlur": (
         ("c=0", "c=0.05", "c=0.3", "rave=300", "rave=3000"),
-        ("rave=0", "rave=0,c=0.4", "careful=false", "width=1", "width=32", "playouts=4"),
+        ("rave=0", "rave=0,c=0.4", "avoid_losing_moves=false", "width=1", "width=32", "playouts=4"),
     ),
     "trinim": (("c=0.3", "c=0.7", "c=1", "rave=300,c=0.1"), ("width=1", "width=32", "playouts=4")),
     "curio": (("c=0.3", "c=0.9", "c=1.4"), ("width=1", "width=32", "playouts=4")),

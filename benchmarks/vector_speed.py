@@ -1,10 +1,10 @@
-"""How fast is a step of N games in lockstep, and how far is that from what the memory allows?
+"""How fast is a step of a batch of N games, and how far is that from what the memory allows?
 
     pip install -e ".[bench]" && python benchmarks/vector_speed.py
 
 On one core, random play, by processor time: a *game-step* plays one ply in one game and leaves an observation and a
-mask for who is to move next. *core*: `step`, `view`, `observe` and `legal_action_mask` into arrays that are there; no
-game ends. *env*: the vector environment, with its checks, infos, last observations and next games; `copy=False`.
+mask for the player to move next. *core*: `step`, `view`, `observe` and `legal_action_mask` into arrays that are there;
+no game ends. *env*: the vector environment, with its checks, infos, last observations and next games; `copy=False`.
 Drawing actions is not timed. *floor*: writing as many bytes of observations and masks, and nothing else. Sizes take
 turns; medians of ROUNDS rounds. Last, by the clock, with a thread for each core against one.
 """
@@ -19,9 +19,9 @@ from collections.abc import Callable
 import numpy as np
 from machine import machine
 
-from pbm_envs import GAMES, Game, make_game, sample_actions
-from pbm_envs.state import copied
-from pbm_envs.vector import VectorGames
+from pbm_envs import Game, games, make_game, sample_actions
+from pbm_envs.core.state import copy_states
+from pbm_envs.envs.vector import BoardGameVectorEnv
 
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 ROUNDS, PLIES, SEED = 7, 40, 2008
@@ -37,7 +37,7 @@ def core(game: Game, count: int) -> float:
     spent = 0.0
     for _ in range(plies):
         actions = sample_actions(masks, rng)
-        before = copied(states)
+        before = copy_states(states)
         start = time.process_time()
         game.step(states, actions)
         game.view(states, states["to_move"], out=views)
@@ -51,7 +51,7 @@ def core(game: Game, count: int) -> float:
 
 
 def env(game: Game, count: int, threads: int = 1, clock: Callable[[], float] = time.process_time) -> float:
-    envs, rng = VectorGames(game, count, copy=False, threads=threads), np.random.default_rng(SEED)
+    envs, rng = BoardGameVectorEnv(game, count, copy=False, threads=threads), np.random.default_rng(SEED)
     _, info = envs.reset(seed=SEED)
     spent = 0.0
     for _ in range(PLIES):
@@ -74,10 +74,10 @@ def floor(game: Game, count: int) -> float:
 
 def threads_table(cores: int) -> None:
     print(f"\nthe vector environment with {cores} threads: times as fast as with one, by the clock")
-    print(f"{'games':>7}" + "".join(f"{name:>12}" for name in GAMES))
+    print(f"{'games':>7}" + "".join(f"{name:>12}" for name in games()))
     for count in (256, 1024, 4096, 16384):
         ratios = []
-        for name in GAMES:
+        for name in games():
             game = make_game(name)
             rounds = [[env(game, count, threads, time.perf_counter) for threads in (1, cores)] for _ in range(ROUNDS)]
             ratios.append(statistics.median(one / many for one, many in rounds))
@@ -94,7 +94,7 @@ def main() -> None:
     print(
         "\nnanoseconds a game-step, one core, and million game-steps a second; bytes: of the observation and the mask"
     )
-    for name in GAMES:
+    for name in games():
         game = make_game(name)
         size = int(np.prod(game.observation_shape)) + game.num_actions
         print(f"\n{game!r}: {game.dtype.itemsize} bytes a state, {size} bytes an observation and mask")

@@ -1,13 +1,20 @@
-"""Sphinx: `make docs`. What is written nowhere else is in the pages; the rest is made from the package (`pages.py`)."""
+"""Settings of Sphinx (`make docs`). `pages.py` makes the parts of the site that come from the package."""
 
 import sys
 from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import pages
 
 from pbm_envs import __version__
+
+URLS = tomllib.loads((pages.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
 
 project = "pbm_envs"
 author = "The pbm_envs founders"
@@ -24,7 +31,13 @@ html_theme = "furo"
 html_title = f"pbm_envs {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"navigation_with_keys": True}
+html_baseurl = URLS["Documentation"]
+html_theme_options = {
+    "navigation_with_keys": True,
+    "source_repository": URLS["Repository"],
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
 
 # docstrings are plain text with `code` in single backticks
 default_role = "code"
@@ -46,7 +59,9 @@ autodoc_mock_imports = list(pages.ABSENT)
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!pbm_).*"),  # other projects', whose inventories a build without network cannot read
-    ("py:class", r"pbm_envs\.kernels\.Function"),  # a type variable
+    ("py:class", r"pbm_envs\.(core\.kernels\.Function|registry\.GameClass)"),  # type variables
+    ("py:class", r"pbm_agents\.arena\.(ladder\.Pin|placement\.Meeting|match\.Answer)"),  # of private functions
+    ("py:class", r"pbm_agents\.search\.workspace\.Memory"),
 ]
 
 

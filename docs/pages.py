@@ -1,5 +1,6 @@
-"""What the site takes from elsewhere. A line `<!-- pages: game curio -->` in a page stands for what `game("curio")`
-gives, and `|` separates arguments: Markdown from the docstrings, README and the results of the benchmarks.
+"""Parts of the site that are made from the package: docstrings, rules, README and the results of the benchmarks.
+
+A line `<!-- pages: game curio -->` in a page is replaced by what `game("curio")` returns; `|` separates arguments.
 """
 
 import ast
@@ -10,11 +11,15 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from pbm_agents.arena import ladders as every_ladder
+from pbm_agents.data import GRADES
+from pbm_agents.data.rows import columns_of
 from pictures import POSITIONS
 from sphinx.ext.autodoc.mock import mock
 from sphinx.util import inspect
 
-from pbm_envs import GAMES, Game, make_game
+from pbm_envs import Game, make_game
+from pbm_envs import games as known_games
 from pbm_envs.render import THEMES
 
 ROOT = Path(__file__).parent.parent
@@ -25,13 +30,13 @@ TYPES = (
     *("Actions", "Array", "ArrayLike", "Bools", "Floats", "Frame", "Heat", "Ints", "Mask", "Observation", "Planes"),
     *("Policy", "PriorsAndValues", "Record", "Rng", "Seed", "Seeds", "Shape", "States", "Step", "Views"),
 )
-"""Aliases, which are shown by name."""
+"""Type aliases that signatures show by name."""
 ABSENT = ("torch", "stable_baselines3", "ray")
-"""Libraries that a build need not have, to describe what is made for them."""
+"""Libraries that need not be installed to build the pages of the modules that use them."""
 
 
 def fill_in(app: object, document: str, source: list[str]) -> None:
-    """Sphinx's event `source-read`."""
+    """Replace the lines `<!-- pages: ... -->` of a page (Sphinx's event `source-read`)."""
     source[0] = re.sub(
         r"^<!-- pages: (\w+) ?(.*) -->$",
         lambda line: MAKERS[line[1]](*filter(None, re.split(r"\s*\|\s*", line[2]))),
@@ -41,12 +46,14 @@ def fill_in(app: object, document: str, source: list[str]) -> None:
 
 
 def game(name: str) -> str:
-    """The page of a game: the module's docstring with a picture, the table of planes, the rules."""
+    """Return the page of a game: its environment's docstring, pictures, the table of planes, the rules."""
     first, page = importlib.import_module(f"pbm_envs.{name}_v0").__doc__.split("\n", 1)
     title, _, claim = first.partition(": ")
     page = page.replace(f"`{name}/rules.md`", "[below](#the-rules-in-full)")
     before, history, after = page.partition("## Version history")
-    rules = (Path(importlib.import_module(f"pbm_envs.{name}").__file__).parent / "rules.md").read_text(encoding="utf-8")
+    rules = (Path(importlib.import_module(f"pbm_envs.games.{name}").__file__).parent / "rules.md").read_text(
+        encoding="utf-8"
+    )
     rules = re.sub(r"^#(.*)$", r"##\1", rules.split("\n", 1)[1], flags=re.MULTILINE)
     return "\n\n".join(
         [
@@ -67,7 +74,7 @@ def planes(rules: Game) -> str:
 
 
 def draw(rules: Game) -> str:
-    """README's position; of hidden information, as each player sees it."""
+    """Draw a position of the game, once for each player if information is hidden; return Markdown with the pictures."""
     board, moves, _ = POSITIONS[rules.name]
     states = rules.init(1, np.random.default_rng(0), board)
     for move in moves.split():
@@ -84,13 +91,13 @@ def draw(rules: Game) -> str:
 
 
 def games() -> str:
-    """A row a game."""
+    """Return a table with a row for each game."""
     rows = []
-    for name in GAMES:
+    for name in known_games():
         rules = make_game(name)
         rows.append(
             f"| [{type(rules).__name__}](games/{name}.md) | {rules.num_players} | "
-            f"{'open' if rules.perfect_information else 'hidden'} | {rules.num_actions} | "
+            f"{'perfect' if rules.perfect_information else 'hidden'} | {rules.num_actions} | "
             f"{', '.join(map(str, rules.observation_shape))} | {rules.max_plies:,} |"
         )
     head = "| game, by default | players | information | actions | observation | longest game, in plies |"
@@ -98,14 +105,19 @@ def games() -> str:
 
 
 def module(name: str, *names: str) -> str:
-    """A module's docstring, and entries for its members: all of `__all__`, unless some are named."""
+    """Return a module's docstring and entries for its members: those named, or all of `__all__`."""
     found = imported(name)
     page = fenced(found.__doc__.strip())
     return f"## `{name}`\n\n{page}\n\n{members(name, *(names or vars(found).get('__all__', ())))}"
 
 
+def docstring(name: str) -> str:
+    """Return a module's docstring, for a module whose members are described elsewhere."""
+    return f"## `{name}`\n\n{fenced(imported(name).__doc__.strip())}"
+
+
 def members(name: str, *names: str) -> str:
-    """Autodoc's entries."""
+    """Return entries for autodoc."""
     found, entries = imported(name), []
     for member in names:
         thing = vars(found)[member]
@@ -122,7 +134,7 @@ def imported(name: str) -> ModuleType:
 
 
 def fenced(text: str) -> str:
-    """Indented code, as in docstrings, as fenced code."""
+    """Return `text` with its indented code, as docstrings have it, as fenced code."""
 
     def fence(block: re.Match[str]) -> str:
         code = textwrap.dedent(block[0]).strip()
@@ -136,38 +148,30 @@ def fenced(text: str) -> str:
     return re.sub(r"(?:(?<=\n\n)) {4}.*\n(?:(?: {4}.*)?\n)*(?: {4}.*\Z)?", fence, text + "\n").strip()
 
 
-def readme(*headings: str) -> str:
-    """Sections of README."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    sections = {section.split("\n", 1)[0]: section for section in re.split(r"^## ", text, flags=re.MULTILINE)}
-    chosen = "\n".join(f"## {sections[heading]}" for heading in headings)
-    return without_links(chosen)
-
-
 def introduction() -> str:
-    """What README says first, without its pictures."""
+    """Return the beginning of README, without its pictures."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
     return re.sub(r"<picture>.*?</picture>\n?", "", text, flags=re.DOTALL)
 
 
 def training() -> str:
-    """The page of the programs that train with other people's libraries."""
+    """Return the page of the programs that train with RL libraries."""
     return without_links((ROOT / "notebooks" / "training" / "README.md").read_text(encoding="utf-8"))
 
 
 def without_links(text: str) -> str:
-    """Only the texts of the links to files, which the site has not, and no pictures."""
+    """Return `text` with links as plain text and without pictures: the site does not have those files."""
     return re.sub(r"!?\[([^\]]+)\]\([^)]+\)", lambda link: "" if link[0][0] == "!" else link[1], text)
 
 
 def contributing(heading: str) -> str:
-    """What stands in CONTRIBUTING below a heading."""
+    """Return the section of CONTRIBUTING below a heading."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return text.partition(f"## {heading}\n")[2].partition("\n## ")[0].strip()
+    return without_links(text.partition(f"## {heading}\n")[2].partition("\n## ")[0].strip())
 
 
 def benchmarks() -> str:
-    """What each script asks, what it printed, and its plots."""
+    """Return for each benchmark its script's docstring, what it printed, and its plots."""
     parts = []
     for result in sorted(RESULTS.glob("*.txt")):
         script = ROOT / "benchmarks" / f"{result.stem}.py"
@@ -179,23 +183,42 @@ def benchmarks() -> str:
     return "\n\n".join(parts)
 
 
+SECTIONS = "Args|Attributes|Example|Raises|Returns|Yields"
+
+
 def as_rst(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """Autodoc's event: our docstrings are text with `code`, and indented code; none of their characters is markup."""
+    """Convert a docstring to reStructuredText (an event of autodoc).
+
+    Docstrings are plain text with `code` in backticks, indented code and Google's sections; no character is markup.
+    """
     if re.match("Alias for field number|Create new instance of", lines[0] if lines else ""):  # of named tuples
         lines.clear()
     text = "\n".join(lines)
     parts = re.split(r"(`[^`]+`)", text)
-    parts[::2] = [re.sub(r"([*|\\]|(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"([|\\]|\*(?! )|(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [f"`{part}`\\ " for part in parts[1::2]]
     text = re.sub(r"\n\n(?= {4})(?!.*>>>)", "\n\n::\n\n", "".join(parts))
+    text = re.sub(rf"^({SECTIONS}):\n((?: +.*\n?)+)", _section, text + "\n", flags=re.MULTILINE)
     lines[:] = text.split("\n")
+
+
+def _section(match: re.Match[str]) -> str:
+    """Convert a section of Google's style: a heading, and a list of what it names or a paragraph."""
+    body = textwrap.dedent(match[2])
+    if match[1] not in ("Args", "Raises", "Attributes"):
+        return f"\n**{match[1]}**\n\n{body}\n"
+    entries = re.split(r"\n(?=\S)", body.strip("\n"))
+    rows = [" ".join(line.strip() for line in entry.split("\n")) for entry in entries]
+    return f"\n**{match[1]}**\n\n" + "\n".join(f"* {row}" for row in rows) + "\n\n"
 
 
 def signature(
     app: object, what: str, name: str, thing: object, options: object, arguments: str | None, result: str | None
 ) -> tuple[str | None, str | None]:
-    """Autodoc's event: in unions Python 3.11 spells an alias as the object that stands for it; and the classes of other
-    projects hide what ours are made with.
+    """Correct a signature (an event of autodoc).
+
+    Python 3.11 spells type aliases in unions as internal objects, and base classes of other projects hide the
+    arguments of our `__init__`.
     """
     if what == "class" and arguments and arguments.startswith("(*args"):
         made_with = inspect.signature(
@@ -209,7 +232,55 @@ def signature(
     return plain(arguments), plain(result)
 
 
+def columns() -> str:
+    """The columns of data sets as a table."""
+    rows = [
+        f"| `{column.name}` | {column.kind}{', may be empty' * column.nullable} | {column.shape} | {column.meaning} |"
+        for column in columns_of(full_states=True)
+    ]
+    return "\n".join(["| column | type | shape | meaning |", "|---|---|---|---|", *rows])
+
+
+def grades() -> str:
+    """The grades of data sets, and who plays in each."""
+    rows = [f"| {grade} | {', '.join(f'`{name}`' for name in names)} |" for grade, names in GRADES.items()]
+    return "\n".join(["| grade | agents |", "|---|---|", *rows])
+
+
+def ladders() -> str:
+    """The rungs of every frozen ladder, and what its tournament says about one scale."""
+    parts = []
+    for ladder in every_ladder().values():
+        rows = [
+            f"| {rung.name} | {rung.elo:,.0f} | {rung.low:,.0f} to {rung.high:,.0f} | {rung.games:,} |"
+            for rung in reversed(ladder.rungs)
+        ]
+        pairs, circles = ladder.tournament["pairs"], ladder.tournament["circles"]
+        worst = max(pairs, key=lambda pair: abs(pair[-1]))
+        said = (
+            f"{ladder.tournament['games']:,} games of `{ladder.game!r}`. Cycles: {len(circles) or 'none'}. The pair "
+            f"farthest from its ratings: {worst[0]} scored {worst[3]:.1%} against {worst[1]} in {worst[2]} games, "
+            f"{worst[4]:.1%} were expected ({worst[5]:+.1f} standard errors)."
+        )
+        table = ["| opponent | Elo | 95% interval | games |", "|---|---:|---:|---:|", *rows]
+        parts.append("\n".join([f"### {ladder.id}\n", said, "", *table]))
+    return "\n\n".join(parts)
+
+
 MAKERS = {
     maker.__name__: maker
-    for maker in (benchmarks, contributing, game, games, introduction, members, module, readme, training)
+    for maker in (
+        benchmarks,
+        columns,
+        contributing,
+        docstring,
+        game,
+        games,
+        grades,
+        introduction,
+        ladders,
+        members,
+        module,
+        training,
+    )
 }

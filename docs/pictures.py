@@ -1,4 +1,4 @@
-"""The pictures of README, `docs/pictures/<game>_<theme>.png`: `python docs/pictures.py` (extra `render`)."""
+"""Draw the pictures of README, `docs/pictures/<game>_<theme>.png`: `python docs/pictures.py` (extra `render`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pbm_envs.render import THEMES, Scene, pixels, save_png
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZE = 480
-# board, moves, seat: games of the search against itself
+# board, moves, seat: from games of the search against itself
 POSITIONS = {
     "curio": (
         "D11 D12 D23 D22 D44/D33 D13 D14 D24 D34/. . . . ./L41 L11 L31 L22 L32/L21 L33 L42 L44 L43",
@@ -34,7 +34,7 @@ POSITIONS = {
 
 
 def scene(name: str) -> Scene:
-    """The position of a game as its seat sees it."""
+    """Return the scene of a game's position, as the player in its seat sees it."""
     game, (board, moves, seat) = make_game(name), POSITIONS[name]
     states = game.init(1, np.random.default_rng(0), board)
     for text in moves.split():

@@ -9,7 +9,7 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from pbm_envs import Game
-from pbm_envs.state import States
+from pbm_envs.core.types import States
 
 
 def play(game: Game, moves: str = "", board: str | None = None) -> States:
@@ -35,7 +35,7 @@ def rows(picture: str) -> list[str]:
 
 
 def rules_page(name: str) -> str:
-    return (files("pbm_envs") / name / "rules.md").read_text(encoding="utf-8")
+    return (files("pbm_envs") / "games" / name / "rules.md").read_text(encoding="utf-8")
 
 
 def episode(env: AECEnv[str, Any, Any], moves: str, **options: Any) -> list[tuple[str, float, bool]]:

@@ -7,16 +7,15 @@ import numpy as np
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
+from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 import pbm_envs
-from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
-
-MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
-SMALL = {"chameleon": {"size": 5}, "curio": {}, "trinim": {}, "unlur": {"radius": 4}}
+from pbm_envs import chameleon_v0, curio_v0, trinim_v0, unlur_v0
+from tests.environments import MODULES, NAMES, SMALL
 
 
-@pytest.fixture(params=MODULES)
+@pytest.fixture(params=NAMES)
 def name(request):
     return request.param
 
@@ -70,13 +69,9 @@ def test_pettingzoo_parallel(name):
     parallel_seed_test(lambda: turn_based_aec_to_parallel(MODULES[name].env(**SMALL[name])), num_cycles=100)
 
 
-def test_every_game_has_its_module():
-    assert set(MODULES) == set(GAMES)
-
-
 @pytest.mark.skipif("register" not in vars(pettingzoo), reason="PettingZoo before 1.27 has no registry")
 def test_made_by_id(name):
-    pbm_envs.register()  # a second time, without a warning
+    pbm_envs.register_game(pbm_envs.games()[name])  # a second time, without a warning
     env = pettingzoo.make("aec", f"pbm/{name}-v0", **SMALL[name])
     env.reset(seed=1)
     assert env.unwrapped.game == MODULES[name].raw_env(**SMALL[name]).game
@@ -269,12 +264,11 @@ def test_a_game_that_is_drawn_from_the_start():
 
 
 def test_nothing_before_reset(name):
-    env = MODULES[name].raw_env()
+    env = MODULES[name].raw_env(render_mode="ansi")
     for call in (env.state, env.render, env.get_state, lambda: env.observe("player_0"), lambda: env.states):
-        if call == env.render:
-            continue  # None without a render mode
         with pytest.raises(RuntimeError, match="call reset"):
             call()
+    assert MODULES[name].raw_env().render() is None, "without a render mode there is nothing to draw"
 
 
 def test_render(name):
@@ -294,3 +288,111 @@ def test_render_viewers():
     assert len(set(pictures.values())) == 3
     assert ",---," in pictures["player_0"]
     assert ",---," not in pictures["all"]
+
+
+def pettingzoos(raw):
+    """The wrappers that `env` does without."""
+    env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=-1)
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
+
+
+@pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*step.* called after all agents:UserWarning")
+@pytest.mark.parametrize(("name", "more"), [*((name, {}) for name in MODULES), ("trinim", {"num_players": 3})], ids=str)
+def test_env_does_what_the_usual_wrappers_do(name, more):
+    """Side by side, with illegal actions now and then, to the last dead step and beyond."""
+    rng, illegal = np.random.default_rng(1), 0
+    for seed in range(12):
+        options = {**SMALL[name], **more, "allow_resign": True}
+        ours, theirs = MODULES[name].env(**options), pettingzoos(MODULES[name].raw_env(**options))
+        for env in (ours, theirs):
+            env.reset(seed=seed)
+        for agent in ours.agent_iter(80):
+            assert agent == theirs.agent_selection
+            (seen, *rest), (seen_there, *rest_there) = ours.last(), theirs.last()
+            assert rest == rest_there
+            assert all((seen[key] == seen_there[key]).all() for key in seen)
+            action = None
+            if not (rest[1] or rest[2]):
+                wrong = rng.random() < 0.05 and not seen["action_mask"].all()
+                action = int(rng.choice(np.flatnonzero(seen["action_mask"] != wrong)))
+                illegal += wrong
+            for env in (ours, theirs):
+                env.step(action)
+            assert everything(ours) == everything(theirs.unwrapped)
+        if not ours.agents:
+            for env in (ours, theirs):
+                env.step(0)
+            assert everything(ours) == everything(theirs.unwrapped)
+    assert illegal > 0
+
+
+def test_env_notices_a_wrong_order():
+    for env in (chameleon_v0.env(size=3), pettingzoos(chameleon_v0.raw_env(size=3))):
+        calls = {
+            "step": lambda env=env: env.step(0),
+            "observe": lambda env=env: env.observe("player_0"),
+            "state": env.state,
+            "render": env.render,
+            "agent_iter": env.agent_iter,
+        }
+        for call in calls.values():
+            with pytest.raises(AssertionError, match=r"reset\(\) needs to be called before"):
+                call()
+        for name in ("rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents"):
+            with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+                getattr(env, name)
+        env.reset(seed=1)
+        for wrong in (-1, env.unwrapped.game.num_actions, 0.5, None, "a1x"):
+            with pytest.raises(AssertionError, match="action is not in action space"):
+                env.step(wrong)
+        turns = iter(env.agent_iter())
+        next(turns)
+        with pytest.raises(AssertionError, match="need to call step"):
+            next(turns)
+        assert not hasattr(env, "colour")
+
+
+@pytest.mark.parametrize("wrapped", [True, False], ids=["env", "raw_env"])
+def test_history(name, wrapped):
+    """The last moves in the infos of every agent, those of the start included; nothing without the option."""
+    make = MODULES[name].env if wrapped else MODULES[name].raw_env
+    env, plain, rng = make(**SMALL[name], history=3), make(**SMALL[name]), np.random.default_rng(1)
+    env.reset(seed=1)
+    plain.reset(seed=1)
+    played = []
+    while not env.terminations[env.agent_selection] and not env.truncations[env.agent_selection]:
+        newest = [*played[::-1][:3], *[(-1, -1)] * 3][:3]
+        for agent in env.agents:
+            assert env.infos[agent]["history"].tolist() == [action for action, _ in newest]
+            assert env.infos[agent]["history_players"].tolist() == [player for _, player in newest]
+            assert plain.infos[agent] == {}
+        if len(played) == 4:
+            twin = env.clone()
+            assert (twin.infos["player_0"]["history"] == env.infos["player_0"]["history"]).all()
+        agent = env.agent_selection
+        action = int(rng.choice(np.flatnonzero(env.observe(agent)["action_mask"])))
+        played.append((action, env.possible_agents.index(agent)))
+        env.step(action)
+        plain.step(action)
+    texts = [env.unwrapped.game.action_to_string(action) for action, _ in played[:2]]
+    env.reset(seed=1, options={"moves": texts})
+    assert env.infos["player_0"]["history"].tolist() == [played[1][0], played[0][0], -1]
+
+
+def test_history_tells_what_masks_have_told():
+    """Under `*_total` legality reveals sums (C7): an agent may remember its own past masks, and no one else's."""
+    env, rng = curio_v0.env(base=3, rows=4, cols=4, capture="le_total", history=2), np.random.default_rng(1)
+    env.reset(seed=1)
+    own = {agent: [] for agent in env.agents}
+    for _ in range(12):
+        agent = env.agent_selection
+        for other in env.agents:
+            kept = env.infos[other]["mask_history"]
+            for k, mask in enumerate(own[other][::-1][:2]):
+                assert (kept[k] == mask).all()
+            assert not kept[len(own[other]) :].any()
+        mask = env.observe(agent)["action_mask"]
+        own[agent].append(mask)
+        env.step(int(rng.choice(np.flatnonzero(mask))))
+    assert "mask_history" not in curio_v0.env(history=2).unwrapped._history.info(np.zeros(1, int))

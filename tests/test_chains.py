@@ -2,8 +2,8 @@
 
 import pytest
 
-from pbm_envs.boards import NO_CELL, hexagon, rhombus
-from pbm_envs.chains import RUNS, around
+from pbm_envs.core.boards import NO_CELL, hexagon, rhombus
+from pbm_envs.games.chains import RUNS, around
 
 BOARDS = [rhombus(3), rhombus(11), rhombus(26), hexagon(3), hexagon(6), hexagon(13)]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import PolicyAgent, evaluate
-from pbm_agents.evaluation import wilson
+from pbm_agents.arena.evaluation import wilson
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 
@@ -148,3 +148,14 @@ def test_the_interval_covers():
     rng, truth = np.random.default_rng(3), 0.3
     rates = [wilson(wins / 40, 40) for wins in rng.binomial(40, truth, 2000).tolist()]
     assert 0.92 < np.mean([rate.low <= truth <= rate.high for rate in rates]) < 0.98
+
+
+def test_an_answer_that_numpy_cannot_read():
+    """As a tensor that requires gradients, or lies on a GPU: the error says what was expected."""
+
+    class Tensor:
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    with pytest.raises(ValueError, match=r"the policy gave Tensor: expected an array.*detach\(\).*requires grad"):
+        evaluate(lambda observations, masks: Tensor(), Chameleon(size=3), games=2)

@@ -4,8 +4,10 @@ That they run, `make test-slow` and (those that need PyTorch) `make test-librari
 """
 
 import ast
+import importlib
 import re
 from importlib.metadata import metadata
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -114,3 +116,18 @@ def test_links_lead_somewhere(path):
         if cell.cell_type == "markdown":
             for target in re.findall(r"\]\(([^)#:]+)\)", cell.source):
                 assert (path.parent / target).exists(), target
+
+
+@of_each_notebook
+def test_what_it_imports_from_here_exists(path):
+    """So that a renamed function is noticed without running the notebook."""
+    for cell in code(path):
+        source = re.sub(r"^%.*$", "", cell.source, flags=re.MULTILINE)  # commands of the notebook
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("pbm_envs", "pbm_agents")):
+                if node.module == "pbm_agents.learning.network":
+                    pytest.importorskip("torch")
+                module = importlib.import_module(node.module)
+                for alias in node.names:
+                    missing = f"{node.module} has no {alias.name}"
+                    assert hasattr(module, alias.name) or find_spec(f"{node.module}.{alias.name}"), missing

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
+from pbm_envs import chameleon_v0, curio_v0, trinim_v0
+from pbm_envs import games as known_games
+from tests import environments
+from tests.environments import MODULES, NAMES
 
-MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
-SMALL = {"chameleon": {"size": 4}, "curio": {"no_capture_limit": 6}, "trinim": {}, "unlur": {"radius": 3}}
+SMALL = environments.SMALL | {"chameleon": {"size": 4}, "curio": {"no_capture_limit": 6}, "trinim": {}}
 
 
 class FirstLegal:
@@ -38,7 +40,7 @@ def last_legal(game, views, rng):
     return game.num_actions - 1 - game.legal_action_mask(views)[:, ::-1].argmax(axis=1)
 
 
-@pytest.fixture(params=GAMES)
+@pytest.fixture(params=NAMES)
 def name(request):
     return request.param
 
@@ -66,13 +68,13 @@ def episode(env, rng, **reset):
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_gymnasium_contract(name, seat, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # it tries all render modes
-    made = gymnasium.make(f"pbm/{GAMES[name].__name__}-v0", seat=seat, render_mode="ansi", **SMALL[name])
+    made = gymnasium.make(f"pbm/{known_games()[name].__name__}-v0", seat=seat, render_mode="ansi", **SMALL[name])
     check_env(made.unwrapped)
 
 
 def test_made_by_id(name):
-    env = gymnasium.make(f"pbm/{GAMES[name].__name__}-v0", opponent=FirstLegal(), seat=1, **SMALL[name])
-    assert env.unwrapped.game == GAMES[name](**SMALL[name])
+    env = gymnasium.make(f"pbm/{known_games()[name].__name__}-v0", opponent=FirstLegal(), seat=1, **SMALL[name])
+    assert env.unwrapped.game == known_games()[name](**SMALL[name])
     planes, info = env.reset(seed=1)
     assert env.observation_space.contains(planes)
     assert info["seat"] == 1
@@ -112,8 +114,11 @@ def test_the_game_is_that_of_the_aec_environment(name, seat):
             over = terminated or truncated
             assert (terminated, truncated) == (aec.terminations[me], aec.truncations[me])
             assert reward == aec.rewards[me]
-        assert (planes == aec.observe(me)["observation"]).all()
-        assert info["action_mask"].all()
+        if truncated:  # the position is worth something: it is shown as at a turn of the seat's
+            aec.states["to_move"] = seat
+        seen = aec.observe(me)
+        assert (planes == seen["observation"]).all()
+        assert (info["action_mask"] == (seen["action_mask"] if truncated else 1)).all()
 
 
 @pytest.mark.parametrize("opponent", [FirstLegal(), last_legal], ids=["agent", "function"])
@@ -224,12 +229,12 @@ def test_three_players():
     assert env.states["ply"][0] == 1
     _, _, terminated, _, info = env.step(info["action_mask"].argmax())
     assert terminated or env.states["ply"][0] == 4
-    _, reward, terminated, truncated, info = env.step(env.game.resign)
+    _, reward, terminated, truncated, info = env.step(env.game.resign_action)
     assert (reward, terminated, truncated) == (-0.5, True, False)
     assert info["action_mask"].all()
     envs = trinim_v0.vector_env(4, num_players=3, seat=2, opponent="random", allow_resign=True)
     envs.reset(seed=1)
-    _, reward, terminated, _, info = envs.step([envs.game.resign] * 4)
+    _, reward, terminated, _, info = envs.step([envs.game.resign_action] * 4)
     assert reward.tolist() == [-0.5] * 4
     assert terminated.all()
     assert (envs.states["ply"] == 2).all(), "the next games, at the learner's turn"
@@ -239,7 +244,7 @@ def test_an_opponent_that_resigns_at_once():
     """The games in which the learner never has a turn are dealt again, as long as there is a chance of others."""
 
     def resigns(game, views, rng):
-        return np.full(len(views), game.resign)
+        return np.full(len(views), game.resign_action)
 
     envs = chameleon_v0.vector_env(20, size=3, opponent=[resigns, "random"], seat=1, allow_resign=True)
     _, info = envs.reset(seed=1)
@@ -331,8 +336,18 @@ def test_render():
     assert curio_v0.single_env().render() is None
 
 
-def test_gymnasiums_own_vector_environments_take_it():
-    envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode="sync", size=3, opponent="random")
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_gymnasiums_own_vector_environments_are_not_another_task_unawares(mode):
+    """`make_vec` without a mode is self-play; with one it would be one seat against random play."""
+    message = r"make_vec\('pbm/Chameleon-v0', vectorization_mode=...\) was given no opponent: expected .*self-play"
+    with pytest.raises(ValueError, match=message):
+        gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode=mode, size=3)
+    assert gymnasium.make("pbm/Chameleon-v0", size=3).unwrapped.reset()[1]["opponent"] == 0
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_gymnasiums_own_vector_environments_take_it(mode):
+    envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode=mode, size=3, opponent="random")
     _, info = envs.reset(seed=1)
     planes, reward, _, _, info = envs.step(info["action_mask"].argmax(axis=1))
     assert planes.shape == (2, 3, 3, 5)

@@ -6,24 +6,26 @@ import numpy as np
 import pytest
 from pbm_agents import Search, make_agent
 from pbm_agents.arena.match import Opening, play_games
-from pbm_agents.training_data import Examples, augmented, joined, replayed, self_play
+from pbm_agents.learning.self_play import self_play
+from pbm_agents.learning.training_data import Examples, augmented, joined, replayed
 
-from pbm_envs import GAMES, Chameleon, Curio, Trinim, make_game
+from pbm_envs import Chameleon, Curio, Trinim, games, make_game
 from pbm_envs.records import append_records, read_records
 from pbm_envs.testing import sample
 
-GAMES_UNDER_TEST = [make_game(name, **options) for name, rules in GAMES.items() for options in rules.configurations]
+GAMES_UNDER_TEST = [make_game(name, **options) for name, rules in games().items() for options in rules.configurations]
 THREE = Trinim(num_players=3, allow_resign=True)
 SMALL_CURIO = Curio(base=2, rows=4, cols=3)
 
 
 def seen(game, states):
-    """Positions that are not over, as who is to move sees them; a policy and returns to recognise them by."""
-    observations, masks = game.perceive(states, states["to_move"])
+    """Positions that are not over, as the player to move sees them; a policy and returns to recognise them by."""
+    observations, masks = game.observe_with_mask(states, states["to_move"])
     weights = masks * (1 + np.arange(game.num_actions, dtype=np.float32) % 7)
     by_seat = np.arange(game.num_players, dtype=np.float32)
     order = (states["to_move"][:, None] + np.arange(game.num_players)) % game.num_players
-    return Examples(observations, masks, weights / weights.sum(axis=1, keepdims=True), by_seat[order])
+    policies = weights / weights.sum(axis=1, keepdims=True)
+    return Examples.without_search(observations, masks, policies, by_seat[order])
 
 
 @pytest.mark.filterwarnings("ignore:Trinim")
@@ -58,7 +60,7 @@ def test_each_row_has_a_symmetry_of_its_own():
     for k in range(len(game.symmetries)):
         whole = augmented(game, examples, k)
         for mixed_part, part in zip(mixed, whole, strict=True):
-            assert (mixed_part[which == k] == part[which == k]).all()
+            assert np.array_equal(mixed_part[which == k], part[which == k], equal_nan=True)
     for wrong in (len(game.symmetries), -1, 0.5, which[:-1]):
         with pytest.raises(ValueError, match=r"expected integers in 0\.\.7|broadcast"):
             augmented(game, examples, wrong)
@@ -107,9 +109,9 @@ def test_batches_of_a_file():
         assert 0 < len(batches[-1].returns) <= size
         for part, expected in zip(joined(batches), whole, strict=True):
             assert part.dtype == expected.dtype
-            assert (part == expected).all()
+            assert np.array_equal(part, expected, equal_nan=True)
     bytes_each = sum(part[0].nbytes for part in whole)
-    assert bytes_each == np.prod(game.observation_shape) + 5 * game.num_actions + 4 * game.num_players
+    assert bytes_each == np.prod(game.observation_shape) + 9 * game.num_actions + 8 * game.num_players + 14
 
 
 def test_moves_that_nobody_chose_are_left_out():
@@ -124,7 +126,7 @@ def test_moves_that_nobody_chose_are_left_out():
 
     players = {"random": make_agent("random"), "crashes": Crashes()}
     opening = Opening(1, None, ("a1x", "b2o"))
-    records = play_games(game, players, [("random", "crashes"), ("crashes", "random")], [opening] * 2, seed=1)
+    records = play_games(game, players, [("random", "crashes"), ("crashes", "random")], [opening] * 2, seed=2)
     assert all(record.forfeits for record in records)
     assert len(joined(replayed(records)).returns) == sum(record.plies - 2 - 1 for record in records)
     of_one = joined(replayed(records, agents=["random"]))
@@ -151,23 +153,28 @@ def test_self_play_gives_what_the_search_found(game):
     found = []
 
     class Spy:
-        def run(self, game, views, rng):
+        def run(self, game, views, rng, *, workspace=None):
             assert (views["viewer"] == views["to_move"]).all(), "the search was shown secrets"
-            results = Search(simulations=20).run(game, views, rng)
+            results = Search(simulations=20).run(game, views, rng, workspace=workspace)
             found.extend(zip(game.observe(views), views["to_move"], results, strict=True))
             return results
 
     examples = self_play(game, Spy(), 5, np.random.default_rng(1))
+    assert (np.lexsort((examples.plies, examples.games)) == np.arange(len(found))).all(), "game by game"
+    examples = examples.rows(np.lexsort((examples.games, examples.plies)))  # as they were played: side by side
     assert len(found) == len(examples.returns)
     for k, (planes, _, result) in enumerate(found):
         assert (examples.observations[k] == planes).all()
         assert np.allclose(examples.policies[k], result.policy())
+        assert (examples.visits[k] == result.visits).all()
+        assert examples.players[k] == result.player
+        assert np.allclose(examples.root_values[k], np.roll(result.value, -result.player))
         assert not examples.policies[k][~examples.masks[k]].any()
     assert np.allclose(examples.policies.sum(axis=1), 1)
     assert (examples.returns.sum(axis=1) == 0).all()
     ends = [k for k, (_, _, result) in enumerate(found) if result.proven]
     for k in ends:
         mover, result = found[k][1], found[k][2]
-        if result.value[mover] == 1 and result.settled[result.best]:
+        if result.value[mover] == 1 and result.proven_actions[result.best]:
             assert examples.returns[k, 0] == 1  # temperature 1 plays a proven win too
     assert ends or not game.perfect_information

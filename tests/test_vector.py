@@ -9,10 +9,10 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import pbm_envs
-from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
-from pbm_envs.aec import wrapped
+from pbm_envs import chameleon_v0, curio_v0, trinim_v0
+from pbm_envs import games as known_games
+from tests.environments import MODULES, NAMES, SMALL
 
-MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
 CASES = [
     ("chameleon", {"size": 4}),
     ("chameleon", {"size": 3, "swap_rule": False, "allow_resign": True}),
@@ -24,13 +24,13 @@ CASES = [
 MODES = ["SameStep", "NextStep", "Disabled"]
 
 
-@pytest.fixture(params=GAMES)
+@pytest.fixture(params=NAMES)
 def name(request):
     return request.param
 
 
 def small(name, num_envs=8, **settings):
-    options = next(options for other, options in CASES if other == name)
+    options = next((options for other, options in CASES if other == name), SMALL[name])
     return MODULES[name].vector_env(num_envs, **options, **settings)
 
 
@@ -92,7 +92,6 @@ def check_rows(name, options, num_envs, steps, blunders=0.02):
                 games += 1
                 viewer = single.possible_agents[info["final_info"]["to_move"][i]]
                 assert (single.observe(viewer)["observation"] == info["final_obs"][i]).all()
-                singles[i] = single = wrapped(single.unwrapped)  # PettingZoo 1.24's remember an illegal action
                 single.reset()
             while single.terminations[single.agent_selection]:
                 single.step(None)  # who has resigned a game of three
@@ -106,20 +105,20 @@ def test_row_i_is_the_game_of_the_aec_environment(name, options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "options"), [*CASES, *((name, {}) for name in GAMES)], ids=str)
+@pytest.mark.parametrize(("name", "options"), [*CASES, *((name, {}) for name in NAMES)], ids=str)
 @pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
 def test_row_i_is_the_game_of_the_aec_environment_over_thousands_of_games(name, options):
     assert check_rows(name, options, num_envs=64, steps=1500, blunders=0.005) > 800
 
 
 def test_made_by_id(name):
-    pbm_envs.register()  # a second time, without a warning
-    envs = gymnasium.make_vec(f"pbm/{GAMES[name].__name__}-v0", num_envs=3, allow_resign=True)
-    assert envs.unwrapped.game == GAMES[name](allow_resign=True)
+    pbm_envs.register_game(pbm_envs.games()[name])  # a second time, without a warning
+    envs = gymnasium.make_vec(f"pbm/{known_games()[name].__name__}-v0", num_envs=3, allow_resign=True)
+    assert envs.unwrapped.game == known_games()[name](allow_resign=True)
     assert envs.num_envs == 3
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    assert envs.spec.id == f"pbm/{GAMES[name].__name__}-v0"
-    assert gymnasium.make_vec(f"pbm_envs:pbm/{GAMES[name].__name__}-v0").num_envs == 1
+    assert envs.spec.id == f"pbm/{known_games()[name].__name__}-v0"
+    assert gymnasium.make_vec(f"pbm_envs:pbm/{known_games()[name].__name__}-v0").num_envs == 1
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -166,7 +165,9 @@ def test_next_step(name):
     envs = small(name, autoreset_mode=AutoresetMode.NEXT_STEP)
     rows, (_, _, _, _, info) = ended(envs)
     assert "final_obs" not in info
-    assert info["action_mask"][rows].all()
+    assert np.flatnonzero(info["_final_info"]).tolist() == rows.tolist()
+    assert (info["action_mask"] == info["final_info"]["action_mask"])[rows].all()
+    assert info["action_mask"][rows[envs.states["truncated"][rows] == 0]].all()
     actions = drawn(info["action_mask"], np.random.default_rng(0))
     actions[rows] = 10**6  # ignored
     _, reward, terminated, truncated, info = envs.step(actions)
@@ -317,13 +318,13 @@ def test_actions_that_do_not_exist_raise(actions, illegal_action):
 def test_three_players_and_resignation():
     envs = trinim_v0.vector_env(1, num_players=3, allow_resign=True, autoreset_mode="Disabled")
     _, info = envs.reset(seed=1)
-    _, reward, terminated, _, info = envs.step([envs.game.resign])
+    _, reward, terminated, _, info = envs.step([envs.game.resign_action])
     assert (reward.tolist(), info["rewards"].tolist(), terminated.tolist()) == ([-0.5], [[-0.5, 0, 0]], [False])
     assert info["to_move"].tolist() == [1]
     rng = np.random.default_rng(1)
     total = info["rewards"].copy()
     while not terminated[0]:
-        info["action_mask"][:, envs.game.resign] = 0
+        info["action_mask"][:, envs.game.resign_action] = 0
         _, _, terminated, _, info = envs.step(drawn(info["action_mask"], rng))
         assert info["rewards"][0, 0] == 0, "the player who resigned is not paid twice"
         total += info["rewards"]

@@ -8,17 +8,40 @@ from typing import final
 
 import numpy as np
 
-from pbm_envs import Game, Symmetry
-from pbm_envs.boards import square
-from pbm_envs.checks import check_flag, check_range
-from pbm_envs.kernels import kernel
-from pbm_envs.randomness import Seeds, draw
-from pbm_envs.render import Scene
-from pbm_envs.render.parts import Heat, rectangle, warm_cells
-from pbm_envs.render.scene import Cell, Circle, Glyph, Polygon, Shape
-from pbm_envs.state import EMPTY, NOBODY, Ints, Mask, Planes, Record, States, common_fields, concede, win
+from pbm_envs.authoring import (
+    EMPTY,
+    NOBODY,
+    Cell,
+    Circle,
+    Game,
+    Glyph,
+    Heat,
+    Ints,
+    Mask,
+    Planes,
+    Polygon,
+    Record,
+    Scene,
+    Seeds,
+    Shape,
+    States,
+    Symmetry,
+    begin_ply,
+    check_flag,
+    check_range,
+    draw,
+    kernel,
+    register_game,
+    shows_mask,
+    square,
+    state_dtype,
+    symmetry_of_cells,
+    win,
+)  # fmt: skip
+from pbm_envs.render.parts import rectangle, warm_cells
 
 STONE = 1
+PLANES = {"stone": "a stone stands here", "free": "a stone may be put here", "my turn": "the viewer is to move"}
 
 
 # The rules, as kernels over one record.
@@ -33,11 +56,9 @@ def is_free(stones: Ints, cell: int) -> bool:
 
 @kernel
 def put(state: Record, cell: int) -> None:
-    """The other player is to move, or has lost."""
-    stones, mover = state["stones"], state["to_move"]
+    """The other player moves next, or has lost."""
+    stones, mover = state["stones"], begin_ply(state, cell)
     stones[cell] = STONE
-    state["ply"] += 1
-    state["to_move"] = 1 - mover
     for other in range(len(stones)):
         if is_free(stones, other):
             return
@@ -61,10 +82,9 @@ def step_batch(states: States, actions: Ints, resign: int) -> int:
         if state["done"]:
             continue
         if action == resign:
-            concede(state)
+            win(state, 1 - begin_ply(state, action))
         else:
             put(state, action)
-        state["last_action"] = action
     return -1
 
 
@@ -73,7 +93,7 @@ def mask_batch(states: States, out: Mask, resign: int) -> None:
     for i in range(len(states)):
         state = states[i]
         out[i] = False
-        if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
+        if not shows_mask(state):
             continue
         for cell in range(len(state["stones"])):
             out[i, cell] = is_free(state["stones"], cell)
@@ -82,7 +102,7 @@ def mask_batch(states: States, out: Mask, resign: int) -> None:
 
 
 @kernel
-def playout_batch(states: States, seeds: Seeds, trace: Ints) -> None:
+def playout_batch(states: States, seeds: Seeds, last_player: Ints) -> None:
     """Of k free cells seen so far the last is kept with probability 1/k."""
     for i in range(len(states)):
         state = states[i]
@@ -93,21 +113,19 @@ def playout_batch(states: States, seeds: Seeds, trace: Ints) -> None:
                     seen += 1
                     if draw(seeds, i, seen) == 0:
                         chosen = cell
-            if trace.size:
-                trace[i, chosen] = state["to_move"]
+            if last_player.size:
+                last_player[i, chosen] = state["to_move"]
             put(state, chosen)
-            state["last_action"] = chosen
 
 
+@register_game
 @final
 class Row(Game):
     """`size` cells, 3 to 26. Actions: the cells, then `resign` where allowed."""
 
     name = "row"
-    num_players = 2
-    shared_moves = True
+    moves_player_independent = True
     configurations = ({"size": 3}, {"size": 9, "allow_resign": True})
-    planes = {"stone": "a stone stands here", "free": "a stone may be put here", "my turn": "the viewer is to move"}
 
     def __init__(self, *, size: int = 9, allow_resign: bool = False) -> None:
         check_range("size", size, 3, 26)
@@ -116,7 +134,8 @@ class Row(Game):
         super().__init__(
             options={"size": size, "allow_resign": allow_resign},
             board=board,
-            dtype=np.dtype([*common_fields(2), ("stones", "i1", (size,))], align=True),
+            dtype=state_dtype(2, [("stones", "i1", (size,))]),
+            planes=PLANES,
             moves=board.names,
             form="a cell such as 'b1'",
             max_plies=(size + 1) // 2 + allow_resign,
@@ -132,13 +151,13 @@ class Row(Game):
         states["stones"] = stones
 
     def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self.resign)
+        return step_batch(states, actions, self.resign_action)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
-        mask_batch(states, out, self.resign)
+        mask_batch(states, out, self.resign_action)
 
-    def _playout(self, states: States, seeds: Seeds, careful: bool, trace: Ints) -> None:
-        playout_batch(states, seeds, trace)
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        playout_batch(states, seeds, last_player_by_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         """The fields may as well be read by NumPy."""
@@ -153,16 +172,13 @@ class Row(Game):
 
     def _symmetries(self) -> Iterator[Symmetry]:
         """The row as it is, and from the other end."""
+        named = [self.action_cells(action) for action in range(self.num_actions)]
         cells = np.arange(self.board.size)
-        rest = np.arange(self.board.size, self.num_actions)  # `resign`
         for name, order in (("identity", cells), ("mirror", cells[::-1])):
-            yield Symmetry(name, order, np.concatenate([order, rest]), np.arange(3), (EMPTY, STONE), (0, 1))
+            yield symmetry_of_cells(name, order, named, len(self.planes))
 
     def _board_to_string(self, state: Record) -> str:
         return "".join(".x"[stone] for stone in state["stones"])
-
-    def _cells(self, action: int) -> tuple[int, ...]:
-        return (action,) if action < self.board.size else ()
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         """The same scene becomes text, SVG and pixels."""

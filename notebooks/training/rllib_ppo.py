@@ -15,7 +15,8 @@ import ray
 import torch
 import typer
 from pbm_agents import evaluate
-from pbm_agents.options import game_of
+from pbm_agents.learning.training_log import TrainingLog
+from pbm_agents.play.options import parse_game
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module import MultiRLModuleSpec, RLModule, RLModuleSpec
@@ -24,11 +25,11 @@ from ray.tune.registry import register_env
 
 from pbm_envs import Game, make_game
 from pbm_envs.adapters.rllib import MultiAgentGame
-from pbm_envs.aec import BoardGame
+from pbm_envs.envs.aec import BoardGameAECEnv
 
 
 def environment(config: dict[str, Any]) -> MultiAgentGame:
-    return MultiAgentGame(BoardGame(make_game(config["game"], **config["options"])))
+    return MultiAgentGame(BoardGameAECEnv(make_game(config["game"], **config["options"])))
 
 
 def configuration(game: Game, runners: int, batch: int, seed: int) -> PPOConfig:
@@ -74,7 +75,16 @@ def load(folder: Path) -> RLModule:
     return RLModule.from_checkpoint(folder.absolute() / "learner_group" / "learner" / "rl_module" / "policy")
 
 
-def train(out: Path, game: Game, runners: int, steps: int, seed: int, games: int, batch: int = 2000) -> None:
+def train(
+    out: Path,
+    game: Game,
+    runners: int,
+    steps: int,
+    seed: int,
+    games: int,
+    batch: int = 2000,
+    tensorboard: bool = False,
+) -> None:
     out.mkdir(parents=True, exist_ok=True)
     ray.init(num_cpus=runners + 1, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
     try:
@@ -82,8 +92,12 @@ def train(out: Path, game: Game, runners: int, steps: int, seed: int, games: int
         policy = scores_of(algorithm.get_module("policy"))
         print("before:", evaluate(policy, game, games=games)["random"])
         start, played = perf_counter(), 0
-        while played < steps:
-            played = algorithm.train()["env_runners"]["num_env_steps_sampled_lifetime"]
+        with TrainingLog(out, steps, tensorboard=tensorboard) as log:
+            while played < steps:
+                before, played = played, int(algorithm.train()["env_runners"]["num_env_steps_sampled_lifetime"])
+                score = evaluate(policy, game, games=max(20, games // 8))["random"].score.value
+                log.advance(played - before, score=score)
+                log.record({"plies": played, "score": round(score, 4)})
         seconds = perf_counter() - start
         print(f"{played:,.0f} plies in {seconds:.0f} s, {played / seconds:,.0f} a second")
         print("after:", evaluate(policy, game, games=games)["random"])
@@ -101,13 +115,14 @@ def main(
     steps: Annotated[int, typer.Option(min=1, help="Plies of self-play.")] = 40_000,
     seed: int = 1,
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
+    tensorboard: Annotated[bool, typer.Option(help="Write for TensorBoard, too.")] = False,
 ) -> None:
     """Train PPO, and say how it does against random play before and after."""
     try:
-        rules = game_of(game, options)
+        rules = parse_game(game, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    train(out, rules, runners, steps, seed, games)
+    train(out, rules, runners, steps, seed, games, tensorboard=tensorboard)
 
 
 if __name__ == "__main__":

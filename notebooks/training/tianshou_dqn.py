@@ -18,7 +18,8 @@ import numpy as np
 import torch
 import typer
 from pbm_agents import evaluate
-from pbm_agents.options import game_of
+from pbm_agents.learning.training_log import TrainingLog
+from pbm_agents.play.options import parse_game
 from tianshou.algorithm import DQN, MultiAgentOffPolicyAlgorithm
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
@@ -28,14 +29,15 @@ from tianshou.env.pettingzoo_env import PettingZooEnv
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
-from pbm_envs import Game, aec
+from pbm_envs import Game
+from pbm_envs.envs.factories import make_aec_env
 
 ENVS = 16
 logging.getLogger("tianshou").setLevel(logging.ERROR)  # or each collection warns of returns that are one a player
 
 
 def environment(game: Game) -> PettingZooEnv:
-    return PettingZooEnv(aec.wrapped(aec.BoardGame(game)))
+    return PettingZooEnv(make_aec_env(game))
 
 
 def new_policy(game: Game) -> DiscreteQLearningPolicy:
@@ -54,7 +56,9 @@ def scores_of(policy: DiscreteQLearningPolicy):
     return scores
 
 
-def train(out: Path, game: Game, steps: int, seed: int, games: int) -> DiscreteQLearningPolicy:
+def train(
+    out: Path, game: Game, steps: int, seed: int, games: int, tensorboard: bool = False
+) -> DiscreteQLearningPolicy:
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -76,6 +80,17 @@ def train(out: Path, game: Game, steps: int, seed: int, games: int) -> DiscreteQ
     print("before:", evaluate(scores, game, games=games)["random"])
     start = perf_counter()
     collector.collect(n_step=125 * ENVS)
+    log, seen = TrainingLog(out, steps, tensorboard=tensorboard), [0]
+
+    def progress(_: int, played: int) -> None:
+        """Before each collection: the bar, and ten times in the run the score."""
+        log.advance(played - seen[0])
+        if played * 10 // steps > seen[0] * 10 // steps:
+            score = evaluate(scores, game, games=max(20, games // 8))["random"].score.value
+            log.advance(0, score=score)
+            log.record({"plies": played, "score": round(score, 4)})
+        seen[0] = played
+
     all_seats.run_training(
         OffPolicyTrainerParams(
             training_collector=collector,
@@ -84,10 +99,13 @@ def train(out: Path, game: Game, steps: int, seed: int, games: int) -> DiscreteQ
             collection_step_num_env_steps=5 * ENVS,
             batch_size=256,
             update_step_num_gradient_steps_per_sample=0.2,
+            training_fn=progress,
             show_progress=False,
             verbose=False,
         )
     )
+    log.advance(steps - seen[0])
+    log.close()
     seconds = perf_counter() - start
     print(f"{steps:,} plies in {seconds:.0f} s, {steps / seconds:,.0f} a second")
     print("after:", evaluate(scores, game, games=games)["random"])
@@ -102,13 +120,14 @@ def main(
     steps: Annotated[int, typer.Option(min=1, help="Plies of self-play.")] = 40_000,
     seed: int = 1,
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
+    tensorboard: Annotated[bool, typer.Option(help="Write for TensorBoard, too.")] = False,
 ) -> None:
     """Train a DQN, and say how it does against random play before and after."""
     try:
-        rules = game_of(game, options)
+        rules = parse_game(game, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    train(out, rules, steps, seed, games)
+    train(out, rules, steps, seed, games, tensorboard)
 
 
 if __name__ == "__main__":

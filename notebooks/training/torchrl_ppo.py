@@ -3,8 +3,8 @@
     python notebooks/training/torchrl_ppo.py runs/torchrl chameleon -o size=4
 
 TorchRL's own PettingZooWrapper passes masks and turns on. Each ply has a row for every player, with what they see and
-their reward: advantages are estimated along each player's rows, and then only the rows of who has acted are learned
-from. The file `networks.pt` in the folder holds the weights of policy and value.
+their reward: advantages are estimated along each player's rows, and then only the rows of the player who has acted are
+learned from. The file `networks.pt` in the folder holds the weights of policy and value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Annotated
 import torch
 import typer
 from pbm_agents import evaluate
-from pbm_agents.options import game_of
+from pbm_agents.learning.training_log import TrainingLog
+from pbm_agents.play.options import parse_game
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -28,7 +29,8 @@ from torchrl.modules import MaskedCategorical, ProbabilisticActor
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from pbm_envs import Game, aec
+from pbm_envs import Game
+from pbm_envs.envs.factories import make_aec_env
 
 warnings.filterwarnings("ignore", "PettingZoo in TorchRL is tested")  # with 1.24.3; newer ones do
 ENVS = 4
@@ -38,12 +40,12 @@ SEEN, PLAYED, VALUE = ("player", "observation", "observation"), ("player", "acti
 
 
 def environment(game: Game) -> PettingZooWrapper:
-    env = aec.wrapped(aec.BoardGame(game))
+    env = make_aec_env(game)
     return PettingZooWrapper(env, use_mask=True, done_on_any=False, group_map={"player": env.possible_agents[:]})
 
 
 class Network(nn.Module):
-    """(..., rows, cols, planes) -> (..., outputs)"""
+    """(..., rows, cols, planes) -> (..., outputs)."""
 
     def __init__(self, game: Game, outputs: int) -> None:
         super().__init__()
@@ -76,12 +78,12 @@ def scores_of(networks: nn.ModuleDict):
 
 
 def decisions(rollout: TensorDict) -> TensorDict:
-    """(N,) of a rollout (..., plies) with rows (..., plies, players): the row of who has acted in each ply."""
+    """(N,) of a rollout (..., plies): of its rows (..., plies, players) that of the player who acted in each ply."""
     rows = rollout["player"][rollout["player", "mask"]]
     return TensorDict({"player": rows}, rows.batch_size)
 
 
-def train(out: Path, game: Game, steps: int, seed: int, games: int) -> nn.ModuleDict:
+def train(out: Path, game: Game, steps: int, seed: int, games: int, tensorboard: bool = False) -> nn.ModuleDict:
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -107,7 +109,9 @@ def train(out: Path, game: Game, steps: int, seed: int, games: int) -> nn.Module
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
     print("before:", evaluate(scores_of(networks), game, games=games)["random"])
     start = perf_counter()
-    for _ in range(-(-steps // (ENVS * PLIES))):
+    updates = -(-steps // (ENVS * PLIES))
+    log = TrainingLog(out, updates * ENVS * PLIES, tensorboard=tensorboard)
+    for update in range(updates):
         with torch.no_grad():
             rollout = env.rollout(PLIES, actor, break_when_any_done=False)
             rows = decisions(advantage(rollout))
@@ -118,6 +122,12 @@ def train(out: Path, game: Game, steps: int, seed: int, games: int) -> nn.Module
                 (losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]).backward()
                 nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
                 optimizer.step()
+        log.advance(ENVS * PLIES)
+        if (update + 1) * 10 // updates > update * 10 // updates:
+            score = evaluate(scores_of(networks), game, games=max(20, games // 8))["random"].score.value
+            log.advance(0, score=score)
+            log.record({"plies": (update + 1) * ENVS * PLIES, "score": round(score, 4)})
+    log.close()
     seconds = perf_counter() - start
     print(f"{steps:,} plies in {seconds:.0f} s, {steps / seconds:,.0f} a second")
     print("after:", evaluate(scores_of(networks), game, games=games)["random"])
@@ -132,13 +142,14 @@ def main(
     steps: Annotated[int, typer.Option(min=1, help="Plies of self-play.")] = 40_000,
     seed: int = 1,
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
+    tensorboard: Annotated[bool, typer.Option(help="Write for TensorBoard, too.")] = False,
 ) -> None:
     """Train PPO, and say how it does against random play before and after."""
     try:
-        rules = game_of(game, options)
+        rules = parse_game(game, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    train(out, rules, steps, seed, games)
+    train(out, rules, steps, seed, games, tensorboard)
 
 
 if __name__ == "__main__":

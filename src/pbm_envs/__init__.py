@@ -6,18 +6,17 @@
 `Chameleon`, `Curio`, `Trinim` and `Unlur` are the rules over batches of games; `<name>_v0` the environments.
 """
 
-from .chameleon import Chameleon
-from .curio import Curio
-from .game import Game
-from .randomness import sample_actions
-from .registry import GAMES, make_game, register
-from .symmetry import Symmetry
-from .trinim import Trinim
-from .unlur import Unlur
+from .core.game import Game
+from .core.randomness import sample_actions
+from .core.symmetry import Symmetry
+from .games.chameleon import Chameleon
+from .games.curio import Curio
+from .games.trinim import Trinim
+from .games.unlur import Unlur
+from .registry import games, make_game, register_game
 from .version import __version__
 
 __all__ = [
-    "GAMES",
     "Chameleon",
     "Curio",
     "Game",
@@ -25,9 +24,8 @@ __all__ = [
     "Trinim",
     "Unlur",
     "__version__",
+    "games",
     "make_game",
-    "register",
+    "register_game",
     "sample_actions",
 ]
-
-register()

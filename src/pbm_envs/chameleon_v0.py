@@ -4,12 +4,12 @@
 |---|---|
 | Agents | `player_0` (Vert at the start), `player_1` (Horz) |
 | Make | `chameleon_v0.env()`, `pettingzoo.make("aec", "pbm/chameleon-v0")` |
-| Many games | `chameleon_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Chameleon-v0", num_envs=1024)`: `pbm_envs.vector` |
-| One seat | `chameleon_v0.single_env()`, `gymnasium.make("pbm/Chameleon-v0", opponent="random")`: `pbm_envs.single` |
+| Many games | `chameleon_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Chameleon-v0", num_envs=1024)`: `pbm_envs.envs.vector` |
+| One seat | `chameleon_v0.single_env()`, `gymnasium.make("pbm/Chameleon-v0", opponent="random")`: `pbm_envs.envs.single` |
 | Actions | `Discrete(2 * size² + 1)`: 243 on 11×11 |
 | Observation | `{"observation": (size, size, 5) int8, "action_mask": (actions,) int8}` |
 | Rewards | +1 win, -1 loss at the end, 0 before; no draws |
-| Players | 2, everything is open |
+| Players | 2, perfect information |
 
 ## Rules
 
@@ -49,7 +49,7 @@ Plane by plane, cell (row, col) of the board at `[row, col]`; from the viewer's 
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
 `reset(options={"moves": ["a1x", "swap"]})` starts after these moves.
 
 ## Credits
@@ -68,27 +68,27 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from .aec import BoardGame, wrapped
-from .chameleon import Chameleon
-from .single import OneSeat
-from .vector import VectorGames, made
+from .envs.aec import BoardGameAECEnv, Observation
+from .envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
+from .envs.single import SingleSeatEnv
+from .envs.vector import BoardGameVectorEnv
 
 
-def raw_env(**options: Any) -> BoardGame:
-    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.aec`."""
-    return made(BoardGame, Chameleon, options)
+def raw_env(**options: Any) -> BoardGameAECEnv:
+    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.envs.aec`."""
+    return make_raw_env("chameleon", **options)
 
 
-def env(**options: Any) -> AECEnv[str, Any, Any]:
+def env(**options: Any) -> AECEnv[str, Observation, int | None]:
     """`raw_env` in PettingZoo's usual wrappers."""
-    return wrapped(raw_env(**options))
+    return make_aec_env("chameleon", **options)
 
 
-def vector_env(num_envs: int, **options: Any) -> VectorGames:
-    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
-    return made(VectorGames, Chameleon, {"num_envs": num_envs, **options})
+def vector_env(num_envs: int, **options: Any) -> BoardGameVectorEnv:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.envs.vector`."""
+    return make_vector_env("chameleon", num_envs, **options)
 
 
-def single_env(**options: Any) -> OneSeat:
-    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
-    return made(OneSeat, Chameleon, options)
+def single_env(**options: Any) -> SingleSeatEnv:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.envs.single`."""
+    return make_single_env("chameleon", **options)

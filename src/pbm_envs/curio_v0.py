@@ -4,8 +4,8 @@
 |---|---|
 | Agents | `player_0` (Light), `player_1` (Dark) |
 | Make | `curio_v0.env()`, `pettingzoo.make("aec", "pbm/curio-v0")` |
-| Many games | `curio_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Curio-v0", num_envs=1024)`: `pbm_envs.vector` |
-| One seat | `curio_v0.single_env()`, `gymnasium.make("pbm/Curio-v0", opponent="random")`: `pbm_envs.single` |
+| Many games | `curio_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Curio-v0", num_envs=1024)`: `pbm_envs.envs.vector` |
+| One seat | `curio_v0.single_env()`, `gymnasium.make("pbm/Curio-v0", opponent="random")`: `pbm_envs.envs.single` |
 | Actions | `Discrete(321)` by default: 320 moves and `pass` |
 | Observation | `{"observation": (rows, cols, 8 + 2 * base + base(base + 1)) int8, "action_mask": (actions,) int8}` |
 | Rewards | +1 win, -1 loss at the end, 0 for a draw and before |
@@ -69,7 +69,7 @@ draws a full state uniformly from those that fit a view.
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
 `reset(options={"board": text})` starts from a board: rows from the top, separated by "/", cells by blanks, "." or owner,
 face towards Light, face towards Dark, such as `L41`; its pieces are then the sets in play. A piece that stands against
 `face` counts as having captured: it is known to both. If C11 holds already, the game is over before it starts.
@@ -90,27 +90,27 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from .aec import BoardGame, wrapped
-from .curio import Curio
-from .single import OneSeat
-from .vector import VectorGames, made
+from .envs.aec import BoardGameAECEnv, Observation
+from .envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
+from .envs.single import SingleSeatEnv
+from .envs.vector import BoardGameVectorEnv
 
 
-def raw_env(**options: Any) -> BoardGame:
-    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.aec`."""
-    return made(BoardGame, Curio, options)
+def raw_env(**options: Any) -> BoardGameAECEnv:
+    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.envs.aec`."""
+    return make_raw_env("curio", **options)
 
 
-def env(**options: Any) -> AECEnv[str, Any, Any]:
+def env(**options: Any) -> AECEnv[str, Observation, int | None]:
     """`raw_env` in PettingZoo's usual wrappers."""
-    return wrapped(raw_env(**options))
+    return make_aec_env("curio", **options)
 
 
-def vector_env(num_envs: int, **options: Any) -> VectorGames:
-    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
-    return made(VectorGames, Curio, {"num_envs": num_envs, **options})
+def vector_env(num_envs: int, **options: Any) -> BoardGameVectorEnv:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.envs.vector`."""
+    return make_vector_env("curio", num_envs, **options)
 
 
-def single_env(**options: Any) -> OneSeat:
-    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
-    return made(OneSeat, Curio, options)
+def single_env(**options: Any) -> SingleSeatEnv:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.envs.single`."""
+    return make_single_env("curio", **options)

@@ -5,8 +5,9 @@
      "returns": [-1.0, 1.0], "ending": "won", "forfeits": [], "plies": 9, "turns": [5, 4],
      "seconds": [0.01, 0.2]}
 
-`agents[k]` plays `player_k`. Plies are counted from 1: ply 1 is `moves[0]`. Who crashes or plays an illegal move
-forfeits: they leave the game as if by resigning (A2), whether or not its options allow that, and `forfeits` says why.
+`agents[k]` plays `player_k`. Plies are counted from 1: ply 1 is `moves[0]`. An agent that crashes or plays an illegal
+move forfeits: they leave the game as if by resigning (A2), whether or not its options allow that, and `forfeits` says
+why.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .game import Game
+from .core.describe import winner_of
+from .core.game import Game
+from .core.state import NOBODY
+from .core.types import States
 from .registry import make_game
-from .state import States
 from .version import __version__
 
 SCHEMA = 1
@@ -43,7 +45,7 @@ WON, DRAWN, PLY_LIMIT, RESIGNED, FORFEITED, UNFINISHED = ENDINGS = (
 
 
 class RecordError(ValueError):
-    """A line that is no record, or a record that the rules do not bear out."""
+    """A line that is no record, or a record that contradicts the rules."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,14 @@ class GameRecord:
     def _repr_svg_(self) -> str:
         """The last position; while the game is not over, without what only some of the players know."""
         *_, end = replay(self)
-        return game_of(self).show(end, public=not end["done"][0])._repr_svg_()
+        return self.rules().show(end, public=not end["done"][0])._repr_svg_()
+
+    def rules(self) -> Game:
+        """The game that the record names, with its options; RecordError if there is none."""
+        try:
+            return make_game(self.game, **self.options)
+        except (TypeError, ValueError) as error:
+            raise RecordError(f"game {self.game!r} with options {dict(self.options)!r}: {error}") from None
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
@@ -178,11 +187,10 @@ def make_record(
     game: Game, start: States, moves: Sequence[str], end: States, forfeits: Sequence[Forfeit] = (), **rest: Any
 ) -> GameRecord:
     """The record of a game from `start` to `end`, batches of one. `rest`: agents, seed and what else is known."""
-    board = game.board_to_string(start)
     return GameRecord(
         game=game.name,
         options=dict(game.options),
-        board=board if set(board) - set("./ ") else None,
+        board=board_text(game, start),
         moves=tuple(moves),
         returns=tuple(end["returns"][0].tolist()),
         ending=ending(end, moves, forfeits),
@@ -190,6 +198,12 @@ def make_record(
         forfeits=tuple(forfeits),
         **rest,
     )
+
+
+def board_text(game: Game, start: States) -> str | None:
+    """The board of a start, a batch of one, as a record has it: None if it is empty."""
+    board = game.board_to_string(start)
+    return board if set(board) - set("./ ") else None
 
 
 def ending(end: States, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) -> str:
@@ -200,39 +214,16 @@ def ending(end: States, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) 
         return FORFEITED if any(forfeit.ply == len(moves) for forfeit in forfeits) else RESIGNED
     if end["truncated"][0]:
         return PLY_LIMIT
-    return WON if end["returns"].max() == 1 else DRAWN
-
-
-def remove_player(game: Game, state: States) -> None:
-    """Who is to move in this batch of one leaves the game, in place, as if by resigning (A2)."""
-    last = state["last_action"].copy()
-    resigning = _resigning(game)
-    resigning.step(state, [resigning.resign])
-    if resigning != game:
-        state["last_action"] = last  # there is no action `resign` in this game
-
-
-@cache
-def _resigning(game: Game) -> Game:
-    """The same game where everyone may resign."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # who made the game has been warned (T7)
-        return make_game(game.name, **{**game.options, "allow_resign": True})
-
-
-def game_of(record: GameRecord) -> Game:
-    """The rules that the record names, or RecordError."""
-    try:
-        return make_game(record.game, **record.options)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"game {record.game!r} with options {dict(record.options)!r}: {error}") from None
+    return DRAWN if winner_of(end[0]) == NOBODY else WON
 
 
 def replay(record: GameRecord) -> Iterator[States]:
-    """Every position of the game, each a batch of one, by the rules: `plies` + 1 of them. RecordError, naming the ply
-    and the reason, where the rules do not bear the record out; returns and ending are checked after the last position.
+    """Every position of the game, each a batch of one, by the rules: `plies` + 1 of them.
+
+    RecordError, naming the ply and the reason, where the record contradicts the rules; returns and ending are
+    checked after the last position.
     """
-    game = game_of(record)
+    game = record.rules()
     for name in ("agents", "returns", "turns", "seconds"):
         length = len(getattr(record, name))
         if length != game.num_players and (length or name in ("agents", "returns")):
@@ -253,9 +244,9 @@ def replay(record: GameRecord) -> Iterator[States]:
             if text != RESIGN or forfeits[ply].player != player:
                 raise RecordError(
                     f"ply {ply}: player_{forfeits[ply].player} forfeits and the move is {text!r}: expected 'resign' "
-                    f"of player_{player}, who is to move"
+                    f"of player_{player}, the player to move"
                 )
-            remove_player(game, state)
+            game.remove_player(state)
         else:
             try:
                 game.step(state, [game.string_to_action(text)])
@@ -310,8 +301,9 @@ def read_records(path: str | Path) -> Iterator[GameRecord]:
 
 
 def append_records(path: str | Path, records: Iterable[GameRecord]) -> None:
-    """Write records at the end of a file, which is made if missing: all of them, or none and OSError. A last line that
-    was cut short stays as it is; the records begin on a new one.
+    """Write records at the end of a file, which is made if missing: all of them, or none and OSError.
+
+    A last line that was cut short stays as it is; the records begin on a new one.
     """
     with open(path, "a+b", buffering=0) as file:
         append_to(file, records)

@@ -1,45 +1,166 @@
-"""The games: one line each. A name leads to the class of the rules; `<name>_v0` is the module of the environment."""
+"""The games by name: ours, those that programs register, and those that installed packages bring."""
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+import inspect
+import re
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import gymnasium
 import pettingzoo
 
-from .chameleon import Chameleon
-from .curio import Curio
-from .game import Game
-from .trinim import Trinim
-from .unlur import Unlur
+from .core.game import Game
+from .games.chameleon import Chameleon
+from .games.curio import Curio
+from .games.trinim import Trinim
+from .games.unlur import Unlur
 
-GAMES: dict[str, type[Game]] = {
-    "chameleon": Chameleon,
-    "curio": Curio,
-    "trinim": Trinim,
-    "unlur": Unlur,
-}
+GROUP = "pbm_envs.games"
+"""Entry points of installed packages: `name = "package.module:GameClass"`."""
+OURS: tuple[type[Game], ...] = (Chameleon, Curio, Trinim, Unlur)
+_registered: dict[str, type[Game]] = {}
+
+GameClass = TypeVar("GameClass", bound=type[Game])
+
+
+def games() -> Mapping[str, type[Game]]:
+    """Every known game: name -> class, in the order in which they were registered, ours first.
+
+    >>> list(games())[:4]
+    ['chameleon', 'curio', 'trinim', 'unlur']
+    """
+    _load_entry_points()
+    return MappingProxyType(dict(_registered))
+
+
+def register_game(game_class: GameClass) -> GameClass:
+    """Make a game known by its name everywhere: `make_game`, records, tournaments, `pbm`, networks, environment ids.
+
+    Can be used as a decorator. A package that is installed need not call it: an entry point of the group
+    `pbm_envs.games` does the same.
+
+    Args:
+        game_class: A subclass of `Game` with a `name` in lower case, and defaults for all its options.
+
+    Returns:
+        The class.
+
+    Raises:
+        ValueError: If the class is no game, or another class has the name.
+    """
+    name = getattr(game_class, "name", None)
+    if not isinstance(game_class, type) or not issubclass(game_class, Game) or inspect.isabstract(game_class):
+        raise ValueError(f"{game_class!r} is no game: expected a class that is complete, derived from Game")
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ValueError(f"the name of {game_class.__name__} is {name!r}: expected lower-case letters, digits and _")
+    known = _registered.get(name)
+    if known is not None and (known.__module__, known.__qualname__) != (game_class.__module__, game_class.__qualname__):
+        raise ValueError(
+            f"the name {name!r} belongs to {known.__module__}.{known.__qualname__}: expected another for "
+            f"{game_class.__module__}.{game_class.__qualname__}"
+        )
+    without_default = [option.name for option in options_of(game_class).values() if option.default is option.empty]
+    if without_default:
+        raise ValueError(
+            f"{game_class.__name__} has no default for {without_default[0]!r}: expected one for each option"
+        )
+    _registered[name] = game_class  # a module that is reloaded brings the same class anew
+    _register_ids(name, game_class)
+    return game_class
 
 
 def make_game(name: str, **options: Any) -> Game:
-    """The rules of the game `name` with these options.
+    """The rules of a game with these options.
 
     >>> make_game("trinim", size=6)
     Trinim(size=6, num_players=2, allow_resign=False)
+
+    Args:
+        name: A registered name, one of its named sets of options such as `curio-ladder-3`, or `module:Class` of a game
+            of your own.
+        options: Keyword arguments of the class; they override those of the name.
+
+    Raises:
+        ValueError: For an unknown name, option or value.
     """
-    if name not in GAMES:
-        raise ValueError(f"{name!r} is no game of pbm_envs: expected one of {', '.join(GAMES)}")
-    return GAMES[name](**options)
+    game_class = find_game(name)
+    if unknown := sorted(options.keys() - options_of(game_class).keys()):
+        known = ", ".join(options_of(game_class))
+        raise ValueError(f"{name} has no option {unknown[0]!r}: expected some of {known}")
+    return game_class(**{**_named_options(name), **options})
 
 
-def register() -> None:
-    """Tell Gymnasium the ids `pbm/<Name>-v0`, and PettingZoo (1.27 and later) the ids `pbm/<name>-v0`."""
-    for name, rules in GAMES.items():
-        if f"pbm/{rules.__name__}-v0" not in gymnasium.registry:
-            gymnasium.register(
-                f"pbm/{rules.__name__}-v0",
-                entry_point=f"pbm_envs.{name}_v0:single_env",
-                vector_entry_point=f"pbm_envs.{name}_v0:vector_env",
+def find_game(name: str) -> type[Game]:
+    """The class of a registered name, of a named set of options, or of `module:Class`; else ValueError."""
+    if isinstance(name, str):
+        if name in _registered or name in games():
+            return _registered[name]
+        game, _, options = name.partition("-")
+        if game in _registered and options in _registered[game].named_options:
+            return _registered[game]
+        module, colon, attribute = name.partition(":")
+        if colon:
+            return _own_game(name, module, attribute)
+    raise ValueError(f"{name!r} is no game of pbm_envs: expected one of {', '.join(games())}, or module:Class")
+
+
+def options_of(game_class: type[Game]) -> Mapping[str, inspect.Parameter]:
+    """The options of a game with their defaults and annotations."""
+    return inspect.signature(game_class).parameters
+
+
+def _named_options(name: str) -> Mapping[str, Any]:
+    """The options that belong to a name which `find_game` has found."""
+    game, _, options = name.partition("-")
+    return _registered[game].named_options.get(options, {}) if game in _registered else {}
+
+
+def _own_game(name: str, module: str, attribute: str) -> type[Game]:
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(f"{name!r} is no game: {error}") from None
+    return register_game(found)
+
+
+@cache
+def _load_entry_points() -> None:
+    """Once a process. A package that is broken is left out with a warning: the others work."""
+    for point in entry_points(group=GROUP):
+        try:
+            register_game(point.load())
+        except Exception as error:  # whatever other people's code raises when it is imported
+            warnings.warn(
+                f"the game {point.name!r} ({point.value}) is left out: {type(error).__name__}: {error}", stacklevel=3
             )
-        if "register" in vars(pettingzoo) and f"pbm/{name}-v0" not in pettingzoo.aec_registry:
-            pettingzoo.register("aec", f"pbm/{name}-v0", entry_point=f"pbm_envs.{name}_v0:env")
+
+
+def _register_ids(name: str, game_class: type[Game]) -> None:
+    """Tell Gymnasium the id `pbm/<Name>-v0`, and PettingZoo (1.27 and later) the id `pbm/<name>-v0`.
+
+    Both also get `pbm/<name>-<options>-v0` for each named set of options.
+    """
+    factories = "pbm_envs.envs.factories"
+    named = [f"{name}-{options}" for options in game_class.named_options]
+    for title, game in [(game_class.__name__, name), *((text, text) for text in named)]:
+        if f"pbm/{title}-v0" not in gymnasium.registry:
+            gymnasium.register(
+                f"pbm/{title}-v0",
+                entry_point=f"{factories}:make_single_env",
+                vector_entry_point=f"{factories}:make_vector_env",
+                kwargs={"game": game},
+            )
+        if "register" in vars(pettingzoo) and f"pbm/{game}-v0" not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", f"pbm/{game}-v0", entry_point=f"{factories}:make_aec_env", kwargs={"game": game})
+
+
+for _game_class in OURS:
+    register_game(_game_class)

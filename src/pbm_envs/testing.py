@@ -17,8 +17,10 @@ from typing import TypeAlias, cast
 
 import numpy as np
 
-from .game import Game
-from .state import NO_ACTION, NOBODY, Ints, Rng, States, copied
+from .core.game import Game
+from .core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION
+from .core.state import NO_ACTION, NOBODY, copy_states
+from .core.types import Ints, Rng, States
 
 Check: TypeAlias = Callable[[Game, Rng], None]
 
@@ -33,8 +35,8 @@ def equal(a: States, b: States) -> bool:
 def random_actions(game: Game, states: States, rng: Rng) -> Ints:
     """(B,) a legal action a row, all equally likely but for `resign`, which is rare; 0 where done."""
     weights = game.legal_action_mask(states) * rng.random((len(states), game.num_actions))
-    if game.resign != NO_ACTION:
-        weights[:, game.resign] **= 8 * game.num_actions
+    if game.resign_action != NO_ACTION:
+        weights[:, game.resign_action] **= 8 * game.num_actions
     return weights.argmax(axis=1)
 
 
@@ -81,8 +83,10 @@ def check_facts(game: Game, rng: Rng) -> None:
 
 
 def check_random_games(game: Game, rng: Rng) -> None:
-    """Games end within `max_plies`; masks are empty just when done; returns sum to 0 and are 0 before the end (A1), but
-    for players who have resigned (A2).
+    """Games end within `max_plies`.
+
+    Masks are empty just when done; returns sum to 0 and are 0 before the end (A1), but for players who have resigned
+    (A2).
     """
     states = game.init(BATCH, rng)
     for _ in range(min(game.max_plies, 100_000)):
@@ -101,35 +105,84 @@ def check_random_games(game: Game, rng: Rng) -> None:
         assert equal(states[done], before[done]), "a game that is done has changed"
     assert states["done"].all()
     assert (states["ply"] <= game.max_plies).all()
-    assert (states["returns"].sum(axis=1) == 0).all()
+    assert np.allclose(states["returns"].sum(axis=1), 0)
     assert (states["returns"] <= 1).all()
     assert (states["returns"] >= -1).all()
     assert not states["returns"][states["truncated"]].any()
 
 
 def check_playout(game: Game, rng: Rng) -> None:
-    """A playout ends all games, leaves done ones alone, and plays what `step` would have played; so does a careful one;
-    a trace changes nothing and tells who has played what.
+    """A playout ends all games, leaves finished ones alone, and plays what `step` would have played.
+
+    So it does with each of the game's `playout_options`; others are refused. `last_player_by_action` tells who has
+    played what.
     """
     states = sample(game, rng)
-    before = copied(states)
-    traced, careful = copied(states), copied(states)
+    before = copy_states(states)
+    recorded, cautious = copy_states(states), copy_states(states)
     seeds = rng.integers(1 << 63, size=len(states), dtype=np.uint64)
-    trace = np.full((len(states), game.num_actions), NOBODY, np.int8)
-    game.playout(traced, seeds.copy(), trace=trace)
-    game.playout(states, seeds)
-    assert equal(traced, states)
-    assert ((trace >= NOBODY) & (trace < game.num_players)).all()
-    assert ((trace != NOBODY).sum(axis=1) <= states["ply"] - before["ply"]).all()
-    movers = before["to_move"]
-    assert ((trace == movers[:, None]).any(axis=1) | (states["ply"] <= before["ply"] + 1)).mean() > 0.5
-    game.playout(careful, rng, careful=True)
-    assert careful["done"].all()
+    players = np.full((len(states), game.num_actions), NOBODY, np.int8)
+    game.playout(states, seeds.copy())
+    if LAST_PLAYER_BY_ACTION in game.playout_options:
+        game.playout(recorded, seeds, last_player_by_action=players)
+        assert equal(recorded, states)
+        assert ((players >= NOBODY) & (players < game.num_players)).all()
+        assert ((players != NOBODY).sum(axis=1) <= states["ply"] - before["ply"]).all()
+        movers = before["to_move"]
+        assert ((players == movers[:, None]).any(axis=1) | (states["ply"] <= before["ply"] + 1)).mean() > 0.5
+    else:
+        _refuses(partial(game.playout, recorded, rng, last_player_by_action=players), LAST_PLAYER_BY_ACTION)
+    if AVOID_LOSING_MOVES in game.playout_options:
+        game.playout(cautious, rng, avoid_losing_moves=True)
+        assert cautious["done"].all()
+    else:
+        _refuses(partial(game.playout, cautious, rng, avoid_losing_moves=True), AVOID_LOSING_MOVES)
     assert states["done"].all()
     assert equal(states[before["done"]], before[before["done"]])
     one_ply = game.max_plies == 1
     assert one_ply or (states["ply"] > before["ply"])[~before["done"]].all()
-    assert (states["returns"].sum(axis=1) == 0).all()
+    assert np.allclose(states["returns"].sum(axis=1), 0)
+
+
+def check_setup(game: Game, rng: Rng) -> None:
+    """Games start alike, unless the game says that its set-up is random.
+
+    What its deal spells out is what `init` draws; a start that is drawn for what a player has seen looks the same to
+    that player.
+    """
+    starts = game.init(BATCH, rng)
+    if not game.random_setup:
+        assert equal(starts, np.repeat(starts[:1], BATCH)), "set-ups differ: expected random_setup = True"
+        assert game.deal is None
+    if game.deal is not None:
+        for row in range(BATCH):
+            text = game.board_to_string(starts[row])
+            dealt = game.deal.read(text)
+            assert game.deal.board(dealt) == text
+            assert all(dict(game.deal.outcomes(dealt[:k])).get(outcome, 0) > 0 for k, outcome in enumerate(dealt))
+    later = copy_states(starts)
+    for _ in range(4):
+        game.step(later, random_actions(game, later, rng))
+    for player in range(game.num_players):
+        first = game.view(starts, player)
+        again = game.view(game.resample_start(first, game.view(later, player), rng), player)
+        assert game.mask_reveals_hidden or equal(again, first)  # such masks are compared when the moves are replayed
+
+
+def check_leaving(game: Game, rng: Rng) -> None:
+    """The player to move can be removed from any game, with the losing return; options can be changed one by one."""
+    assert game.with_options() == game
+    _refuses(lambda: game.with_options(no_such_option=1), "no_such_option", "expected")
+    for row in positions(game, rng, 1, 4):
+        state = np.empty(1, game.dtype)
+        state[0] = row
+        if state["done"][0]:
+            continue
+        mover = int(state["to_move"][0])
+        game.remove_player(state)
+        assert state["returns"][0, mover] == -1 / (game.num_players - 1)
+        assert state["done"][0] or (game.num_players > 2 and state["to_move"][0] != mover)
+        assert not state["done"][0] or np.isclose(state["returns"].sum(), 0)
 
 
 def check_rows_are_independent(game: Game, rng: Rng) -> None:
@@ -142,9 +195,9 @@ def check_rows_are_independent(game: Game, rng: Rng) -> None:
             alone = batch[row : row + 1].copy()
             assert (game.legal_action_mask(alone)[0] == masks[row]).all()
             assert (game.observe(game.view(alone, alone["to_move"]))[0] == observations[row]).all()
-    together = copied(states)
+    together = copy_states(states)
     game.step(together, actions)
-    ended, views = copied(together), game.view(states, states["to_move"])
+    ended, views = copy_states(together), game.view(states, states["to_move"])
     seeds = rng.integers(1 << 63, size=len(states), dtype=np.uint64)
     drawn = seeds.copy()
     worlds = game.determinize(views, drawn)
@@ -170,7 +223,7 @@ def check_illegal_actions(game: Game, rng: Rng) -> None:
     for row in open_rows[:: max(1, len(open_rows) // 6)]:
         illegal = np.flatnonzero(~game.legal_action_mask(states)[row])
         for wrong in [*illegal[:: max(1, len(illegal) // 5)], -1, game.num_actions, 1 << 40]:
-            before = copied(states)
+            before = copy_states(states)
             tried = actions.copy()
             tried[row] = wrong
             text = repr(game.action_to_string(int(wrong))) if 0 <= wrong < game.num_actions else str(wrong)
@@ -179,7 +232,7 @@ def check_illegal_actions(game: Game, rng: Rng) -> None:
 
 
 def check_texts(game: Game, rng: Rng) -> None:
-    """text -> action -> text is the identity (A3), in capitals and between blanks too; other texts are ValueErrors."""
+    """Text -> action -> text is the identity (A3), in capitals and between blanks too; other texts are ValueErrors."""
     texts = [game.action_to_string(action) for action in range(game.num_actions)]
     assert len(set(texts)) == game.num_actions
     for action, text in enumerate(texts):
@@ -233,8 +286,10 @@ def _refuses(call: Callable[[], object], *words: str) -> None:
 
 
 def check_boards(game: Game, rng: Rng) -> None:
-    """The text of a start position is read back as the same position; what is no text of a board is a ValueError, and
-    what is one although somebody has changed it is written as it was read.
+    """The text of a start position is read back as the same position.
+
+    What is no text of a board is a ValueError, and what is one although somebody has changed it is written as it was
+    read.
     """
     states = game.init(4, rng)
     for row in range(len(states)):
@@ -259,8 +314,10 @@ def check_boards(game: Game, rng: Rng) -> None:
 
 
 def check_observations(game: Game, rng: Rng) -> None:
-    """Shapes, types and bounds; all planes are 0 off the board; `out` is written as a new array would be; the mask of a
-    view is that of the state for the mover, and empty for the others.
+    """Shapes, types and bounds.
+
+    All planes are 0 off the board; `out` is written as a new array would be; the mask of a view is that of the state
+    for the mover, and empty for the others.
     """
     states = sample(game, rng)
     for player in range(game.num_players):
@@ -279,8 +336,8 @@ def check_observations(game: Game, rng: Rng) -> None:
         mine = states["to_move"] == player
         assert (masks[mine] == game.legal_action_mask(states)[mine]).all()
         assert not masks[~mine].any()
-        perceived, allowed = game.perceive(states, player)
-        assert (perceived == observations).all()
+        observed, allowed = game.observe_with_mask(states, player)
+        assert (observed == observations).all()
         assert (allowed == masks).all()
     dirty_masks = np.ones((len(states), game.num_actions), np.bool_)
     assert (game.legal_action_mask(states, out=dirty_masks) == game.legal_action_mask(states)).all()
@@ -289,14 +346,14 @@ def check_observations(game: Game, rng: Rng) -> None:
 def check_views(game: Game, rng: Rng) -> None:
     """A view belongs to its viewer; the state stays as it was; a determinized view shows its viewer the same again."""
     states = sample(game, rng)
-    before = copied(states)
+    before = copy_states(states)
     for player in range(game.num_players):
         views = game.view(states, player)
         assert (views["viewer"] == player).all()
         assert equal(game.view(states, np.full(len(states), player)), views)
-        room = game.init(len(states), rng)
-        assert game.view(states, player, out=room) is room
-        assert equal(room, views)
+        buffer = game.init(len(states), rng)
+        assert game.view(states, player, out=buffer) is buffer
+        assert equal(buffer, views)
         worlds = game.determinize(views, rng)
         assert (worlds["viewer"] == NOBODY).all()
         assert equal(game.view(worlds, player), views)  # C15
@@ -368,6 +425,8 @@ CHECKS: tuple[Check, ...] = (
     check_boards,
     check_random_games,
     check_playout,
+    check_setup,
+    check_leaving,
     check_rows_are_independent,
     check_illegal_actions,
     check_observations,

@@ -4,12 +4,12 @@
 |---|---|
 | Agents | `player_0`, `player_1` (, `player_2`) |
 | Make | `trinim_v0.env()`, `pettingzoo.make("aec", "pbm/trinim-v0")` |
-| Many games | `trinim_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Trinim-v0", num_envs=1024)`: `pbm_envs.vector` |
-| One seat | `trinim_v0.single_env()`, `gymnasium.make("pbm/Trinim-v0", opponent="random")`: `pbm_envs.single` |
+| Many games | `trinim_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Trinim-v0", num_envs=1024)`: `pbm_envs.envs.vector` |
+| One seat | `trinim_v0.single_env()`, `gymnasium.make("pbm/Trinim-v0", opponent="random")`: `pbm_envs.envs.single` |
 | Actions | `Discrete(75)` at size 5: 15 cells and 60 lines |
 | Observation | `{"observation": (size, size, 4 + 8 * players) int8, "action_mask": (actions,) int8}` |
 | Rewards | two players: +1, -1, draw 0; three: winner +1, the others -1/2, draw 0; 0 before the end |
-| Players | 2 or 3, everything is open; the set-up is random |
+| Players | 2 or 3, perfect information; the set-up is random |
 
 ## Rules
 
@@ -45,7 +45,7 @@ Plane by plane, row r and column c (A = 0) at `[r - 1, c]`; cells off the triang
 | `red`, `green`, `blue` | such a piece lies here |
 | `red held by me` ... | how many; for each colour and each player, counted from the viewer |
 | `odd red held by me` ... | 1 if that number is odd, so that the colour does not score |
-| `turn of me` ..., `out: me` ... | who is to move, who has resigned |
+| `turn of me` ..., `out: me` ... | whose turn it is, who has resigned |
 
 `env.unwrapped.game.planes` is the same table for programs.
 
@@ -56,7 +56,7 @@ between the other two.
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
 `reset(options={"board": "b/bb/bgr/grgg/rbgrr"})` starts from a board, rows from the top, "." for an empty cell.
 
 ## Credits
@@ -74,27 +74,27 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from .aec import BoardGame, wrapped
-from .single import OneSeat
-from .trinim import Trinim
-from .vector import VectorGames, made
+from .envs.aec import BoardGameAECEnv, Observation
+from .envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
+from .envs.single import SingleSeatEnv
+from .envs.vector import BoardGameVectorEnv
 
 
-def raw_env(**options: Any) -> BoardGame:
-    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.aec`."""
-    return made(BoardGame, Trinim, options)
+def raw_env(**options: Any) -> BoardGameAECEnv:
+    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.envs.aec`."""
+    return make_raw_env("trinim", **options)
 
 
-def env(**options: Any) -> AECEnv[str, Any, Any]:
+def env(**options: Any) -> AECEnv[str, Observation, int | None]:
     """`raw_env` in PettingZoo's usual wrappers."""
-    return wrapped(raw_env(**options))
+    return make_aec_env("trinim", **options)
 
 
-def vector_env(num_envs: int, **options: Any) -> VectorGames:
-    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
-    return made(VectorGames, Trinim, {"num_envs": num_envs, **options})
+def vector_env(num_envs: int, **options: Any) -> BoardGameVectorEnv:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.envs.vector`."""
+    return make_vector_env("trinim", num_envs, **options)
 
 
-def single_env(**options: Any) -> OneSeat:
-    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
-    return made(OneSeat, Trinim, options)
+def single_env(**options: Any) -> SingleSeatEnv:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.envs.single`."""
+    return make_single_env("trinim", **options)

@@ -4,12 +4,12 @@
 |---|---|
 | Agents | `player_0`, `player_1`; who is Black is decided in the game |
 | Make | `unlur_v0.env()`, `pettingzoo.make("aec", "pbm/unlur-v0")` |
-| Many games | `unlur_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Unlur-v0", num_envs=1024)`: `pbm_envs.vector` |
-| One seat | `unlur_v0.single_env()`, `gymnasium.make("pbm/Unlur-v0", opponent="random")`: `pbm_envs.single` |
+| Many games | `unlur_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Unlur-v0", num_envs=1024)`: `pbm_envs.envs.vector` |
+| One seat | `unlur_v0.single_env()`, `gymnasium.make("pbm/Unlur-v0", opponent="random")`: `pbm_envs.envs.single` |
 | Actions | `Discrete(3r² - 3r + 2)`: 92 at radius 6 |
 | Observation | `{"observation": (2r - 1, 2r - 1, 7) int8, "action_mask": (actions,) int8}` |
 | Rewards | +1 win, -1 loss at the end, 0 before; no draws |
-| Players | 2, everything is open |
+| Players | 2, perfect information |
 
 ## Rules
 
@@ -49,7 +49,7 @@ Plane by plane, row i (A = 0) and column number c at `[i, c - 1]`; places off th
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
 `reset(options={"moves": ["c4", "black"]})` starts after these moves.
 
 ## Credits
@@ -68,27 +68,27 @@ from typing import Any
 
 from pettingzoo import AECEnv
 
-from .aec import BoardGame, wrapped
-from .single import OneSeat
-from .unlur import Unlur
-from .vector import VectorGames, made
+from .envs.aec import BoardGameAECEnv, Observation
+from .envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
+from .envs.single import SingleSeatEnv
+from .envs.vector import BoardGameVectorEnv
 
 
-def raw_env(**options: Any) -> BoardGame:
-    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.aec`."""
-    return made(BoardGame, Unlur, options)
+def raw_env(**options: Any) -> BoardGameAECEnv:
+    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.envs.aec`."""
+    return make_raw_env("unlur", **options)
 
 
-def env(**options: Any) -> AECEnv[str, Any, Any]:
+def env(**options: Any) -> AECEnv[str, Observation, int | None]:
     """`raw_env` in PettingZoo's usual wrappers."""
-    return wrapped(raw_env(**options))
+    return make_aec_env("unlur", **options)
 
 
-def vector_env(num_envs: int, **options: Any) -> VectorGames:
-    """Many games at once; options as in the table above, and the settings of `pbm_envs.vector`."""
-    return made(VectorGames, Unlur, {"num_envs": num_envs, **options})
+def vector_env(num_envs: int, **options: Any) -> BoardGameVectorEnv:
+    """Many games at once; options as in the table above, and the settings of `pbm_envs.envs.vector`."""
+    return make_vector_env("unlur", num_envs, **options)
 
 
-def single_env(**options: Any) -> OneSeat:
-    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.single`."""
-    return made(OneSeat, Unlur, options)
+def single_env(**options: Any) -> SingleSeatEnv:
+    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.envs.single`."""
+    return make_single_env("unlur", **options)

@@ -44,12 +44,3 @@ class Illegal(RandomAgent):
 class Shapeless:
     def act(self, game, views, rng):
         return np.zeros((len(views), 2), np.int64)
-
-
-class Dying(RandomAgent):
-    """Takes its process with it."""
-
-    def act(self, game, views, rng):
-        if (views["ply"] >= 2).any():
-            os._exit(9)
-        return super().act(game, views, rng)

@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from pbm_agents.arena import circles, rate
+from pbm_agents.arena import connected_groups, rate
 
 from pbm_envs.records import GameRecord
 
@@ -150,7 +150,7 @@ def test_an_opening_from_both_seats_counts_as_one():
 
 def test_agents_that_have_not_met_are_rated_apart():
     records = won("a", "b", 30) + won("b", "a", 10, 30) + won("c", "d", 10) + won("d", "c", 10, 10)
-    assert circles(records) == [["a", "b"], ["c", "d"]]
+    assert connected_groups(records) == [["a", "b"], ["c", "d"]]
     ratings = rate(records)
     assert ratings["a"].value + ratings["b"].value == pytest.approx(0)
     assert ratings["c"].value == pytest.approx(0)

@@ -10,7 +10,8 @@ import pytest
 from pbm_agents import RandomAgent
 from pbm_agents.arena import Opening, play_games
 
-from pbm_envs import GAMES, Chameleon, Curio, Trinim, Unlur
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from pbm_envs import games as known_games
 from pbm_envs.records import (
     FIELDS,
     FORFEITED,
@@ -44,7 +45,7 @@ def record_of(game, text):
 
 @pytest.mark.parametrize(
     "game",
-    [kind(**options) for kind in GAMES.values() for options in kind.configurations[:3]],
+    [kind(**options) for kind in known_games().values() for options in kind.configurations[:3]],
     ids=str,
 )
 def test_records_survive_writing_and_replay(game, tmp_path):
@@ -103,7 +104,7 @@ GOOD = record_of(Chameleon(size=3), "b1x a3o b2x b3x")
         ({"board": "x../.../..."}, "ply 0: board is 'x../.../...': expected the empty board"),
         ({"game": "chess"}, "'chess' is no game of pbm_envs"),
         ({"options": {"size": 99}}, "size is 99: expected an integer from 3 to 26"),
-        ({"options": {"colour": 1}}, "unexpected keyword argument 'colour'"),
+        ({"options": {"colour": 1}}, "chameleon has no option 'colour'"),
         ({"forfeits": (Forfeit(4, 1, "slept"),)}, "ply 4: player_1 forfeits and the move is 'b3x': expected 'resign'"),
         ({"forfeits": (Forfeit(9, 1, "slept"),)}, "ply 9: a forfeit, but the game has 4 plies"),
     ],

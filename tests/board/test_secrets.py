@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from pbm_agents.play.shown import position
+from pbm_agents.play.messages import position
 
 from pbm_envs import Curio
 from tests.board.boards import Person, Tab, serving, start
@@ -72,7 +72,7 @@ def test_positions_are_the_same_in_all_worlds_of_a_view(options):
         session = start(game, "person", "random", seed=seed).session()
         while not session.done:
             if session.mover == 1:
-                session.ask()
+                session.play_agent_move()
                 continue
             state, shown = session.state, position(session, 0)
             for world in np.split(game.determinize(np.repeat(session.view(0), 4), rng), 4):

@@ -1,20 +1,18 @@
 """What a person before the board is told, and what becomes of what they do: the messages of `pbm_agents.play.table`."""
 
 import pytest
-from pbm_agents.play.start import LONGEST
+from pbm_agents.play.start import MAX_TEXT_LENGTH
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
+from pbm_envs import Chameleon, Curio, Trinim, make_game
 from pbm_envs.records import GameRecord, verify
+from tests import environments
 from tests.board.agents import GO
 from tests.board.boards import Person, start
 
 HERE = "tests.board.agents"
-SMALL = {
-    "chameleon": Chameleon(size=3),
+SMALL = {name: make_game(name, **options) for name, options in environments.SMALL.items()} | {
     "curio": Curio(base=2, rows=4, cols=3),
-    "trinim": Trinim(size=5),
-    "trinim of three": Trinim(size=3, num_players=3),
-    "unlur": Unlur(radius=3),
+    "trinim of two": Trinim(size=5),
 }
 
 
@@ -60,7 +58,7 @@ def test_wrong_orders_are_answered_and_change_nothing():
             ({"do": "dance"}, "one of hello, play"),
             ({"do": "play"}, "'move' is 'None': expected a text"),
             ({"do": "play", "move": 3}, "'move' is '3': expected a text"),
-            ({"do": "play", "move": "x" * (LONGEST + 1)}, f"of at most {LONGEST} characters"),
+            ({"do": "play", "move": "x" * (MAX_TEXT_LENGTH + 1)}, f"of at most {MAX_TEXT_LENGTH} characters"),
             ({"do": "play", "move": "z9z"}, "'z9z' is no Chameleon move"),
             ({"do": "play", "move": "swap"}, "'swap' is illegal here: expected one of a1x"),
             ({"do": "undo"}, "there is no move of yours to take back"),
@@ -168,7 +166,7 @@ def test_a_game_that_was_left_says_nothing_more():
 
 
 def test_two_persons_change_seats():
-    """In an open game in silence; where something is hidden, the board is hidden in between."""
+    """Without a word in a perfect-information game; where something is hidden, the board is hidden in between."""
     with Person(start(Chameleon(size=3), "person", "person")) as person:
         assert person.play("b2x")["headline"] == "Your move"
     with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:

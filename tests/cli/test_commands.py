@@ -1,13 +1,15 @@
 """`pbm games`, `pbm bench`, help and errors."""
 
 import inspect
+from pathlib import Path
 
 import pytest
 from pbm_agents.cli.app import app
-from pbm_agents.options import game_of
+from pbm_agents.play.options import parse_game
 from typer.testing import CliRunner
 
-from pbm_envs import GAMES, Curio
+import pbm_envs
+from pbm_envs import Curio, games
 
 
 def pbm(words):
@@ -17,12 +19,12 @@ def pbm(words):
     return result.exit_code, result.stdout, result.stderr
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_every_option_is_listed_with_its_default_and_what_is_allowed(name):
     code, out, _ = pbm(f"games {name}")
     assert code == 0
     rows = {line.split()[0]: line.split() for line in out.splitlines() if "  " in line}
-    for option in inspect.signature(GAMES[name]).parameters.values():
+    for option in inspect.signature(games()[name]).parameters.values():
         assert rows[option.name][1] == str(option.default).lower()
         assert len(rows[option.name]) > 3
 
@@ -38,7 +40,7 @@ def test_ranges_are_those_of_the_class():
 
 def test_options_as_typed():
     options = ["base=3", "no-capture-limit=None", "limit = off", "capture=any", "rows=6"]
-    assert game_of("curio", options) == Curio(base=3, no_capture_limit=None, limit=False, capture="any", rows=6)
+    assert parse_game("curio", options) == Curio(base=3, no_capture_limit=None, limit=False, capture="any", rows=6)
 
 
 @pytest.mark.parametrize(
@@ -95,9 +97,25 @@ def test_bench_prints_a_row_for_a_game():
 
 @pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
 def test_every_command_has_help_with_examples(command):
-    name = command.callback.__name__
+    name = command.callback.__name__.replace("_", "-")
     _, out, _ = pbm(f"{name} --help")
     _, examples = out.split("Examples:")
     assert f"pbm {name}" in examples
     assert f"  {name} " in pbm("--help")[1]
     assert "..." not in next(line for line in pbm("--help")[1].splitlines() if line.startswith(f"  {name} "))
+
+
+def test_bench_compares_two_checkouts():
+    """With itself: as fast, give or take what a busy machine does in turns of a hundredth of a second."""
+    root = Path(pbm_envs.__file__).parents[2]
+    code, out, err = pbm(f"bench trinim -o size=3 --seconds 0.01 --compare {root}")
+    assert code == 0, err
+    rows = [line.split() for line in out.splitlines() if line.startswith("trinim")]
+    assert [row[1] for row in rows] == ["playouts", "plies,", "plies,"]
+    assert all(0.2 < float(row[-4]) < 5 for row in rows), out
+
+
+def test_bench_refuses_what_is_no_checkout():
+    code, _, err = pbm("bench trinim --seconds 0 --compare no-such-revision")
+    assert code == 2
+    assert "expected a checkout of pbm_envs or one of its git revisions" in err

@@ -25,6 +25,7 @@ CASES = {  # shape, pieces a side on any cells (None: the setup of C3), variants
     "5x5": ({}, None, VARIANTS, 108, 600),
     "8x8, two sets": ({"rows": 8, "cols": 8, "num_pieces": 20}, None, OTHERS, 6, 60),
     "8x8, three sets": ({"rows": 8, "cols": 8, "num_pieces": 30}, None, OTHERS, 6, 60),
+    "9x8, more cells than bits of a word": ({"rows": 9, "cols": 8, "num_pieces": 20}, None, OTHERS, 6, 60),
 }
 MOST_PLIES = 250
 """Games without a ply limit (C13) are broken off there."""

@@ -1,13 +1,24 @@
 """The games that the state machines play: short ones, with every way to end."""
 
-from pbm_envs import chameleon_v0, curio_v0, trinim_v0, unlur_v0
+from tests.environments import MODULES, SMALL
 
-MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
-CASES = [
-    ("chameleon", {"size": 3, "allow_resign": True}),
-    ("curio", {"base": 2, "rows": 4, "cols": 3, "no_capture_limit": 4}),
-    ("trinim", {"size": 3, "num_players": 3, "allow_resign": True}),
-    ("unlur", {"radius": 3, "allow_resign": True}),
-]
+SETTINGS = {
+    "chameleon": {"allow_resign": True},
+    "curio": {"limit": True, "capture": "le", "no_capture_limit": 4},
+    "trinim": {"allow_resign": True},
+    "unlur": {"allow_resign": True},
+}
+"""Further options by which a game ends in more ways, for those that have such options."""
+CASES = [(name, SMALL[name] | SETTINGS.get(name, {})) for name in MODULES]
 HEADLESS = (None, "ansi", "rgb_array")
 """Render modes that need no screen."""
+
+
+def as_seen_last(states):
+    """States as their players see them last: what a limit of plies or an illegal action has cut off looks like a game
+    under way, since a learner has to estimate what it is worth.
+    """
+    seen = states.copy()
+    seen["done"] &= ~states["truncated"]
+    seen["truncated"] = False
+    return seen

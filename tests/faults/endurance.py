@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.state import Rng, States
+from pbm_envs.core.types import Rng, States
 from pbm_envs.testing import random_actions
 from tests.faults.invariants import check_ply, ply_of
 from tests.reference.chameleon import Chameleon

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.state import States
+from pbm_envs.core.types import States
 
 Array = np.ndarray[Any, Any]
 COLOURS = ("red", "green", "blue")
@@ -76,7 +76,8 @@ def holds(truth: Any, ruling: str, ply: Ply) -> None:
 def check_ply(ply: Ply, thorough: bool) -> None:
     """All rulings; `thorough` includes what takes long: every legal action, chains on boards where play goes on."""
     common(ply)
-    {"chameleon": chameleon, "curio": curio, "trinim": trinim, "unlur": unlur}[ply.game.name](ply, thorough)
+    check_rulings = {"chameleon": chameleon, "curio": curio, "trinim": trinim, "unlur": unlur}[ply.game.name]
+    check_rulings(ply, thorough)
 
 
 def common(ply: Ply) -> None:
@@ -291,8 +292,8 @@ def trinim(ply: Ply, thorough: bool) -> None:
     if thorough:
         flat = grabs(game).reshape(game.num_actions, -1).astype(np.float32)
         legal = occupied.reshape(len(occupied), -1) @ flat.T == flat.sum(axis=1)
-        if game.resign >= 0:
-            legal[:, game.resign] = True
+        if game.resign_action >= 0:
+            legal[:, game.resign_action] = True
         holds((ply.masks == legal).all(axis=1), "T4: every line without a gap", ply)
     scores = np.where(left_out, -1, (holding % 2 == 0).sum(axis=2))
     best = scores == scores.max(axis=1, keepdims=True)

@@ -19,7 +19,8 @@ from hypothesis.stateful import (
 
 from pbm_envs import make_game
 from pbm_envs.testing import equal
-from tests.faults.cases import CASES, HEADLESS, MODULES
+from tests.environments import MODULES
+from tests.faults.cases import CASES, HEADLESS, as_seen_last
 from tests.faults.every import STEADY, few_and_many, one_line, steady
 
 NUMBERS = st.integers(0, 10_000)
@@ -129,7 +130,9 @@ class Machine(RuleBasedStateMachine):
         self.totals[self.env.agent_selection] += reward
         assert (terminated or truncated) == self.dead
         assert info == {}
-        assert observation["action_mask"].any() == (not self.dead) or self.offender is not None
+        seat = self.env.possible_agents.index(self.env.agent_selection)
+        mask = self.game.legal_action_mask(self.game.view(as_seen_last(self.states), seat))[0]
+        assert (observation["action_mask"] == mask).all() or self.offender is not None
 
     @precondition(lambda self: self.states is not None)
     @rule(how=st.sampled_from(["deepcopy", "pickle", "clone"]), k=NUMBERS)
@@ -273,8 +276,9 @@ class Machine(RuleBasedStateMachine):
         assert (env.state() == game.observe(states)[0]).all()
         assert set(env.agents) <= set(env.possible_agents)
         assert env.agent_selection in (env.agents or env.possible_agents)
+        last = as_seen_last(states)
         for seat, agent in enumerate(env.possible_agents):
-            seen, view = env.observe(agent), game.view(states, seat)
+            seen, view = env.observe(agent), game.view(last, seat)
             assert env.observation_space(agent).contains(seen)
             assert (seen["observation"] == game.observe(view)[0]).all()
             assert (seen["action_mask"] == game.legal_action_mask(view)[0]).all()

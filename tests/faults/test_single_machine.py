@@ -19,7 +19,8 @@ from hypothesis.stateful import (
 
 from pbm_envs import make_game
 from pbm_envs.testing import equal
-from tests.faults.cases import CASES, HEADLESS, MODULES
+from tests.environments import MODULES
+from tests.faults.cases import CASES, HEADLESS, as_seen_last
 from tests.faults.every import STEADY, few_and_many, one_line, steady
 
 NUMBERS = st.integers(0, 10_000)
@@ -30,8 +31,8 @@ class Middle:
 
     def act(self, game, views, rng):
         masks = game.legal_action_mask(views)
-        if game.resign >= 0:
-            masks[:, game.resign] = False
+        if game.resign_action >= 0:
+            masks[:, game.resign_action] = False
         return np.array([np.flatnonzero(mask)[mask.sum() // 2] for mask in masks], np.int64)
 
 
@@ -55,7 +56,7 @@ class Machine(RuleBasedStateMachine):
             **self.options,
         )
 
-    def answer(self):
+    def play_opponents(self):
         """The opponent plays, until it is the learner's turn or the learner is out."""
         states = self.states
         while not states["done"][0] and not states["returns"][0, self.seat] and states["to_move"][0] != self.seat:
@@ -68,10 +69,13 @@ class Machine(RuleBasedStateMachine):
     def check(self, planes, info):
         game, view = self.game, self.game.view(self.states, self.seat)
         assert self.env.observation_space.contains(planes)
-        assert info.keys() == {"action_mask", "seat", "opponent"}
+        assert info.keys() == {"action_mask", "seat", "opponent", "score"}
         assert (info["seat"], info["opponent"]) == (self.seat, 0)
         if self.over:
-            assert info["action_mask"].all()
+            view = self.game.view(as_seen_last(self.states), self.seat)
+            cut = self.states["truncated"][0] and not self.illegal
+            view["to_move"] = self.seat  # a game that was cut off is shown as a turn of the seat
+            assert (info["action_mask"] == (game.legal_action_mask(view)[0] if cut else 1)).all()
         else:
             assert (planes == game.observe(view)[0]).all()
             assert (info["action_mask"] == game.legal_action_mask(view)[0]).all()
@@ -96,7 +100,7 @@ class Machine(RuleBasedStateMachine):
         options = {"board": self.game.board_to_string(start)}
         self.begun(*self.env.reset(seed=steady(None, self.states is not None), options=options))
         given, self.states = self.states, start
-        self.answer()
+        self.play_opponents()
         assert equal(given, self.states)
 
     @precondition(lambda self: self.states is not None)
@@ -107,7 +111,7 @@ class Machine(RuleBasedStateMachine):
         action, before, over = int(actions[k % len(actions)]), self.states["returns"].copy(), self.over
         if not over:
             self.game.step(self.states, [action])
-            self.answer()
+            self.play_opponents()
         planes, reward, terminated, truncated, info = self.env.step(kind(action))
         assert type(reward) is float
         assert reward == (self.states["returns"] - before)[0, self.seat] * (not over)

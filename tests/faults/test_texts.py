@@ -6,18 +6,13 @@ import sys
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from pbm_agents import make_agent
-from pbm_agents.names import KINDS, agent_options
+from pbm_agents import agent_kinds, make_agent
 
-from pbm_envs import GAMES, make_game
+from pbm_envs import make_game
+from tests.environments import NAMES, SMALL
 from tests.faults.every import every, few_and_many, one_line
 
-SMALL = {
-    "chameleon": {"allow_resign": True},
-    "curio": {},
-    "trinim": {"num_players": 3},
-    "unlur": {"radius": 4},
-}
+SMALL = SMALL | {"chameleon": {"allow_resign": True}, "curio": {}, "trinim": {"num_players": 3}, "unlur": {"radius": 4}}
 ODD = "aA1-/. \t\n\0é²\u212ak\u017f\u0663ß\ud800\u2028\U0001d7d9"
 """Cells, blanks, and letters that become others in capitals or small."""
 
@@ -47,7 +42,7 @@ def edited(texts, alphabet):
 
 
 @few_and_many(40, 1500)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_moves(name, examples):
     """A3"""
     game = make_game(name, **SMALL[name])
@@ -71,7 +66,7 @@ def test_moves(name, examples):
 
 
 @few_and_many(40, 1500)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_boards(name, examples):
     """What is read is written as the same position."""
     game, rng = make_game(name, **SMALL[name]), np.random.default_rng(1)
@@ -87,14 +82,14 @@ def test_boards(name, examples):
         assert "".join(written.split()).lower() == "".join(text.split()).lower()
         assert game.board_to_string(game.init(1, rng, board=written)) == written
         for player in range(game.num_players):
-            game.perceive(states, player)
+            game.observe_with_mask(states, player)
         game.to_text(states[0])
         game.playout(states, rng)
 
     every(edited(starts, "LDldrgbx.12345/ " + ODD), examples, check)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_board_is_a_text(name):
     game = make_game(name, **SMALL[name])
     for board in (5, b"b/bb", ["b", "bb"], {}, True, 0.5, np.zeros(3)):
@@ -108,10 +103,10 @@ NUMBERS += ["true", "False", "none", "", " 7 ", "1.5e-3", "1e400", "--1", "1,5"]
 
 def names():
     """Names with good and bad options, and modules of one's own that are none."""
-    options = sorted({option for kind in KINDS for option in agent_options(kind)})
+    options = sorted({setting.name for kind in agent_kinds().values() for setting in kind.settings})
     value = st.sampled_from(NUMBERS) | st.integers().map(str) | st.floats().map(str) | st.text(max_size=3)
-    option = st.tuples(st.sampled_from([*options, "", "evaluator", "_forests", "self"]), value).map("=".join)
-    kind = st.sampled_from([*KINDS, "MCTS", " mcts", "", "person"])
+    option = st.tuples(st.sampled_from([*options, "", "evaluator", "__init__", "self"]), value).map("=".join)
+    kind = st.sampled_from([*agent_kinds(), "MCTS", " mcts", "", "person"])
     built = st.tuples(kind, st.lists(option, max_size=4).map(",".join)).map(":".join)
     dotted = st.text("ab._:0 \0é/\\\ud800", max_size=8)
     modules = st.tuples(st.sampled_from(["numpy", "json", "tests.faults.faulty", "a.b", ".", ".."]), dotted).map(

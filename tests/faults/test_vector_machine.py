@@ -19,7 +19,8 @@ from hypothesis.stateful import (
 
 from pbm_envs import make_game
 from pbm_envs.testing import equal
-from tests.faults.cases import CASES, HEADLESS, MODULES
+from tests.environments import MODULES
+from tests.faults.cases import CASES, HEADLESS, as_seen_last
 from tests.faults.every import STEADY, few_and_many, one_line, steady
 
 COUNT = 3
@@ -55,11 +56,10 @@ class Machine(RuleBasedStateMachine):
         """What is shown of the games as they must be."""
         game, states = self.game, self.states
         assert (info["to_move"] == states["to_move"]).all()
-        seen = states.copy()
-        seen["done"] &= ~self.illegal
-        views = game.view(seen, states["to_move"])
+        views = game.view(as_seen_last(states), states["to_move"])
         assert (planes == game.observe(views)).all()
-        masks = game.legal_action_mask(views) | states["done"][:, None]
+        masks = game.legal_action_mask(views)
+        masks |= self.illegal[:, None] | ~masks.any(axis=1, keepdims=True)
         assert (info["action_mask"] == masks).all()
         assert (self.envs.action_masks() == masks).all()
         assert masks.any(axis=1).all()
@@ -92,8 +92,8 @@ class Machine(RuleBasedStateMachine):
         board, moves = game.board_to_string(states), []
         for k in picks[:plies]:
             legal = game.legal_action_mask(states)[0]
-            if game.resign >= 0:
-                legal[game.resign] = False
+            if game.resign_action >= 0:
+                legal[game.resign_action] = False
             actions = np.flatnonzero(legal)
             action = int(actions[k % len(actions)])
             after = states.copy()
@@ -126,11 +126,11 @@ class Machine(RuleBasedStateMachine):
             return
         actions[row] = int(wrong[k % len(wrong)])
         if self.raises:
-            before, given = self.shown(), self.envs.action_masks()
+            before, given = self.displayed(), self.envs.action_masks()
             with pytest.raises(ValueError, match=f"row {row}: .* is illegal here: expected one of") as caught:
                 self.envs.step(actions)
             one_line(caught.value)
-            assert self.shown() == before
+            assert self.displayed() == before
             assert (self.envs.action_masks() == given).all()
         else:
             self.play(actions, list, offender=row)
@@ -166,8 +166,7 @@ class Machine(RuleBasedStateMachine):
             assert (facts["returns"][ended] == self.states["returns"][ended]).all()
             assert (facts["plies"][ended] == self.states["ply"][ended]).all()
             for row in np.flatnonzero(ended):
-                last = self.states[row : row + 1].copy()
-                last["done"] &= not self.illegal[row]
+                last = as_seen_last(self.states[row : row + 1])
                 assert (info["final_obs"][row] == game.observe(game.view(last, last["to_move"]))[0]).all()
             self.dealt(np.flatnonzero(ended))
         self.check_perception(planes, info)
@@ -176,12 +175,12 @@ class Machine(RuleBasedStateMachine):
     @rule(how=st.sampled_from([copy.deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))]), picks=PICKS)
     def copies(self, how, picks):
         """Equal; it goes its own way; from here on we play in it."""
-        twin, before = how(self.envs), self.shown()
+        twin, before = how(self.envs), self.displayed()
         first = self.envs.step(self.actions(picks))
         again = how(twin).step(self.actions(picks))
         assert str(first) == str(again), "the same future"
         self.envs = twin
-        assert self.shown() == before
+        assert self.displayed() == before
 
     @rule()
     def render(self):
@@ -220,21 +219,21 @@ class Machine(RuleBasedStateMachine):
         )
     )
     def strange_step(self, actions):
-        before = self.shown()
+        before = self.displayed()
         with pytest.raises(ValueError, match="expected integers") as caught:
             self.envs.step(actions)
         one_line(caught.value)
-        assert self.shown() == before
+        assert self.displayed() == before
 
     @precondition(lambda self: self.states is not None and not self.states["done"].any())
     @rule(row=st.integers(0, COUNT - 1), action=st.sampled_from([-1, 10**6, -(2**62)]), picks=PICKS)
     def action_out_of_range(self, row, action, picks):
-        actions, before = self.actions(picks), self.shown()
+        actions, before = self.actions(picks), self.displayed()
         actions[row] = action
         with pytest.raises(ValueError, match="does not exist: expected 0") as caught:
             self.envs.step(actions)
         one_line(caught.value)
-        assert self.shown() == before
+        assert self.displayed() == before
 
     @precondition(lambda self: self.states is not None)
     @rule(k=st.integers(0, 100))
@@ -254,15 +253,15 @@ class Machine(RuleBasedStateMachine):
             {"seed": "x"},
             {"seed": [0.5, 1, 2]},
         ]
-        before = self.shown()
+        before = self.displayed()
         with pytest.raises((ValueError, TypeError, gymnasium.error.Error)) as caught:
             self.envs.reset(**wrong[k % len(wrong)])
         one_line(caught.value)
-        assert self.shown() == before
+        assert self.displayed() == before
 
     # What is always so
 
-    def shown(self):
+    def displayed(self):
         return [self.envs.states[name].tobytes() for name in self.game.dtype.names], self.envs.action_masks().tobytes()
 
     @invariant()

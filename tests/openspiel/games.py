@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from pbm_envs import GAMES, Curio, make_game
+from pbm_envs import Curio, games, make_game
 from pbm_envs.adapters.openspiel import load
 
 TINY = {"rows": 2, "cols": 3, "base": 2, "face": "small", "capture": "gt", "turn": False, "reveal_captured": False}
@@ -15,7 +15,7 @@ def configurations():
     """Every game under every set of options of the conformance checks."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # T7
-        return [make_game(name, **options) for name in GAMES for options in GAMES[name].configurations]
+        return [make_game(name, **options) for name in games() for options in games()[name].configurations]
 
 
 def dealt(game, rng):
@@ -32,8 +32,8 @@ def prefixes(game, rng, plies):
     found = [dealt(game, rng)]
     while not found[-1].is_terminal() and len(found) <= plies:
         legal = found[-1].legal_actions()
-        if game.rules.resign in legal and rng.random() < 0.95:
-            legal.remove(game.rules.resign)
+        if game.rules.resign_action in legal and rng.random() < 0.95:
+            legal.remove(game.rules.resign_action)
         found.append(found[-1].child(int(rng.choice(legal))))
     return found
 

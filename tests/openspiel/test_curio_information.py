@@ -78,7 +78,7 @@ def test_resampling_draws_every_world_equally_often(options):
 
 @every_tree
 def test_information_states_are_what_the_reference_cannot_tell_apart(game):
-    """In the whole tree: the set-ups that share an information state of who is to move."""
+    """In the whole tree: the set-ups that share an information state of the player to move."""
     members = {}
     for state, _ in tree(game.new_initial_state()):
         members.setdefault(state.information_state_string(), []).append(state)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim
-from pbm_envs.deals import deal_of
 from tests.curio.positions import chi_square_bound
 from tests.openspiel.games import configurations
 
@@ -27,7 +26,7 @@ def all_boards(deal):
 
 @pytest.mark.parametrize(("game", "count"), list(zip(SMALL, (36, 144, 90), strict=True)), ids=str)
 def test_every_board_is_as_likely(game, count):
-    boards, draws = all_boards(deal_of(game)), 30
+    boards, draws = all_boards(game.deal), 30
     assert len(boards) == count
     assert list(boards.values()) == pytest.approx([1 / count] * count)
     drawn = Counter(game.board_to_string(state) for state in game.init(draws * count, np.random.default_rng(1)))
@@ -35,10 +34,10 @@ def test_every_board_is_as_likely(game, count):
     assert sum((drawn[board] - draws) ** 2 / draws for board in boards) < chi_square_bound(count - 1)
 
 
-@pytest.mark.parametrize("game", [game for game in configurations() if deal_of(game)], ids=str)
+@pytest.mark.parametrize("game", [game for game in configurations() if game.deal], ids=str)
 def test_what_init_draws_can_be_dealt(game):
     """Gaps, duplicates and turnings included."""
-    deal = deal_of(game)
+    deal = game.deal
     for state in game.init(20, np.random.default_rng(2)):
         board = game.board_to_string(state)
         dealt = deal.read(board)
@@ -53,10 +52,10 @@ def test_what_init_draws_can_be_dealt(game):
 
 def test_gaps_are_dealt_with_the_pieces():
     """C3: six pieces on eight cells."""
-    deal = deal_of(Curio(base=3, rows=4, cols=4))
+    deal = Curio(base=3, rows=4, cols=4).deal
     chances = {deal.texts[outcome]: chance for outcome, chance in deal.outcomes([])}
     assert chances == {".": 2 / 8} | dict.fromkeys(("L11", "L21", "L22", "L31", "L32", "L33"), 1 / 8)
 
 
 def test_open_starts_are_not_dealt():
-    assert deal_of(Chameleon(size=3)) is None
+    assert Chameleon(size=3).deal is None

@@ -11,10 +11,9 @@ import pyspiel
 import pytest
 from open_spiel.python.observation import make_observation
 
-from pbm_envs import GAMES, Chameleon, Curio, Trinim, Unlur
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, games
 from pbm_envs.adapters.openspiel import LONGEST, PREFIX, SpielGame, load, register
-from pbm_envs.aec import BoardGame
-from pbm_envs.deals import deal_of
+from pbm_envs.envs.aec import BoardGameAECEnv
 from pbm_envs.testing import equal
 from tests.openspiel.games import configurations, dealt, prefixes
 
@@ -49,9 +48,9 @@ def test_random_sim_test_under_every_option(rules):
 def test_it_is_the_game_of_the_environment(rules):
     """The same actions: players, masks, observations, ends and what is paid."""
     game, rng = load(rules), np.random.default_rng(1)
-    env = BoardGame(rules)
+    env = BoardGameAECEnv(rules)
     state = dealt(game, rng)
-    env.reset(options={"board": rules.board_to_string(state.states)} if deal_of(rules) else None)
+    env.reset(options={"board": rules.board_to_string(state.states)} if rules.deal else None)
     for _ in range(80):
         assert equal(state.states, env.states)
         if state.is_terminal():
@@ -205,7 +204,7 @@ def test_the_observer_names_its_pieces():
 
 
 def test_registered_once_for_all():
-    assert [PREFIX + name in pyspiel.registered_names() for name in GAMES] == [True] * 4
+    assert [PREFIX + name in pyspiel.registered_names() for name in games()] == [True] * 4
     register()
     assert isinstance(pyspiel.load_game("python_pbm_unlur"), SpielGame)
     with pytest.raises(ValueError, match=r"rules are Other\(.*expected one of chameleon, curio"):

@@ -21,7 +21,7 @@ PriorsAndValues = Callable[[Any, Any], tuple[Any, Any]]
 def search(game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulations: int) -> Node:
     """The root after that many simulations."""
     root = Node(game, state, None)
-    priors = {root: judge(game, root, evaluator)[0]}
+    priors = {root: evaluate(game, root, evaluator)[0]}
     for _ in range(simulations):
         node, expanded = root, False
         while not node.over and not expanded:
@@ -35,7 +35,7 @@ def search(game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulat
         if node.over:
             values = node.state["returns"][0]
         else:
-            priors[node], values = judge(game, node, evaluator)
+            priors[node], values = evaluate(game, node, evaluator)
         above: Node | None = node
         while above is not None:
             above.visits += 1
@@ -58,9 +58,10 @@ def best_action(node: Node, priors: Any, c: float) -> int:
     return best
 
 
-def judge(game: Game, node: Node, evaluator: PriorsAndValues) -> tuple[Any, Any]:
-    """(A,) priors, which sum to 1 over the legal actions, and (P,) values."""
+def evaluate(game: Game, node: Node, evaluator: PriorsAndValues) -> tuple[Any, Any]:
+    """(A,) priors, which sum to 1 over the legal actions, and (P,) values by seat of those from the mover on."""
     view = game.view(node.state, node.player)
     mask = game.legal_action_mask(view)
     priors, values = evaluator(game.observe(view), mask)
-    return np.where(mask[0], priors[0], 0) / priors[0][mask[0]].sum(), values[0]
+    by_seat = np.roll(values[0], node.player)
+    return np.where(mask[0], priors[0], 0) / priors[0][mask[0]].sum(), by_seat

@@ -54,15 +54,15 @@ class Node:
 
 def legal(game: Game, state: Any) -> list[int]:
     """The legal actions, ascending, but for `resign`."""
-    return [int(a) for a in np.flatnonzero(game.legal_action_mask(state)[0]) if a != game.resign]
+    return [int(a) for a in np.flatnonzero(game.legal_action_mask(state)[0]) if a != game.resign_action]
 
 
 class UCT:
     """One search."""
 
-    def __init__(self, game: Game, c: float, seed: int, playouts: int = 1, careful: bool = True) -> None:
+    def __init__(self, game: Game, c: float, seed: int, playouts: int = 1, avoid_losing_moves: bool = True) -> None:
         self.game, self.c, self.stream = game, c, Stream(seed)
-        self.playouts, self.careful = playouts, careful
+        self.playouts, self.avoid_losing_moves = playouts, avoid_losing_moves
 
     def search(self, state: Any, simulations: int) -> Node:
         """The root after that many simulations."""
@@ -103,7 +103,8 @@ class UCT:
         seed, returns = self.stream.seed(), np.zeros(self.game.num_players)
         for _ in range(self.playouts):
             state = node.state.copy()
-            self.game.playout(state, seed, careful=self.careful)
+            avoid = self.avoid_losing_moves and "avoid_losing_moves" in self.game.playout_options
+            self.game.playout(state, seed, avoid_losing_moves=avoid)
             returns += state["returns"][0]
         return returns / self.playouts
 

@@ -12,14 +12,10 @@ import pbm_agents
 from pbm_agents import Search, as_policy, make_agent
 
 import pbm_envs
-from pbm_envs import GAMES, Chameleon, sample_actions
+from pbm_envs import Chameleon, games, sample_actions
 
-SMALL = {
-    "chameleon": {"size": 4},
-    "curio": {"base": 2, "rows": 4, "cols": 3},
-    "trinim": {"size": 3, "num_players": 3},
-    "unlur": {"radius": 3},
-}
+SMALL = {name: dict(game.configurations[0]) for name, game in games().items()}
+"""The first configuration of each game is its smallest."""
 
 
 def installed() -> None:
@@ -27,8 +23,8 @@ def installed() -> None:
         place = Path(package.__file__ or "")
         assert place.is_relative_to(sys.prefix), f"{place} does not lie in {sys.prefix}"
         assert (files(package) / "py.typed").is_file()
-    for name in GAMES:
-        assert (files(pbm_envs) / name / "rules.md").read_text(encoding="utf-8").startswith("# ")
+    for name in games():
+        assert (files(pbm_envs) / "games" / name / "rules.md").read_text(encoding="utf-8").startswith("# ")
 
 
 def match(name: str) -> None:
@@ -47,7 +43,7 @@ def match(name: str) -> None:
 def vector(name: str) -> None:
     """Gymnasium: many games for some steps."""
     rng = np.random.default_rng(7)
-    envs = gymnasium.make_vec(f"pbm/{GAMES[name].__name__}-v0", num_envs=8, **SMALL[name])
+    envs = gymnasium.make_vec(f"pbm/{games()[name].__name__}-v0", num_envs=8, **SMALL[name])
     planes, info = envs.reset(seed=7)
     ended = 0
     for _ in range(30):
@@ -76,7 +72,7 @@ def commands() -> None:
 if __name__ == "__main__":
     warnings.simplefilter("error", UserWarning)
     installed()
-    for name in GAMES:
+    for name in games():
         match(name)
         vector(name)
     search()

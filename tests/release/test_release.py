@@ -87,7 +87,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(built):
     }
     packages = {name for name in found if ".dist-info/" not in name}
     assert packages == sources
-    assert {"pbm_envs/py.typed", "pbm_agents/py.typed", "pbm_envs/curio/rules.md"} <= packages
+    assert {"pbm_envs/py.typed", "pbm_agents/py.typed", "pbm_envs/games/curio/rules.md"} <= packages
     assert {f"pbm_agents/play/{name}" for name in ("board.js", "board.css", "page.html", "page.js")} <= packages
 
 

@@ -8,11 +8,11 @@ from pbm_agents import Agent, Evaluation, Search, SearchResult, as_policy, evalu
 from pbm_agents.arena import Rating, Tournament, play_tournament, rate
 
 from pbm_envs import Chameleon, Curio, Game, Symmetry, chameleon_v0, make_game, sample_actions
-from pbm_envs.aec import BoardGame
+from pbm_envs.envs.aec import BoardGameAECEnv
+from pbm_envs.envs.single import SingleSeatEnv
+from pbm_envs.envs.vector import BoardGameVectorEnv
 from pbm_envs.records import GameRecord
 from pbm_envs.render import Picture
-from pbm_envs.single import OneSeat
-from pbm_envs.vector import VectorGames
 
 
 class First:
@@ -40,9 +40,9 @@ def rules(rng: np.random.Generator) -> None:
 
 
 def environments() -> None:
-    assert_type(chameleon_v0.raw_env(size=5), BoardGame)
-    assert_type(chameleon_v0.vector_env(8, size=5), VectorGames)
-    assert_type(chameleon_v0.single_env(size=5), OneSeat)
+    assert_type(chameleon_v0.raw_env(size=5), BoardGameAECEnv)
+    assert_type(chameleon_v0.vector_env(8, size=5), BoardGameVectorEnv)
+    assert_type(chameleon_v0.single_env(size=5), SingleSeatEnv)
 
 
 def agents(rng: np.random.Generator) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, make_game
+from pbm_envs.core.types import States
 from pbm_envs.render import Scene
-from pbm_envs.state import States
 from tests.play import play
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -13,9 +13,9 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from pbm_envs import Curio
-from pbm_envs.animation import animate
 from pbm_envs.records import append_records, make_record
 from pbm_envs.render import pixels
+from pbm_envs.render.animation import animate
 from pbm_envs.render.film import Film
 from tests.play import play
 from tests.render.positions import CURIO, SMALL

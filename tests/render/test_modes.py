@@ -11,11 +11,10 @@ import pygame
 import pytest
 from pettingzoo.test import render_test
 
-from pbm_envs import GAMES, chameleon_v0, curio_v0, trinim_v0, unlur_v0
+from pbm_envs import chameleon_v0, curio_v0, trinim_v0
 from pbm_envs.render import pixels
 from pbm_envs.render.window import Window
-
-MODULES = {"chameleon": chameleon_v0, "curio": curio_v0, "trinim": trinim_v0, "unlur": unlur_v0}
+from tests.environments import MODULES, NAMES
 
 
 @pytest.fixture
@@ -40,12 +39,12 @@ def hasty(env):
     return env
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_pettingzoos_contract(name, display):
     render_test(lambda render_mode: hasty(MODULES[name].env(render_mode=render_mode, render_size=64)))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", NAMES)
 def test_frames(name):
     """Of one shape during a game, of what the player to move sees, as large and as dark as asked."""
     env = MODULES[name].raw_env(render_mode="rgb_array", render_size=120, render_theme="dark")

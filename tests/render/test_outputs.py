@@ -9,10 +9,10 @@ import pytest
 from pbm_agents import Search
 from PIL import Image
 
-from pbm_envs import GAMES, Chameleon, Curio, Unlur, make_game
+from pbm_envs import Chameleon, Curio, Unlur, games, make_game
+from pbm_envs.core.scene import Cell, Circle, Glyph, Label, Line, Polygon
 from pbm_envs.records import make_record
 from pbm_envs.render import THEMES, Picture, Scene, pixels, svg, text
-from pbm_envs.render.scene import Cell, Circle, Glyph, Label, Line, Polygon
 from tests.play import play
 from tests.render.positions import CURIO, SMALL
 
@@ -34,7 +34,7 @@ PLAIN = Scene(
 )
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 @pytest.mark.parametrize("theme", THEMES)
 def test_svg(name, theme):
     """Well-formed, with a polygon for each cell on top of everything, and nothing that two in one page would share."""
@@ -154,7 +154,7 @@ def test_pictures(tmp_path):
         picture.save(tmp_path / "picture.bmp")
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_a_notebook_shows_games(name):
     game = make_game(name)
     start = game.init(1, np.random.default_rng(0))

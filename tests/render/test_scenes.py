@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
-from pbm_envs import GAMES, Chameleon, Curio, Trinim, Unlur, make_game
-from pbm_envs.render.parts import Seat, chip
-from pbm_envs.render.scene import Circle, Label, Line, Polygon
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, games, make_game
+from pbm_envs.core.scene import Circle, Label, Line, Polygon, Seat
+from pbm_envs.render.parts import chip
+from tests import environments
 from tests.play import play
 from tests.render.positions import GOLDEN, POSITIONS, position, scene, some_heat
 
-SMALL = {
-    "chameleon": {"size": 5, "allow_resign": True},
-    "curio": {"base": 2, "rows": 4, "cols": 3, "allow_resign": True},
-    "trinim": {"num_players": 3, "allow_resign": True},
-    "unlur": {"radius": 3, "allow_resign": True},
+SMALL = environments.SMALL | {
+    "chameleon": {"size": 5},
+    "curio": {"base": 2, "rows": 4, "cols": 3},
+    "trinim": {"num_players": 3},
 }
+SMALL = {name: options | {"allow_resign": True} for name, options in SMALL.items()}
 
 
 def random_games(game, count, seed=0):
@@ -44,7 +45,7 @@ def test_what_is_kept_is_tested():
     assert {path.stem for path in GOLDEN.iterdir()} == set(POSITIONS)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_the_box_never_changes_and_holds_everything(name):
     game = make_game(name, **SMALL[name])
     for played in random_games(game, 3):
@@ -56,7 +57,7 @@ def test_the_box_never_changes_and_holds_everything(name):
             assert all(left <= x <= left + width and top <= y <= top + height for x, y in points), shape
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_there_is_a_place_to_click_for_every_cell(name):
     game = make_game(name, **SMALL[name])
     cells = game.scene(game.init(1, np.random.default_rng(0))).cells
@@ -71,7 +72,7 @@ def test_there_is_a_place_to_click_for_every_cell(name):
     assert name == "curio" or touching == neighbours
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_the_last_move_is_marked(name):
     game = make_game(name, **SMALL[name])
     words = set()
@@ -90,7 +91,9 @@ def test_the_last_move_is_marked(name):
                 assert min(np.hypot(x - here[0], y - here[1]) for x, y in places) < 1e-6
             if not cells:
                 words.add(game.action_to_string(last))
-                assert [shape.text for shape in drawn.shapes if isinstance(shape, Label)].count(game.words[last]) == 1
+                assert [shape.text for shape in drawn.shapes if isinstance(shape, Label)].count(
+                    game.cell_free_actions[last]
+                ) == 1
                 assert len(marks) == 1
     assert words >= {"chameleon": {"swap"}, "unlur": {"black"}}.get(name, {"resign"})
 
@@ -145,14 +148,16 @@ def test_who_resigned_leaves_no_winning_figure():
     assert game.seat(end[0], 1) == Seat("Horz", "player_1", active=False, won=True)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_cells_of_actions(name):
     """They are those that the move's text names."""
     game = make_game(name, **SMALL[name])
     for action in range(game.num_actions):
         text, cells = game.action_to_string(action), [game.board.names[cell] for cell in game.action_cells(action)]
-        assert text == "-".join(cells) or text[:-1] == "".join(cells) or (action in game.words and cells == [])
-    assert list(game.words) == [a for a in range(game.num_actions) if not game.action_cells(a)]
+        assert (
+            text == "-".join(cells) or text[:-1] == "".join(cells) or (action in game.cell_free_actions and cells == [])
+        )
+    assert list(game.cell_free_actions) == [a for a in range(game.num_actions) if not game.action_cells(a)]
     for wrong in (-1, game.num_actions):
         with pytest.raises(ValueError, match=f"{wrong} is no"):
             game.action_cells(wrong)
@@ -162,7 +167,7 @@ def heated(drawn):
     return [s for s in drawn.shapes if {getattr(s, "fill", None), getattr(s, "line", None)} & {"heat", "cold"}]
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_heat(name):
     """In proportion to the greatest; nan, masked and zero are left out; negative ones have another colour."""
     game = make_game(name, **SMALL[name])

@@ -1,12 +1,11 @@
-"""Any function of observations and masks judges leaves; what it must not answer; noise."""
+"""Any function of observations and masks evaluates leaves; what it must not return; noise."""
 
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-from pbm_agents import Search
-from pbm_agents.search import Network, Playouts
+from pbm_agents import Evaluator, FunctionEvaluator, Playouts, Search
 
 from pbm_envs import Chameleon, Curio, Trinim, make_game
 from pbm_envs.testing import positions
@@ -35,7 +34,7 @@ def uniform(observations, masks):
 @every_game
 @pytest.mark.parametrize("settings", [{}, {"width": 5}, {"solver": False}], ids=str)
 def test_a_network_in_every_game(name, options, settings):
-    """It is asked about positions that are not over, from the view of who is to move, and answers a vector."""
+    """It is asked about positions that are not over, from the view of the player to move, and answers a vector."""
     game, _, views = roots(name, options)
     asked = 0
 
@@ -56,7 +55,7 @@ def test_a_network_in_every_game(name, options, settings):
         assert result.visits.sum() == result.simulations
         assert not result.visits[~legal[row]].any()
         assert legal[row, result.best]
-        assert result.best != game.resign
+        assert result.best != game.resign_action
     assert asked > 30 * len(views)
 
 
@@ -68,11 +67,11 @@ def test_the_network_sees_the_leaf():
 
     def network(observations, masks):
         seen.append((observations.copy(), masks.copy()))
-        return masks, np.tile([0.25, -0.5, 0.25], (len(masks), 1))
+        return masks, np.tile([0.5, -0.75, 0.25], (len(masks), 1))  # player_1 is to move there
 
     [result] = Search(simulations=1, evaluator=network).run(game, states, rng)
     assert result.visits.tolist() == np.eye(game.num_actions)[result.best].tolist()
-    assert result.value.tolist() == [0.25, -0.5, 0.25]
+    assert result.value.tolist() == [0.25, 0.5, -0.75]
     after = states.copy()
     game.step(after, [result.best])
     (root, root_mask), (leaf, leaf_mask) = seen
@@ -84,13 +83,13 @@ def test_the_network_sees_the_leaf():
 
 @pytest.mark.parametrize("shape", [(-1,), (-1, 1), (-1, 2)])
 def test_values_of_two_players(shape):
-    """One number is for who is to move: here whoever is to move loses, so the mover at the root wins."""
+    """Those of the player to move, or of both from that one on: here the player to move loses."""
     game, rng = Chameleon(size=4), np.random.default_rng(1)
     states = positions(game, rng, 3, 2)
 
     def network(observations, masks):
         values = np.full(len(masks), -0.5)
-        if shape == (-1, 2):  # by seat: at the leaves of a single simulation player_0 is to move
+        if shape == (-1, 2):
             values = np.stack([values, -values], axis=1)
         return masks, values.reshape(shape)
 
@@ -104,7 +103,7 @@ def test_lists_and_integers_will_do():
     states = game.init(2, rng)
     network = lambda observations, masks: (masks.astype(int).tolist(), [0] * len(masks))  # noqa: E731
     expected = Search(simulations=50, evaluator=uniform).run(game, states, rng)
-    for given in (network, Network(network)):
+    for given in (network, FunctionEvaluator(network)):
         results = Search(simulations=50, evaluator=given).run(game, states, rng)
         assert [r.visits.tolist() for r in results] == [r.visits.tolist() for r in expected]
 
@@ -128,8 +127,8 @@ def test_playouts_are_an_evaluator(name, options):
     """Those that the settings stand for."""
     game, _, views = roots(name, options)
     seeds = np.arange(len(views), dtype=np.uint64)
-    named = Search(simulations=40, playouts=3, careful=False).run(game, views, seeds)
-    given = Search(simulations=40, evaluator=Playouts(3, careful=False)).run(game, views, seeds)
+    named = Search(simulations=40, playouts=3, avoid_losing_moves=False).run(game, views, seeds)
+    given = Search(simulations=40, evaluator=Playouts(3, avoid_losing_moves=False)).run(game, views, seeds)
     assert [r.visits.tolist() for r in given] == [r.visits.tolist() for r in named]
     with pytest.raises(ValueError, match="playouts=2 beside an evaluator"):
         Search(simulations=40, playouts=2, evaluator=Playouts(2))
@@ -202,7 +201,7 @@ def test_noise():
         assert visits[noise][5] == tuple(alone.visits.tolist())
     assert len(set(visits[0.0])) == 1
     assert len(set(visits[0.5])) == 12
-    assert all(row[game.resign] == 0 for row in visits[0.5])
+    assert all(row[game.resign_action] == 0 for row in visits[0.5])
 
 
 def test_noise_where_states_are_hidden():
@@ -222,9 +221,9 @@ def test_no_framework_is_imported():
 
 
 def test_values_from_the_mover_on():
-    """A network does not see which seat it judges for: `from_mover` gives each seat its own."""
+    """An observation does not say which seat it is seen from: values are given to the seats from the mover on."""
     game, rng = Trinim(num_players=3), np.random.default_rng(1)
-    network = Network(lambda _, masks: (masks, np.tile([0.5, -0.3, -0.2], (len(masks), 1))), from_mover=True)
+    network = FunctionEvaluator(lambda _, masks: (masks, np.tile([0.5, -0.3, -0.2], (len(masks), 1))))
     for mover in range(3):
         states = positions(game, rng, mover, 1)
         masks = game.legal_action_mask(states)
@@ -232,9 +231,142 @@ def test_values_from_the_mover_on():
         assert values[0, [mover, (mover + 1) % 3, (mover + 2) % 3]].tolist() == [0.5, -0.3, -0.2]
 
 
+def test_what_three_players_do_hangs_on_whose_the_values_are():
+    """After one action the player who made it has the value 1 if values are read from the mover on, after another if
+    they are read by seat.
+    """
+    game, rng = Trinim(size=5, num_players=3), np.random.default_rng(1)
+    root = positions(game, rng, 1, 1)
+    assert root["to_move"].tolist() == [1]
+    legal = np.flatnonzero(game.legal_action_mask(root)[0])
+    after = np.repeat(root, len(legal))
+    game.step(after, legal)
+    seen = [view.tobytes() for view in game.observe(game.view(after, 2))]
+    by_mover, by_seat = 3, 7
+    values = {seen[by_mover]: [-0.5, -0.5, 1.0], seen[by_seat]: [-0.5, 1.0, -0.5]}
+
+    def network(observations, masks):
+        return masks, [values.get(each.tobytes(), [0.0, 0.0, 0.0]) for each in observations]
+
+    for evaluator, best in [
+        (network, by_mover),
+        (FunctionEvaluator(network, values="mover"), by_mover),
+        (FunctionEvaluator(network, values="seat"), by_seat),
+    ]:
+        [result] = Search(simulations=150, evaluator=evaluator, solver=False).run(game, root, np.arange(1, dtype="u8"))
+        assert result.best == legal[best]
+    with pytest.raises(ValueError, match="values is 'seats': expected 'mover' or 'seat'"):
+        FunctionEvaluator(network, values="seats")
+
+
+class Guess:
+    """An evaluator of somebody else's: a small search's playouts by hand, and priors if asked for."""
+
+    def __init__(self, gives_priors, change=lambda answer: answer):
+        self.gives_priors, self.change, self.calls = gives_priors, change, 0
+
+    def __call__(self, game, states, masks, seeds, last_player_by_action):
+        self.calls += 1
+        assert len(states) == len(masks) == len(seeds)
+        priors = masks.astype(np.float32) if self.gives_priors else None
+        if last_player_by_action is None:
+            game.playout(states, seeds)
+        else:
+            game.playout(states, seeds, last_player_by_action=last_player_by_action)
+        return self.change((priors, states["returns"].astype(float)))
+
+
+@every_game
+def test_an_evaluator_of_your_own_is_taken_as_it_is(name, options):
+    """Without priors it searches as playouts do, visit for visit."""
+    game, _, views = roots(name, options)
+    seeds = np.arange(len(views), dtype=np.uint64)
+    expected = Search(simulations=50, avoid_losing_moves=False).run(game, views, seeds)
+    own = Guess(gives_priors=False)
+    results = Search(simulations=50, evaluator=own).run(game, views, seeds)
+    assert [r.visits.tolist() for r in results] == [r.visits.tolist() for r in expected]
+    assert own.calls >= 50
+    for result in Search(simulations=50, evaluator=Guess(gives_priors=True), width=4).run(game, views, seeds):
+        assert result.visits.sum() == result.simulations
+    assert isinstance(own, Evaluator)
+    assert not isinstance(uniform, Evaluator)
+
+
+def test_an_evaluator_cannot_change_how_a_game_has_ended():
+    """Nor what the solver proves by that."""
+    game, rng = Chameleon(size=3), np.random.default_rng(0)
+    states = positions(game, rng, 4, 8)
+    states = states[~states["done"]]
+    lying = Guess(gives_priors=False, change=lambda answer: (None, -answer[1]))
+    true = Search(simulations=5000).run(game, states, rng)
+    for result, expected in zip(Search(simulations=5000, evaluator=lying).run(game, states, rng), true, strict=True):
+        assert result.proven
+        assert result.value.tolist() == expected.value.tolist()
+
+
+BAD_ANSWERS = [
+    (
+        False,
+        lambda answer: answer[1],
+        r"gave ndarray of shape \(\d+, 2\): expected a pair of priors \(\d+, 33\)",
+    ),
+    (False, lambda answer: (*answer, 3), "gave 3 things: expected a pair"),
+    (False, lambda answer: None, "gave NoneType: expected a pair"),
+    (False, lambda answer: (answer[1], answer[1]), "gave priors: expected None beside gives_priors = False"),
+    (True, lambda answer: (None, answer[1]), "priors are None: expected an array, or gives_priors = False"),
+    (True, lambda answer: (answer[0][:, :3], answer[1]), r"priors have shape \(\d+, 3\): expected \(\d+, 33\)"),
+    (True, lambda answer: (answer[0], answer[1][:, 0]), r"values have shape \(\d+,\): expected \(\d+, 2\)"),
+    (True, lambda answer: (answer[0], answer[1] * np.nan), "values: expected finite numbers"),
+    (True, lambda answer: (-answer[0], answer[1]), "priors: expected numbers from 0 up"),
+]
+
+
+@pytest.mark.parametrize("row", range(len(BAD_ANSWERS)))
+def test_wrong_answers_of_your_own_evaluator_are_refused(row):
+    gives_priors, change, complaint = BAD_ANSWERS[row]
+    game, rng = Chameleon(size=4), np.random.default_rng(1)
+    with pytest.raises(ValueError, match=complaint):
+        Search(simulations=10, evaluator=Guess(gives_priors, change)).run(game, game.init(2, rng), rng)
+
+
+class Tensor:
+    """As one of PyTorch that requires gradients."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, *arguments, **settings):
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+
+
+def test_what_numpy_cannot_read_is_explained():
+    game, rng = Chameleon(size=4), np.random.default_rng(1)
+    for change, complaint in [
+        (
+            lambda priors, values: (Tensor(priors), values),
+            "priors are Tensor: expected an array.*detach",
+        ),
+        (
+            lambda priors, values: (priors, Tensor(values)),
+            "values are Tensor: expected an array.*without",
+        ),
+        (lambda priors, values: (priors, ["x"] * len(values)), "values are <U1 .*: expected an array of numbers"),
+        (lambda priors, values: priors, r"gave ndarray of shape \(2, 33\): expected a pair of priors \(2, 33\) and"),
+    ]:
+        evaluator = lambda _, masks, change=change: change(masks * 1.0, np.zeros(len(masks)))  # noqa: E731
+        with pytest.raises(ValueError, match=complaint):
+            Search(simulations=10, evaluator=evaluator).run(game, game.init(2, rng), rng)
+
+
+def test_what_is_no_evaluator_is_refused():
+    for wrong in (3, "network", Guess, [uniform]):
+        with pytest.raises(ValueError, match=r"evaluator is .*: expected a function of observations and masks"):
+            Search(simulations=5, evaluator=wrong)
+
+
 def test_a_network_for_one_game():
     game, rng = Chameleon(size=3), np.random.default_rng(1)
-    search = Search(simulations=5, evaluator=Network(uniform, game=game))
+    search = Search(simulations=5, evaluator=FunctionEvaluator(uniform, game=game))
     search.run(game, game.init(1, rng), rng)
     other = Chameleon(size=3, swap_rule=False)
     with pytest.raises(ValueError, match=r"positions of Chameleon\(size=3, swap_rule=True.*not of .*swap_rule=False"):

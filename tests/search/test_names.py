@@ -27,7 +27,7 @@ from pbm_envs import Chameleon, Curio
         ("pimc:worlds=4,simulations=100", PIMCAgent, {"simulations": 25}),
         ("pimc:worlds=5,seconds=1", PIMCAgent, {"seconds": 0.2, "simulations": None}),
         ("pbm_agents:RandomAgent", RandomAgent, {}),
-        ("pbm_agents.mcts:PIMCAgent", PIMCAgent, {}),
+        ("pbm_agents.players.search_agents:PIMCAgent", PIMCAgent, {}),
     ],
 )
 def test_good_names(name, kind, settings):
@@ -37,7 +37,7 @@ def test_good_names(name, kind, settings):
         assert getattr(agent.search, setting) == value
 
 
-OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, early_stop, "
+OPTIONS = "simulations, seconds, c, rave, width, playouts, avoid_losing_moves, solver, early_stop, "
 
 
 @pytest.mark.parametrize(
@@ -45,20 +45,20 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, earl
     [
         (
             "mtcs",
-            "'mtcs' is no agent: expected random, mcts, ismcts, pimc, network, openspiel-mcts, .* or module:attribute",
+            "'mtcs' is no agent: expected random, mcts, ismcts, pimc, greedy, network, .* or module:attribute",
         ),
         ("MCTS", "'MCTS' is no agent: expected random, mcts"),
         ("", "'' is no agent: expected random, mcts"),
         ("mtcs:simulations=5", "'mtcs:simulations=5' is no agent: expected random, mcts"),
-        ("mcts:simulation=5", f"'simulation=5' in 'mcts:simulation=5': expected option=value with one of .*{OPTIONS}"),
-        ("mcts:simulations", "'simulations' in 'mcts:simulations': expected option=value"),
-        ("mcts:5", "'5' in 'mcts:5': expected option=value"),
-        ("mcts:simulations=5,", "'' in 'mcts:simulations=5,': expected option=value"),
-        ("mcts:simulations=5;c=1", "'simulations=5;c=1' in .*: expected a number, true or false"),
-        ("mcts:simulations=", "'simulations=' in .*: expected a number, true or false"),
-        ("mcts:solver=maybe", "'solver=maybe' in 'mcts:solver=maybe': expected a number, true or false"),
+        ("mcts:simulation=5", f"'simulation=5' in 'mcts:simulation=5': expected setting=value with one of .*{OPTIONS}"),
+        ("mcts:simulations", "'simulations' in 'mcts:simulations': expected setting=value"),
+        ("mcts:5", "'5' in 'mcts:5': expected setting=value"),
+        ("mcts:simulations=5,", "'' in 'mcts:simulations=5,': expected setting=value"),
+        ("mcts:simulations=5;c=1", "'simulations=5;c=1' in .*: expected an integer after the ="),
+        ("mcts:simulations=", "'simulations=' in .*: expected an integer"),
+        ("mcts:solver=maybe", "'solver=maybe' in 'mcts:solver=maybe': expected true or false after the ="),
         ("mcts:c=1,c=2", "'c' is given twice in 'mcts:c=1,c=2'"),
-        ("mcts:evaluator=1", "'evaluator=1' in .*: expected option=value with one of the options: "),
+        ("mcts:evaluator=1", "'evaluator=1' in .*: expected setting=value with one of the settings: "),
         ("mcts:worlds=3", "'worlds=3' in .*temperature"),
         ("pimc:temperature=1", "'temperature=1' in .*worlds"),
         ("pimc:network=net.pt", "'network=net.pt' in .*worlds"),
@@ -69,11 +69,11 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, careful, solver, earl
         ("mcts:simulations=5,seconds=1", "simulations=5, seconds=1: expected one of the two"),
         ("mcts:temperature=-1", "temperature is -1: expected a finite number from 0 up"),
         ("pimc:worlds=0", "worlds is 0: expected an integer from 1 up"),
-        ("pimc:worlds=true", "worlds is True: expected an integer"),
+        ("pimc:worlds=true", "'worlds=true' in 'pimc:worlds=true': expected an integer after the ="),
         ("no.such.module:thing", "'no.such.module:thing' is no agent: expected .* module:attribute .*No module named"),
         ("pbm_agents:Nothing", "'pbm_agents:Nothing' is no agent: .*no attribute 'Nothing'"),
-        ("math:pi", "'math:pi' is no agent: .*'float' object is not callable"),
-        ("builtins:dict", "'builtins:dict' made {}: expected an agent, with act"),
+        ("math:pi", "'math:pi' is no agent: .*3.14159.* is no agent: expected a name, an agent with act"),
+        ("builtins:dict", "'builtins:dict' is no agent: .*{} is no agent: expected a name, an agent with act"),
     ],
 )
 def test_bad_names(name, complaint):
@@ -84,12 +84,15 @@ def test_bad_names(name, complaint):
 @pytest.mark.parametrize("name", ["network", "network:file=net.pt", "mcts:simulations=5,network=net.pt"])
 def test_networks_need_pytorch(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "pbm_agents.network", raising=False)
+    for module in ("network", "torsos"):
+        monkeypatch.delitem(sys.modules, f"pbm_agents.learning.{module}", raising=False)
     with pytest.raises(ImportError, match=r"networks need PyTorch: pip install 'pbm-envs\[torch\]'"):
         make_agent(name)
 
 
-@pytest.mark.parametrize("name", ["collections:namedtuple", "os:path.join", ":thing", "..x:y"])
+@pytest.mark.parametrize(
+    "name", ["collections:abc", "os:getcwd", ":thing", "..x:y", "os:sep:a=1", "random:random:seed=1"]
+)
 def test_bad_names_of_modules(name):
     """Whatever goes wrong in finding or making it, the error is a ValueError that quotes the name."""
     with pytest.raises(ValueError, match=re.escape(repr(name))):

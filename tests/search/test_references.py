@@ -58,7 +58,7 @@ def test_the_stream_is_that_of_the_kernels():
     [
         (1, {"c": 1.0}),
         (12, {"c": 1.0}),
-        (97, {"c": 0.3, "careful": False}),
+        (97, {"c": 0.3, "avoid_losing_moves": False}),
         (97, {"c": 0.0}),
         (300, {"c": 1.4, "playouts": 2}),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pbm_agents import Search, SearchAgent
 
-from pbm_envs import GAMES, Chameleon, Trinim, make_game
+from pbm_envs import Chameleon, Trinim, games, make_game
 from pbm_envs.testing import sample
 
 
@@ -26,7 +26,7 @@ def one(board="./../..r/..../gg...", simulations=400, **settings):
     return result
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_a_result_fits_together(name):
     game = make_game(name)
     states, results = search(game, 200)
@@ -34,10 +34,10 @@ def test_a_result_fits_together(name):
     for state, result, mask in zip(states, results, legal, strict=True):
         assert result.game is game
         assert result.player == state["to_move"]
-        assert result.visits.shape == result.values.shape == result.settled.shape == (game.num_actions,)
+        assert result.visits.shape == result.values.shape == result.proven_actions.shape == (game.num_actions,)
         assert result.value.shape == (game.num_players,)
         assert not result.visits[~mask].any()
-        assert not result.settled[~mask].any()
+        assert not result.proven_actions[~mask].any()
         assert (np.isnan(result.values) == (result.visits == 0)).all()
         assert mask[result.best]
         assert result.principal_variation[0] == result.best
@@ -88,7 +88,7 @@ def test_an_action_known_to_lose_is_not_drawn():
     _, results = search(game, 3000)
     lost = 0
     for result in results:
-        losing = result.settled & (result.values == -1)
+        losing = result.proven_actions & (result.values == -1)
         if result.values[result.best] > -1 and losing.any():
             lost += 1
             assert not result.policy()[losing].any()

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from pbm_agents import Search, SearchAgent
-from pbm_agents.search.tree import graft
+from pbm_agents import Search, SearchAgent, Workspace
+from pbm_agents.search.tree import copy_subtree
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 
@@ -14,14 +14,15 @@ GAMES = [Chameleon(size=4), Unlur(radius=3), Trinim(size=5), Trinim(size=5, num_
 def test_a_search_goes_on_from_the_last(game):
     """What the tree below the move played knew is what the next search starts with."""
     rng, search = np.random.default_rng(3), Search(simulations=300, reuse=True, rave=0, solver=False)
+    workspace = Workspace()
     states = game.init(3, rng)
-    last = search.run(game, states, rng)
+    last = search.run(game, states, rng, workspace=workspace)
     for _ in range(3):
         actions = np.array([result.best for result in last])
         game.step(states, actions)
         if states["done"].any():
             break
-        results = search.run(game, states, rng)
+        results = search.run(game, states, rng, workspace=workspace)
         for before, action, after in zip(last, actions, results, strict=True):
             assert after.simulations == 300
             # each simulation through an action, but the first, went on to one below it
@@ -44,12 +45,12 @@ def test_a_game_played_by_searches(game):
 
 
 def test_rows_may_change_places():
-    game, rng = Chameleon(size=4), np.random.default_rng(3)
+    game, rng, workspace = Chameleon(size=4), np.random.default_rng(3), Workspace()
     search = Search(simulations=200, reuse=True, rave=0, solver=False)
     states = game.init(3, rng)
     game.step(states, [0, 3, 8])
-    before = search.run(game, states, rng)
-    after = search.run(game, states[[2, 0]], rng)
+    before = search.run(game, states, rng, workspace=workspace)
+    after = search.run(game, states[[2, 0]], rng, workspace=workspace)
     assert [r.visits.sum() for r in after] == [400, 400]
     assert (after[0].visits >= before[2].visits).all()
     assert (after[1].visits >= before[0].visits).all()
@@ -57,10 +58,11 @@ def test_rows_may_change_places():
 
 def test_a_proven_position_needs_no_further_search():
     game, rng, search = Chameleon(size=3), np.random.default_rng(0), Search(simulations=30_000, reuse=True)
+    workspace = Workspace()
     states = game.init(1, rng)
-    [first] = search.run(game, states, rng)
+    [first] = search.run(game, states, rng, workspace=workspace)
     assert first.proven
-    [again] = search.run(game, states, rng)
+    [again] = search.run(game, states, rng, workspace=workspace)
     assert again.proven
     assert again.simulations == 0
     assert again.value.tolist() == first.value.tolist()
@@ -78,8 +80,9 @@ def test_one_agent_plays_other_games_and_hidden_ones_in_between():
 def test_reuse_is_compiled_before_the_clock_starts():
     """The first run has nothing to start from, the second must find the kernel there."""
     game, rng, search = Chameleon(size=3), np.random.default_rng(0), Search(seconds=0.001, reuse=True)
+    workspace = Workspace()
     states = game.init(1, rng)
-    search.run(game, states, rng)
-    compiled = len(graft.signatures)
-    search.run(game, states, rng)
-    assert compiled == len(graft.signatures) > 0
+    search.run(game, states, rng, workspace=workspace)
+    compiled = len(copy_subtree.signatures)
+    search.run(game, states, rng, workspace=workspace)
+    assert compiled == len(copy_subtree.signatures) > 0

@@ -19,7 +19,7 @@ option_sets = pytest.mark.parametrize("options", OPTIONS, ids=str)
 
 
 def twins(options):
-    """States, and others that those who are to move cannot tell from them."""
+    """States, and others that the players to move cannot tell from them."""
     game, rng = Curio(**options), np.random.default_rng(3)
     states = np.concatenate([positions(game, rng, plies, 4) for plies in (0, 1, 5, 10, 20, 30)])
     states = states[~states["done"]]
@@ -33,7 +33,7 @@ def same(one, other):
     """Two search results, but for the time they took."""
     arrays = all(
         np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
-        for name in ("visits", "values", "settled", "value")
+        for name in ("visits", "values", "proven_actions", "value")
     )
     return arrays and all(
         getattr(one, name) == getattr(other, name)
@@ -53,7 +53,7 @@ def test_the_search_is_the_same(options, settings):
 
 @option_sets
 def test_the_search_with_a_network_is_the_same(options):
-    """The network, too, is shown only what who is to move in a simulation can know."""
+    """The network, too, is shown only what the player to move in a simulation can know."""
     game, states, others = twins(options)
 
     def network(observations, masks):

@@ -5,9 +5,10 @@ import types
 
 import numpy as np
 import pytest
-from pbm_agents import Search, make_agent
+from pbm_agents import Search, Workspace, make_agent
+from pbm_agents.search import defaults, register_weights
 
-from pbm_envs import GAMES, Chameleon, Curio, Trinim, Unlur, make_game
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, games, make_game
 from pbm_envs.testing import positions, sample
 from tests.reference.uct import UCT, Stream, visits
 
@@ -21,7 +22,7 @@ small_games = pytest.mark.parametrize(("name", "options"), SMALL, ids=str)
 
 
 def roots(name, options, seed=0, plies=(0, 2, 4, 7), each=4):
-    """Views of who is to move."""
+    """Views of the player to move."""
     game, rng = make_game(name, **options), np.random.default_rng(seed)
     states = np.concatenate([positions(game, rng, k, each) for k in plies])
     states = states[~states["done"]]
@@ -42,7 +43,7 @@ def test_the_budget_is_used_exactly(name, options, width):
         assert result.value[result.player] == pytest.approx(backed_up)
         assert result.value.sum() == pytest.approx(0)
         assert not result.proven
-        assert not result.settled.any()
+        assert not result.proven_actions.any()
 
 
 @small_games
@@ -50,10 +51,11 @@ def test_the_budget_is_used_exactly(name, options, width):
 def test_the_same_seed_gives_the_same_search(name, options, settings):
     """Also when the room of an earlier search, of other positions, is used again."""
     game, views = roots(name, options)
-    search = Search(simulations=80, **settings)
-    first = search.run(game, views, np.random.default_rng(5))
-    search.run(game, views[::-2], np.random.default_rng(6))
-    for result, again in zip(first, search.run(game, views, np.random.default_rng(5)), strict=True):
+    search, workspace = Search(simulations=80, **settings), Workspace()
+    first = search.run(game, views, np.random.default_rng(5), workspace=workspace)
+    search.run(game, views[::-2], np.random.default_rng(6), workspace=workspace)
+    second = search.run(game, views, np.random.default_rng(5), workspace=workspace)
+    for result, again in zip(first, second, strict=True):
         assert result.visits.tolist() == again.visits.tolist()
         assert result.principal_variation == again.principal_variation
         np.testing.assert_array_equal(result.values, again.values)
@@ -63,14 +65,14 @@ def test_the_same_seed_gives_the_same_search(name, options, settings):
 @pytest.mark.parametrize("rave", [0, None])
 def test_resigning_is_never_searched(name, options, rave):
     game, views = roots(name, options)
-    assert game.legal_action_mask(views)[:, game.resign].all()
+    assert game.legal_action_mask(views)[:, game.resign_action].all()
     for result in Search(simulations=300, rave=rave, width=2).run(game, views, np.random.default_rng(1)):
-        assert result.visits[game.resign] == 0
-        assert game.resign not in result.principal_variation
-        assert result.policy()[game.resign] == 0
+        assert result.visits[game.resign_action] == 0
+        assert game.resign_action not in result.principal_variation
+        assert result.policy()[game.resign_action] == 0
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 @pytest.mark.parametrize("kind", ["mcts:simulations=30", "mcts:simulations=30,temperature=1", "pimc:simulations=60"])
 def test_agents_play_legally_and_do_not_change_what_they_are_given(name, kind):
     game, rng = make_game(name), np.random.default_rng(1)
@@ -108,7 +110,7 @@ def test_a_proven_position_is_searched_no_further():
         assert result.simulations == result.visits.sum() < 500
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", games())
 def test_a_budget_of_seconds(name):
     """Not timed: it ends and has done something."""
     game, rng = make_game(name), np.random.default_rng(1)
@@ -145,8 +147,8 @@ def test_reuse_goes_on_from_the_last_tree(game):
     """The visit counts are those of the textbook's tree, cut down to the position that has been reached."""
     states, c = game.init(3, np.random.default_rng(0)), 0.2
     seeds, later = np.arange(3, dtype=np.uint64), np.arange(10, 13, dtype=np.uint64)
-    search = Search(simulations=2000, c=c, rave=0, solver=False, reuse=True)
-    first = search.run(game, states, seeds)
+    search, workspace = Search(simulations=2000, c=c, rave=0, solver=False, reuse=True), Workspace()
+    first = search.run(game, states, seeds, workspace=workspace)
     slow = [UCT(game, c, int(seed)) for seed in seeds]
     trees = [tree.search(states[k : k + 1], 2000) for k, tree in enumerate(slow)]
     for ply in range(2):  # the most visited line
@@ -154,7 +156,7 @@ def test_reuse_goes_on_from_the_last_tree(game):
         assert ply or best == [result.best for result in first]
         game.step(states, best)
         trees = [tree.children[a] for tree, a in zip(trees, best, strict=True)]
-    second, kept = search.run(game, states, later), 0
+    second, kept = search.run(game, states, later, workspace=workspace), 0
     for k, (result, tree) in enumerate(zip(second, trees, strict=True)):
         known = sum(child.visits for child in tree.children.values())
         kept += known
@@ -169,15 +171,15 @@ def test_reuse_goes_on_from_the_last_tree(game):
 def test_reuse_of_the_same_position(name, options):
     """Everything that was known is known, proofs too, and more comes to it."""
     game, views = roots(name, options, plies=(0, 4, 8, 11))
-    search, rng = Search(simulations=150, reuse=True), np.random.default_rng(1)
-    first, second = search.run(game, views, rng), search.run(game, views, rng)
+    search, rng, workspace = Search(simulations=150, reuse=True), np.random.default_rng(1), Workspace()
+    first, second = (search.run(game, views, rng, workspace=workspace) for _ in range(2))
     for before, after in zip(first, second, strict=True):
         assert (after.visits >= before.visits).all()
         assert after.visits.sum() == before.visits.sum() + after.simulations
-        assert after.settled[before.settled].all()
-        assert after.values[before.settled].tolist() == before.values[before.settled].tolist()
+        assert after.proven_actions[before.proven_actions].all()
+        assert after.values[before.proven_actions].tolist() == before.values[before.proven_actions].tolist()
         assert (after.simulations == 0) == before.proven
-    assert sum(before.settled.sum() for before in first) > 0
+    assert sum(before.proven_actions.sum() for before in first) > 0
 
 
 @small_games
@@ -185,12 +187,12 @@ def test_reuse_with_the_solver_keeps_proofs_and_legal_play(name, options):
     """Whole games, all settings as they are by default."""
     game = make_game(name, **options)
     states = game.init(4, np.random.default_rng(0))
-    search, rng = Search(simulations=200, reuse=True), np.random.default_rng(1)
+    search, rng, workspace = Search(simulations=200, reuse=True), np.random.default_rng(1), Workspace()
     proven = np.full((4, game.num_players), np.nan)
     while not states["done"].all():
         rows = np.flatnonzero(~states["done"])
         some = states[rows]
-        results = search.run(game, game.view(some, some["to_move"]), rng)
+        results = search.run(game, game.view(some, some["to_move"]), rng, workspace=workspace)
         for row, result in zip(rows, results, strict=True):
             if not np.isnan(proven[row]).any():
                 assert result.proven
@@ -210,7 +212,7 @@ def test_who_is_not_to_move_or_done_is_refused():
     states = game.init(3, rng)
     views = game.view(states, [0, 1, 0])
     for search in (Search(simulations=10), Search(seconds=0.01)):
-        with pytest.raises(ValueError, match="row 1 cannot be searched: expected a game that is not over, seen by who"):
+        with pytest.raises(ValueError, match="row 1 cannot be searched: expected a game that is not over, seen by the"):
             search.run(game, views, rng)
     game.playout(states, rng)
     with pytest.raises(ValueError, match="row 0 cannot be searched"):
@@ -219,6 +221,46 @@ def test_who_is_not_to_move_or_done_is_refused():
         Search(simulations=10).run(Chameleon(), states, rng)
     with pytest.raises(TypeError, match="one a game"):
         Search(simulations=10).run(game, views, np.zeros(2, np.uint64))
+
+
+class PlainChameleon(Chameleon):
+    """Whose playouts have no options."""
+
+    playout_options = frozenset()
+
+
+def test_a_game_whose_playouts_have_no_options():
+    """RAVE is left out where nobody has asked for it, and losing moves are not avoided."""
+    game, plain, seeds = Chameleon(size=4), PlainChameleon(size=4), np.arange(3, dtype=np.uint64)
+    states = game.init(3, np.random.default_rng(0))
+    expected = Search(simulations=60, c=1.0, rave=0).run(game, states, seeds)
+    results = Search(simulations=60, c=1.0).run(plain, states.astype(plain.dtype), seeds)
+    assert [result.visits.tolist() for result in results] == [result.visits.tolist() for result in expected]
+    with pytest.raises(ValueError, match=r"rave is 500: expected 0 or None, as the playouts of PlainCham.* have no"):
+        Search(simulations=60, rave=500).run(plain, states.astype(plain.dtype), seeds)
+
+
+def test_weights_of_a_game_of_ones_own(monkeypatch):
+    """By its name, else the weights for other games; what is given comes first."""
+    monkeypatch.setattr(defaults, "_weights", dict(defaults._weights))
+
+    def visits_of(game, **settings):
+        states = game.init(2, np.random.default_rng(0))
+        results = Search(simulations=80, **settings).run(game, states, np.arange(2, dtype=np.uint64))
+        return [result.visits.tolist() for result in results]
+
+    class Renamed(Chameleon):
+        name = "renamed"
+
+    game, own = Chameleon(size=4), Renamed(size=4)
+    assert visits_of(own) == visits_of(game, c=1.0, rave=0)
+    register_weights("renamed", c=0.3, rave=500)
+    assert visits_of(own) == visits_of(game, c=0.3, rave=500)
+    assert visits_of(own, rave=0) == visits_of(game, c=1.0, rave=0), "its c is for RAVE"
+    assert visits_of(own, c=0.7) == visits_of(game, c=0.7, rave=500)
+    for wrong in ({"c": -1.0}, {"c": 1.0, "rave": float("nan")}):
+        with pytest.raises(ValueError, match="expected a number from 0"):
+            register_weights("renamed", **wrong)
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,8 @@ def play_and_compare(name, options, first, last, count, simulations):
     assert optimal >= 0.99 * count, f"{optimal} of {count} moves of {game!r} are optimal"
     for row, result in enumerate(results):
         where = game.to_text(states[row])
-        assert (result.values[result.settled] == worths[row, result.settled]).all(), where
-        assert np.isfinite(worths[row, result.settled]).all()
+        assert (result.values[result.proven_actions] == worths[row, result.proven_actions]).all(), where
+        assert np.isfinite(worths[row, result.proven_actions]).all()
         if result.proven:
             assert result.value[result.player] == highest[row] == worths[row, result.best], where
             assert result.value.sum() == 0
@@ -94,7 +94,7 @@ def test_what_equally_good_moves_leave_open_is_not_proven():
     unsure = [result for result, returns in zip(results, ends, strict=True) if len(returns) > 1]
     assert unsure
     assert not any(result.proven for result in unsure)
-    assert any(result.settled[result.visits > 0].all() for result in unsure), "though every action is"
+    assert any(result.proven_actions[result.visits > 0].all() for result in unsure), "though every action is"
 
 
 @pytest.mark.parametrize(

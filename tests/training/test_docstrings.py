@@ -5,11 +5,12 @@ import importlib
 import pytest
 from pbm_agents import Search, make_agent
 
-from pbm_envs import Chameleon, chameleon_v0
+from pbm_envs import Chameleon, Curio, chameleon_v0
 
 pytestmark = [pytest.mark.libraries, pytest.mark.filterwarnings("default")]  # whatever the library warns of
 LIBRARIES = {
-    "pbm_agents.network": "torch",
+    "pbm_agents.learning.network": "torch",
+    "pbm_agents.learning.recurrent": "torch",
     "pbm_envs.adapters.sb3": "sb3_contrib",
     "pbm_envs.adapters.rllib": "ray",
 }
@@ -19,7 +20,13 @@ LIBRARIES = {
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_code_in_the_docstring_runs(name, tmp_path, monkeypatch):
     library = pytest.importorskip(LIBRARIES[name])
-    names = {"Chameleon": Chameleon, "chameleon_v0": chameleon_v0, "Search": Search, "make_agent": make_agent}
+    names = {
+        "Chameleon": Chameleon,
+        "Curio": Curio,
+        "chameleon_v0": chameleon_v0,
+        "Search": Search,
+        "make_agent": make_agent,
+    }
     if library.__name__ == "sb3_contrib":
         names["MaskablePPO"] = library.MaskablePPO
     if library.__name__ == "ray":

@@ -1,4 +1,4 @@
-"""Networks: symmetric, saved and loaded, playing and judging by name, in games of two and of three."""
+"""Networks: symmetric, saved and loaded, playing and evaluating by name, in games of two and of three."""
 
 import subprocess
 import sys
@@ -14,24 +14,32 @@ torch = pytest.importorskip("torch")
 
 from pbm_agents import Search, evaluate, make_agent
 from pbm_agents.arena import Tournament, play_tournament
-from pbm_agents.network import FORMAT, NetworkAgent, PolicyValueNetwork
-from pbm_agents.training_data import Examples, augmented, self_play
+from pbm_agents.learning.network import FORMAT, NetworkAgent, PolicyValueNetwork
+from pbm_agents.learning.self_play import self_play
+from pbm_agents.learning.torsos import ResidualConvolution
+from pbm_agents.learning.training_data import Examples, augmented
 
 GAMES = [Chameleon(size=4), Curio(), Trinim(num_players=3), Unlur(radius=3, allow_resign=True)]
 every_game = pytest.mark.parametrize("game", GAMES, ids=str)
 
 
-def network_of(game, seed=1):
+def network_of(game, seed=1, residual=False):
     """Untrained, but with opinions."""
     torch.manual_seed(seed)
+    if residual:
+        network = PolicyValueNetwork(game, module=ResidualConvolution(game, channels=16, blocks=2))
+        for layer in (network.module.on_one, network.module.target, network.module.on_none):
+            torch.nn.init.normal_(layer.weight)
+        torch.nn.init.normal_(network.module.value[2].weight, std=0.1)
+        return network.eval()
     network = PolicyValueNetwork(game, hidden=32)
-    torch.nn.init.normal_(network.policy.weight)
-    torch.nn.init.normal_(network.value.weight, std=0.1)
+    torch.nn.init.normal_(network.module.policy.weight)
+    torch.nn.init.normal_(network.module.value.weight, std=0.1)
     return network.eval()
 
 
 def movers_see(game, states):
-    return game.perceive(states, states["to_move"])
+    return game.observe_with_mask(states, states["to_move"])
 
 
 def open_positions(game, seed=1):
@@ -59,7 +67,7 @@ def test_what_is_symmetric_is_judged_alike(game):
     network, states = network_of(game), open_positions(game)
     observations, masks = movers_see(game, states)
     chances, values = network.priors_and_values(observations, masks)
-    examples = Examples(observations, masks, chances, values)
+    examples = Examples.without_search(observations, masks, chances, values)
     forms = [augmented(game, examples, k).observations for k in range(len(game.symmetries))]
     alone = sum((form == observations).all(axis=(1, 2, 3)) for form in forms) == 1
     assert alone.sum() >= 5
@@ -118,7 +126,7 @@ def test_files_that_are_none(tmp_path, capsys):
         with pytest.raises(ValueError, match=r"is no network: expected|cannot be read"):
             PolicyValueNetwork.load(path)
     assert "executed" not in capsys.readouterr().out
-    good = {"format": FORMAT, "game": "chameleon", "options": {"size": 3}, "settings": {"hidden": 32, "layers": 3}}
+    good = {"format": FORMAT, "game": "chameleon", "options": {"size": 3}, "settings": network_of(game).settings}
     weights = network_of(game).state_dict()
     for wrong in ({"game": "chess"}, {"options": {"size": 4}}, {"options": {"colour": 1}}, {"settings": {"hidden": 0}}):
         torch.save(good | {"weights": weights} | wrong, path)
@@ -224,3 +232,127 @@ def test_it_can_learn():
 def test_agents_do_without_pytorch_until_asked():
     code = "import sys, pbm_agents; pbm_agents.make_agent('mcts:simulations=5'); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@every_game
+def test_a_residual_network_is_as_symmetric_and_as_independent_of_the_batch(game, tmp_path):
+    """And saved and loaded, and 0 where illegal."""
+    network, states = network_of(game, residual=True), open_positions(game)
+    observations, masks = movers_see(game, states)
+    chances, values = network.priors_and_values(observations, masks)
+    assert not chances[~masks].any()
+    assert chances.max() > 0.2
+    assert values.std() > 0.001
+    for symmetry in game.symmetries[:4]:
+        others, same = network.priors_and_values(*movers_see(game, game.transform(states, symmetry)))
+        assert np.allclose(same, values, atol=1e-4)
+        assert np.allclose(np.sort(others), np.sort(chances), atol=1e-3)
+    alone, value = network.priors_and_values(observations[1:2], masks[1:2])
+    assert np.allclose(alone[0], chances[1], atol=1e-5)
+    assert np.allclose(value[0], values[1], atol=1e-5)
+    network.save(tmp_path / "network.pt")
+    again = PolicyValueNetwork.load(tmp_path / "network.pt")
+    assert again.settings == network.settings
+    assert np.array_equal(again.priors_and_values(observations, masks)[0], chances)
+
+
+@pytest.mark.parametrize(
+    ("small", "large"), [(Chameleon(size=3), Chameleon(size=6)), (Unlur(radius=3), Unlur(radius=5))], ids=str
+)
+def test_a_residual_network_plays_on_boards_of_any_size(small, large):
+    """The same weights; and a stone far away does not change what a small part of the board looks like."""
+    network = network_of(small, residual=True).on(large)
+    assert network.game == large
+    chances, _ = network.priors_and_values(*movers_see(large, open_positions(large)))
+    assert np.allclose(chances.sum(axis=1), 1, atol=1e-4)
+    assert network.on(small).game == small
+    with pytest.raises(ValueError, match="made for one board: expected a ResidualConvolution"):
+        network_of(small).on(large)
+    with pytest.raises(ValueError, match="the weights do not fit Curio"):
+        network.on(Curio())
+
+
+class Transformer(torch.nn.Module):
+    """Cells as tokens."""
+
+    def __init__(self, game):
+        super().__init__()
+        rows, cols, planes = game.observation_shape
+        self.embed = torch.nn.Linear(planes, 16)
+        self.where = torch.nn.Parameter(torch.randn(rows * cols, 16))
+        self.encoder = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0)
+        self.policy, self.value = torch.nn.Linear(16, game.num_actions), torch.nn.Linear(16, game.num_players)
+
+    def forward(self, observations):
+        cells = self.encoder(self.embed(observations.flatten(2).transpose(1, 2)) + self.where).mean(dim=1)
+        return self.policy(cells), self.value(cells)
+
+
+class MLP(torch.nn.Module):
+    def __init__(self, game):
+        super().__init__()
+        size = int(np.prod(game.observation_shape))
+        self.hidden = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(size, 32), torch.nn.ReLU())
+        self.policy, self.value = torch.nn.Linear(32, game.num_actions), torch.nn.Linear(32, game.num_players)
+
+    def forward(self, observations):
+        hidden = self.hidden(observations)
+        return self.policy(hidden), self.value(hidden)
+
+
+@every_game
+@pytest.mark.parametrize("kind", [MLP, Transformer])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_module_of_ones_own(game, kind, symmetric, tmp_path):
+    """It plays, evaluates, learns and is saved; loading asks for the module."""
+    torch.manual_seed(1)
+    network = PolicyValueNetwork(game, module=kind(game), symmetric=symmetric).eval()
+    observations, masks = movers_see(game, open_positions(game))
+    chances, values = network.priors_and_values(observations, masks)
+    assert not chances[~masks].any()
+    if not symmetric:
+        seen = torch.log2(1 + torch.from_numpy(observations).float()).permute(0, 3, 1, 2)
+        expected = network.module(seen)[0].masked_fill(~torch.from_numpy(masks), -1e9).softmax(dim=1)
+        assert np.allclose(chances, expected.detach().numpy(), atol=1e-5)
+    network.save(tmp_path / "network.pt")
+    with pytest.raises(ValueError, match=r"a module of its own.*give it as module="):
+        PolicyValueNetwork.load(tmp_path / "network.pt")
+    again = PolicyValueNetwork.load(tmp_path / "network.pt", module=kind(game))
+    assert np.allclose(again.priors_and_values(observations, masks)[1], values)
+    rng = np.random.default_rng(1)
+    views = game.view(game.init(2, rng), 0)
+    assert len(Search(simulations=4, evaluator=network.evaluator()).run(game, views, rng)) == 2
+
+
+def test_a_module_that_does_not_fit():
+    network = PolicyValueNetwork(Chameleon(size=3), module=MLP(Trinim(size=5)))
+    network.module.hidden[1] = torch.nn.Linear(45, 32)
+    with pytest.raises(ValueError, match=r"the module gave logits \(1, 75\) .*: expected \(1, 19\) and \(1, 2\)"):
+        network(torch.zeros(1, 3, 3, 5), torch.ones(1, 19, dtype=torch.bool))
+
+
+@every_game
+@pytest.mark.parametrize("residual", [False, True])
+def test_any_device(game, residual):
+    """Nothing is made on the CPU on the way: PyTorch's "meta" device would refuse to mix with it."""
+    network = network_of(game, residual=residual).to("meta")
+    assert network.device.type == "meta"
+    observations = torch.zeros(3, *game.observation_shape, dtype=torch.int8, device="meta")
+    logits, values = network(observations, torch.ones(3, game.num_actions, dtype=torch.bool, device="meta"))
+    assert (logits.shape, values.shape) == ((3, game.num_actions), (3, game.num_players))
+    assert logits.device.type == values.device.type == "meta"
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_half_precision(residual):
+    """The module alone is computed in it: the symmetric form is found exactly, and the results are float32."""
+    game = Chameleon(size=4)
+    observations, masks = movers_see(game, open_positions(game))
+    exact = network_of(game, residual=residual)
+    rough = PolicyValueNetwork(game, module=exact.module, half=True).eval()
+    chances, values = rough.priors_and_values(observations, masks)
+    assert values.dtype == chances.dtype == np.float32
+    assert np.abs(values - exact.priors_and_values(observations, masks)[1]).max() < 0.05
+    assert not np.array_equal(values, exact.priors_and_values(observations, masks)[1])
+    _, same = rough.priors_and_values(*movers_see(game, game.transform(open_positions(game), game.symmetries[3])))
+    assert np.allclose(same, values, atol=1e-6)

@@ -1,5 +1,6 @@
 """The program that trains PPO by self-play: targets against their definition, seeds, killing, learning."""
 
+import csv
 import json
 
 import numpy as np
@@ -12,10 +13,10 @@ torch = pytest.importorskip("torch")
 
 import typer
 from pbm_agents import make_agent
-from pbm_agents.network import PolicyValueNetwork
+from pbm_agents.learning.network import PolicyValueNetwork
 
 from notebooks.training import ppo as program
-from pbm_envs.vector import VectorGames
+from pbm_envs.envs.vector import BoardGameVectorEnv
 
 TINY = {"stages": 2, "updates": 2, "envs": 16, "plies": 8, "minibatch": 64, "hidden": 16, "games": 20, "threads": 1}
 
@@ -23,12 +24,14 @@ TINY = {"stages": 2, "updates": 2, "envs": 16, "plies": 8, "minibatch": 64, "hid
 def batch_of(game, plies=60, envs=6, seed=1):
     torch.manual_seed(seed)
     network = PolicyValueNetwork(game, hidden=16)
-    vector = VectorGames(game, envs)
+    vector = BoardGameVectorEnv(game, envs)
     return program.play(vector, vector.reset(seed=seed), network, plies)
 
 
 @pytest.mark.parametrize(
-    "game", [Chameleon(size=3), Trinim(size=3, num_players=3), Curio(base=2, rows=4, cols=3)], ids=str
+    "game",
+    [Chameleon(size=3), Trinim(size=3, num_players=3), Curio(base=2, rows=4, cols=3, no_capture_limit=3)],
+    ids=str,
 )
 @pytest.mark.parametrize(("gamma", "lam"), [(1.0, 1.0), (1.0, 0.0), (0.9, 0.7)])
 def test_targets_by_their_definition(game, gamma, lam):
@@ -43,9 +46,9 @@ def test_targets_by_their_definition(game, gamma, lam):
         total, scale = 0.0, 1.0
         for k in range(t, plies):
             total += scale * float(batch.rewards[k, row, player])
-            if batch.ends[k, row]:
-                return total
             scale *= gamma
+            if batch.ends[k, row]:
+                return total + scale * float(batch.last[k, row, player])
             if k + 1 < plies and batch.movers[k + 1, row] == player:
                 value = float(batch.values[k + 1, row])
                 return total + scale * ((1 - lam) * value + lam * target(k + 1, row, player))
@@ -70,6 +73,64 @@ def test_the_loser_learns_of_it_at_their_last_ply():
         if batch.movers[t - 1, row] != batch.movers[t, row]:
             assert own[t - 1, row, 0] == -own[t, row, 0]
             assert batch.rewards[t - 1, row].tolist() == [0, 0]
+
+
+def test_a_game_that_is_cut_off_is_worth_what_the_network_says():
+    """Not 0: the network's value of the last position, from the player who would be next to move."""
+    game = Curio(base=2, rows=4, cols=3, no_capture_limit=3)
+    torch.manual_seed(1)
+    network, vector = PolicyValueNetwork(game, hidden=16), BoardGameVectorEnv(game, 6)
+    torch.nn.init.normal_(network.module.value.weight)
+    batch, expected, _ = program.play(vector, vector.reset(seed=1), network, 60)
+    cut = batch.ends & (batch.rewards == 0).all(dim=2) & (batch.last != 0).any(dim=2)
+    assert cut.sum() > 5
+    assert not batch.last[~batch.ends].any()
+    found = program.targets(batch, expected, 1.0, 1.0)
+    assert torch.allclose(found[cut], batch.last[cut])
+    [t, row] = cut.nonzero()[0].tolist()  # the position again, by the rules without a limit
+    vector.reset(seed=1)
+    for ply in range(t):
+        vector.step(batch.actions[ply].numpy())
+    free = Curio(base=2, rows=4, cols=3, no_capture_limit=None)
+    state = np.array(vector.states[row : row + 1].tolist(), free.dtype)
+    free.step(state, batch.actions[t, row : row + 1].numpy())
+    _, values = network(*map(torch.from_numpy, free.observe_with_mask(state, state["to_move"])))
+    assert torch.allclose(batch.last[t, row], torch.roll(values[0], int(state["to_move"][0])), atol=1e-5)
+
+
+def test_a_league_of_past_selves(tmp_path, monkeypatch):
+    """It trains from one seat, against random play and every earlier stage; a picture says who beats whom; killed, it
+    goes on with the same past selves.
+    """
+    settings = TINY | {"stages": 3, "league": "hard", "options": ["base=2", "rows=4", "cols=3", "no_capture_limit=6"]}
+    program.main(tmp_path / "one", "curio", **settings)
+    assert {path.name for path in (tmp_path / "one" / "past").iterdir()} == {"0.pt", "1.pt", "2.pt"}
+    assert (tmp_path / "one" / "payoffs.png").stat().st_size > 5000
+    stages, play = [], program.play
+
+    def dies(*arguments):
+        stages.append(1)
+        if len(stages) == 2 * TINY["updates"]:
+            raise KeyboardInterrupt
+        return play(*arguments)
+
+    monkeypatch.setattr(program, "play", dies)
+    with pytest.raises(KeyboardInterrupt):
+        program.main(tmp_path / "two", "curio", **settings)
+    program.main(tmp_path / "two", "curio", **settings)
+    assert torch.equal(weights(tmp_path / "one"), weights(tmp_path / "two"))
+    with pytest.raises(typer.BadParameter, match="weighting is 'soft': expected hard, variance, uniform"):
+        program.main(tmp_path / "other", "chameleon", ["size=3"], **TINY | {"league": "soft"})
+
+
+def test_what_a_run_leaves(tmp_path, capsys):
+    """A CSV file always, TensorBoard's on request, and a bar that says how fast it goes."""
+    curve = program.main(tmp_path, "chameleon", ["size=3"], **TINY | {"stages": 1}, tensorboard=True)
+    [line] = csv.DictReader((tmp_path / "curve.csv").read_text().splitlines())
+    assert line.keys() == curve[0].keys()
+    assert float(line["score"]) == curve[0]["score"]
+    assert any(path.name.startswith("events") for path in (tmp_path / "tensorboard").iterdir())
+    assert "ply/s" in capsys.readouterr().err
 
 
 def test_what_is_played_is_what_was_seen():

@@ -1,5 +1,7 @@
 """Stable-Baselines3 and sb3-contrib: the adapter, and the program that uses it."""
 
+import csv
+
 import numpy as np
 import pytest
 import typer
@@ -9,13 +11,15 @@ from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0
 pytestmark = [pytest.mark.libraries, pytest.mark.filterwarnings("default")]  # whatever the library warns of
 pytest.importorskip("sb3_contrib")
 
-from pbm_agents import evaluate, make_agent
+from pbm_agents import PolicyAgent, evaluate, make_agent
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv
 
 from notebooks.training import sb3_maskable_ppo as program
 from pbm_envs.adapters.sb3 import GamesVecEnv
-from pbm_envs.vector import VectorGames
+from pbm_envs.envs.vector import BoardGameVectorEnv
 
 
 def legal(masks, rng):
@@ -25,7 +29,7 @@ def legal(masks, rng):
 @pytest.mark.parametrize("game", [Chameleon(size=3), Curio(), Trinim(num_players=3, size=3)], ids=str)
 def test_the_games_are_those_of_the_vector_environment(game):
     """Observations, masks, rewards, ends and last observations, through many ends."""
-    env, games = GamesVecEnv(game, 5), VectorGames(game, 5, opponent="random")
+    env, games = GamesVecEnv(game, 5), BoardGameVectorEnv(game, 5, opponent="random")
     env.seed(3)
     assert np.array_equal(env.reset(), games.reset(seed=3)[0])
     rng, ends = np.random.default_rng(7), 0
@@ -82,8 +86,13 @@ def test_what_it_answers_when_asked():
     assert not env.has_attr("colour")
     with pytest.raises(ValueError, match="'fly': expected one of"):
         env.env_method("fly")
-    with pytest.raises(ValueError, match="share all settings"):
+    with pytest.raises(ValueError, match="share all settings; make another environment"):
         env.set_attr("game", Curio())
+    with pytest.raises(ValueError, match="share all settings; call set_opponents"):
+        env.set_attr("opponent", "random")
+    env.env_method("set_opponents", ["random", make_agent("mcts:simulations=2")], weights=[0, 1])
+    assert [score.name for score in env.opponent_scores()] == ["random", "SearchAgent"]
+    assert env.env_method("opponent_scores", indices=0) == [env.opponent_scores()]
     with pytest.raises(ValueError, match="opponent is None"):
         GamesVecEnv(Chameleon(size=3), 3, opponent=None)
 
@@ -91,7 +100,7 @@ def test_what_it_answers_when_asked():
 @pytest.mark.parametrize("envs", [1, 8])
 def test_the_learner_never_plays_an_illegal_move(envs, monkeypatch):
     """Which the environment would end the game for, at -1."""
-    env = program.environment(Chameleon(size=3), envs, make_agent("random"))
+    env = program.environment(Chameleon(size=3), envs, "random")
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1)
     batch, played = model.get_env(), []
     step = batch.step_async
@@ -138,3 +147,58 @@ def test_a_trained_model_plays_the_single_agent_environment(tmp_path):
             done = terminated or truncated
         assert reward in (-1, 1)
         assert info["action_mask"].all()
+
+
+def test_opponents_change_while_it_learns():
+    """As a callback does it: from the next game on, with a score for each; in single environments too."""
+    game = Chameleon(size=3)
+    many, one = GamesVecEnv(game, 8), DummyVecEnv([lambda: chameleon_v0.single_env(size=3)] * 2)
+    for env in (many, one):
+
+        class Exchange(BaseCallback):
+            def _on_step(self):
+                return True
+
+            def _on_rollout_end(self):
+                past = PolicyAgent(program.policy_of(self.model))
+                self.training_env.env_method("set_opponents", {"random": "random", "past": past}, weights=[1, 3])
+
+        model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1)
+        model.learn(400, callback=Exchange())
+        scores = env.env_method("opponent_scores", indices=0)[0]
+        assert [score.name for score in scores] == ["random", "past"]
+        assert scores[0].games > 5
+        assert scores[1].games > 5
+        with pytest.raises((ValueError, AttributeError), match="call set_opponents"):
+            env.set_attr("opponent", "random")
+
+
+def test_a_game_that_is_cut_off_is_worth_what_the_network_says():
+    """Stable-Baselines3 adds the value of `terminal_observation` where it reads `TimeLimit.truncated`."""
+    env = GamesVecEnv(Curio(base=2, rows=4, cols=3, no_capture_limit=4), 8)
+    rng, turn = np.random.default_rng(1), list(env.games.game.planes).index("my turn")
+    env.seed(1)
+    env.reset()
+    cut = 0
+    for _ in range(100):
+        _, _, dones, infos = env.step(legal(get_action_masks(env), rng))
+        for row in np.flatnonzero(dones):
+            if infos[row]["TimeLimit.truncated"]:
+                cut += 1
+                assert (infos[row]["terminal_observation"][..., turn] == 1).all()
+                assert infos[row]["score"] == 0.5
+    assert cut > 5
+
+
+@pytest.mark.parametrize("envs", [1, 8])
+def test_the_program_trains_against_past_selves(envs, tmp_path, capsys):
+    """Ten in the course of a run, met by how the learner does; a curve, and a picture of the payoffs."""
+    program.main(tmp_path, "chameleon", ["size=3"], envs=envs, steps=2**13, games=20, league="hard")
+    lines = list(csv.DictReader((tmp_path / "curve.csv").read_text().splitlines()))
+    assert int(lines[-1]["opponents"]) >= 4
+    assert all(0 <= float(line["score"]) <= 1 for line in lines)
+    assert (tmp_path / "payoffs.png").stat().st_size > 5000
+    assert "step/s" in capsys.readouterr().err
+    with pytest.raises(typer.BadParameter, match="weighting is 'soft'"):
+        program.main(tmp_path / "other", league="soft")
+    assert not (tmp_path / "other").exists()

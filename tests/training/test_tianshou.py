@@ -51,9 +51,10 @@ def test_the_program_trains_evaluates_and_saves(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "before: random: score" in said
     assert "after: random: score" in said
+    assert (tmp_path / "run" / "curve.csv").read_text().count("\n") > 1
     torch.manual_seed(1)
     policy = program.new_policy(game)  # as training began
-    planes, masks = game.perceive(game.init(1, np.random.default_rng(1)), np.zeros(1, np.int8))
+    planes, masks = game.observe_with_mask(game.init(1, np.random.default_rng(1)), np.zeros(1, np.int8))
     start = program.scores_of(policy)(planes, masks)
     policy.load_state_dict(torch.load(tmp_path / "run" / "policy.pt"))
     assert not np.allclose(program.scores_of(policy)(planes, masks), start)

@@ -1,5 +1,6 @@
 """TorchRL: masks, turns and rewards in its rollouts, and the program."""
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torchrl")
 
 from pbm_agents import evaluate
-from torchrl.envs import check_env_specs
+from torchrl.envs import GymWrapper, check_env_specs
 
 from notebooks.training import torchrl_ppo as program
 
@@ -53,6 +54,7 @@ def test_the_program_trains_evaluates_and_saves(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "before: random: score" in said
     assert "after: random: score" in said
+    assert (tmp_path / "run" / "curve.csv").read_text().count("\n") > 1
     torch.manual_seed(1)
     networks = program.new_networks(game)  # as training began
     planes = game.observe(game.init(1, np.random.default_rng(1)))
@@ -60,3 +62,12 @@ def test_the_program_trains_evaluates_and_saves(tmp_path, capsys):
     networks.load_state_dict(torch.load(tmp_path / "run" / "networks.pt"))
     assert not torch.allclose(program.scores_of(networks)(planes, None), start)
     assert evaluate(program.scores_of(networks), game, games=20)["random"].games == 20
+
+
+def test_infos_are_registered():
+    """Masks, seats, opponents and scores are in every row of a rollout from one seat."""
+    env = GymWrapper(gymnasium.make("pbm/Curio-v0", opponent="random")).auto_register_info_dict()
+    rollout = env.rollout(20, break_when_any_done=False)
+    assert rollout["next", "action_mask"].shape == (20, Curio().num_actions)
+    assert rollout["next", "seat"].unique().numel() in (1, 2)
+    assert {"opponent", "score"} <= set(rollout["next"].keys())

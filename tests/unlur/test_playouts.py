@@ -29,7 +29,7 @@ def test_a_careful_player_loses_at_once_only_if_every_move_does(radius):
     for careful in (False, True):
         for _ in range(30):
             ended = states.copy()
-            game.playout(ended, rng, careful=careful)
+            game.playout(ended, rng, avoid_losing_moves=careful)
             at_once = ended["ply"] == states["ply"] + 1
             lost[int(careful)] += at_once & (ended["returns"][np.arange(len(states)), states["to_move"]] < 0)
     assert (lost[1][~must_lose] == 0).all()
@@ -45,6 +45,6 @@ def test_careful_choices_among_what_does_not_lose_are_even():
     row = int(np.argmax((after == -1).sum(axis=1) * ((after >= 0).sum(axis=1) >= 3)))
     expected = (after[row][after[row] >= 0] == 1).mean()
     ended = np.repeat(states[row : row + 1], 6000)
-    game.playout(ended, rng, careful=True)
+    game.playout(ended, rng, avoid_losing_moves=True)
     wins = (ended["ply"] == states["ply"][row] + 1) & (ended["returns"][:, states["to_move"][row]] > 0)
     assert abs(wins.mean() - expected) < 4 * np.sqrt(0.25 / 6000)

@@ -8,28 +8,41 @@
 The games follow from the tournament alone, whoever plays them and when.
 """
 
+from .ladder import Ladder, Rung, ladders, load_ladder
 from .match import Opening, play_games
-from .plots import plot_head_to_head, plot_ratings, save_plot
-from .ratings import Rating, circles, rate
+from .placement import LadderRating, rate_on_ladder
+from .plots import plot_head_to_head, plot_placement, plot_ratings, save_plot
+from .ratings import Rating, connected_groups, rate
 from .schedule import FORMS, Tournament
+from .sprt import SequentialResult, SequentialTest, play_sprt
 from .standings import HeadToHead, Standing, by_game, head_to_head, seat_scores, standings, write_csv
 from .tournament import play_tournament, tournament_records
 
 __all__ = [
     "FORMS",
     "HeadToHead",
+    "Ladder",
+    "LadderRating",
     "Opening",
     "Rating",
+    "Rung",
+    "SequentialResult",
+    "SequentialTest",
     "Standing",
     "Tournament",
     "by_game",
-    "circles",
+    "connected_groups",
     "head_to_head",
+    "ladders",
+    "load_ladder",
     "play_games",
+    "play_sprt",
     "play_tournament",
     "plot_head_to_head",
+    "plot_placement",
     "plot_ratings",
     "rate",
+    "rate_on_ladder",
     "save_plot",
     "seat_scores",
     "standings",

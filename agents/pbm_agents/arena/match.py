@@ -1,22 +1,30 @@
 """Many games at once, each agent asked about all games in which it is to move.
 
-An agent that raises, or whose action is illegal, forfeits that game (`pbm_envs.records`) and the others go on. If a
-question about many games fails, the agent is asked again about each of them alone, so that one bad position does not
-cost it all.
+An agent that raises, whatever it raises, or whose action is illegal, forfeits that game (`pbm_envs.records`) and the
+others go on. If a question about many games fails, the agent is asked again about each of them alone, so that one bad
+position does not cost it all. What is asked and answered can be reported as it happens, so that another process can go
+on where one has died (`processes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from time import perf_counter
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, remove_player
+from pbm_envs.core.printable import describe_error
+from pbm_envs.core.streams import stream
+from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
+from pbm_envs.records import RESIGN, Forfeit, GameRecord, board_text, make_record
 
-from ..agent import Agent, Views
+from ..players.agent import AnyAgent, Views
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,10 @@ class Opening:
     seed: int
     board: str | None = None
     moves: tuple[str, ...] = ()
+
+    def board_text(self, game: Game) -> str | None:
+        """The board that it starts from, as a record has it: None if that is empty."""
+        return board_text(game, game.init(1, np.random.default_rng(self.seed), self.board))
 
     def position(self, game: Game) -> tuple[Views, Views]:
         """The board and the position after the moves, batches of one."""
@@ -38,48 +50,126 @@ class Opening:
         return start, state
 
 
+class Answer(NamedTuple):
+    """What the player to move in a game did: an action, or why they forfeit."""
+
+    row: int
+    mover: int
+    answer: int | str
+    seconds: float
+
+
+@dataclass
+class SoFar:
+    """What has been answered in a batch, from which another process goes on, and what it must mind."""
+
+    answers: list[Answer] = field(default_factory=list)
+    alone: set[str] = field(default_factory=set)
+    """Agents to be asked about one game at a time."""
+    sentences: dict[int, str] = field(default_factory=dict)
+    """Rows in which the player to move forfeits, and why."""
+    excluded: dict[str, str] = field(default_factory=dict)
+    """Agents that forfeit whatever they have not finished, and why."""
+    restarts: int = 0
+
+
+class Reporter(Protocol):
+    """Whom a batch tells what happens in it."""
+
+    def asks(self, agent: str, rows: Sequence[int]) -> None:
+        """The agent is about to be asked about these games; none: it is being loaded."""
+
+    def answers(self, answers: Sequence[Answer]) -> None: ...
+
+
+class Silence:
+    """Reports to nobody."""
+
+    def asks(self, agent: str, rows: Sequence[int]) -> None:
+        pass
+
+    def answers(self, answers: Sequence[Answer]) -> None:
+        pass
+
+
 def play_games(
     game: Game,
-    agents: Mapping[str, Agent],
+    agents: Mapping[str, AnyAgent],
     seats: Sequence[Sequence[str]],
     openings: Sequence[Opening],
     seed: int | Sequence[int],
     first_number: int = 0,
+    *,
+    reporter: Reporter | None = None,
+    so_far: SoFar | None = None,
 ) -> list[GameRecord]:
     """One record a game: game b starts from `openings[b]`, and `agents[seats[b][k]]` plays `player_k` in it.
 
-    `seed` is that of the agents: each draws from a generator of its own. So the same call plays the same games, if the
-    agents look at nothing but their arguments (a clock, say); the games of another batch are others.
+    The same call plays the same games, if the agents look at nothing but their arguments (a clock, say); the games of
+    another batch are others.
+
+    Args:
+        game: The rules.
+        agents: By name.
+        seats: For each game the names by seat.
+        openings: One a game.
+        seed: Of the agents: each draws from a generator of its own. With a small one, an agent that tries all of them
+            can find the seeds of openings that are as small; `Tournament.key` prevents that.
+        first_number: The number of the first record; the others follow.
+        reporter: Told what is asked and answered.
+        so_far: Go on from there.
     """
+    reporter, so_far = reporter or Silence(), so_far or SoFar()
     starts, positions = zip(*(opening.position(game) for opening in openings), strict=True)
     states = np.concatenate(positions)
     moves = [list(opening.moves) for opening in openings]
     forfeits: list[list[Forfeit]] = [[] for _ in openings]
     turns, seconds = np.zeros((2, len(states), game.num_players))
-    generators = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(len(agents))]
+    generators = _generators(seed, len(agents), so_far.restarts)
     names, every_row = list(agents), np.arange(len(openings))
     owners = np.array([[names.index(name) for name in row] for row in seats])  # (B, P)
+    ids = new_ids(owners.size).reshape(owners.shape)  # what agents with memory know each seat of each game by
+    for k, agent in enumerate(agents.values()):
+        if isinstance(agent, AgentWithMemory):
+            _begin(agent, game, ids[owners == k])
+
+    def play(answers: Sequence[Answer]) -> None:
+        for row, mover, answer, took in answers:
+            state = states[row : row + 1]
+            agent = agents[seats[row][mover]]
+            if row in remind and isinstance(agent, AgentWithMemory):
+                _answers(agent, game, game.view(state, mover), np.random.default_rng(0), ids[row, mover : mover + 1])
+            turns[row, mover] += 1
+            seconds[row, mover] += took
+            if isinstance(answer, int):
+                moves[row].append(game.action_to_string(answer))
+                game.step(state, [answer])
+            else:
+                moves[row].append(RESIGN)
+                game.remove_player(state)
+                forfeits[row].append(Forfeit(len(moves[row]), mover, answer))
+
+    def report(answers: Sequence[Answer]) -> None:
+        if answers:
+            reporter.answers(answers)
+            play(answers)
+
+    remind = {answer.row for answer in so_far.answers}  # another process was asked: memories see it now
+    play(so_far.answers)
+    remind = set()
     while not states["done"].all():
-        for k, agent in enumerate(agents.values()):
+        for k, (name, agent) in enumerate(agents.items()):
             rows = np.flatnonzero(~states["done"] & (owners[every_row, states["to_move"]] == k))
-            if not len(rows):
-                continue
-            asked = states[rows]
-            movers = asked["to_move"].copy()
-            views = game.view(asked, movers)
-            began = perf_counter()
-            answers = ask(agent, game, views, generators[k])
-            turns[rows, movers] += 1
-            seconds[rows, movers] += (perf_counter() - began) / len(rows)
-            for row, mover, answer in zip(rows.tolist(), movers.tolist(), answers, strict=True):
-                state = states[row : row + 1]
-                if isinstance(answer, int):
-                    moves[row].append(game.action_to_string(answer))
-                    game.step(state, [answer])
-                else:
-                    moves[row].append(RESIGN)
-                    remove_player(game, state)
-                    forfeits[row].append(Forfeit(len(moves[row]), mover, answer))
+            reasons = {row: so_far.excluded.get(name) or so_far.sentences.pop(row, "") for row in rows.tolist()}
+            report([Answer(row, int(states["to_move"][row]), reason, 0.0) for row, reason in reasons.items() if reason])
+            rows = rows[[not reasons[row] for row in rows.tolist()]]
+            for some in np.split(rows, len(rows)) if len(rows) and name in so_far.alone else [rows]:
+                if len(some):
+                    asked = ids[some, states["to_move"][some]]
+                    report(_answers_of(agent, game, states, some, generators[k], name, reporter, asked))
+    for k, agent in enumerate(agents.values()):
+        if isinstance(agent, AgentWithMemory):
+            _end(agent, ids[owners == k])
     return [
         make_record(
             game,
@@ -98,16 +188,102 @@ def play_games(
     ]
 
 
-def ask(agent: Agent, game: Game, views: Views, rng: np.random.Generator) -> list[int | str]:
-    """For each view (B,) the agent's action, or why there is none that can be played."""
+def _answers_of(
+    agent: AnyAgent,
+    game: Game,
+    states: Views,
+    rows: NDArray[np.int64],
+    rng: np.random.Generator,
+    name: str,
+    reporter: Reporter,
+    ids: Ids,
+) -> list[Answer]:
+    """The agent's answers about games in which it is to move, and its share of the time for each."""
+    movers = states["to_move"][rows]
+    views = game.view(states[rows], movers)
+    began = perf_counter()
+    answers = ask(agent, game, views, rng, lambda some: reporter.asks(name, rows[some].tolist()), ids)
+    each = (perf_counter() - began) / len(rows)
+    return [
+        Answer(row, mover, answer, each)
+        for row, mover, answer in zip(rows.tolist(), movers.tolist(), answers, strict=True)
+    ]
+
+
+def ask(
+    agent: AnyAgent,
+    game: Game,
+    views: Views,
+    rng: np.random.Generator,
+    asks: Callable[[list[int]], None] = lambda rows: None,
+    ids: Ids | None = None,
+) -> list[int | str]:
+    """For each view (B,) the agent's action, or a short text that says why there is none that can be played.
+
+    `asks` is called before each question with the rows that it is about. `ids` (B,) are what an agent with memory knows
+    the games by; without them each is a game that begins and ends here.
+    """
+    asks(list(range(len(views))))
+    if ids is None and isinstance(agent, AgentWithMemory):
+        return ask_in_game(agent, game, [], views, rng)
+    answers = _answers(agent, game, views, rng, ids)
+    if not isinstance(answers, str):
+        return answers
+    if len(views) == 1:
+        return [answers]
+    each: list[int | str] = []
+    for row in range(len(views)):
+        asks([row])
+        answers = _answers(agent, game, views[row : row + 1], rng, None if ids is None else ids[row : row + 1])
+        each.append(answers if isinstance(answers, str) else answers[0])
+    return each
+
+
+def ask_in_game(
+    agent: AnyAgent, game: Game, past: Sequence[Views], views: Views, rng: np.random.Generator
+) -> list[int | str]:
+    """`ask`, for an agent with memory as if it had been asked about `past` before: views (B,) of the same seats,
+    earlier in the same games, the oldest first.
+    """
+    if not isinstance(agent, AgentWithMemory):
+        return ask(agent, game, views, rng)
+    ids = new_ids(len(views))
+    _begin(agent, game, ids)
+    for earlier in past:
+        _answers(agent, game, earlier, np.random.default_rng(0), ids)
+    answers = ask(agent, game, views, rng, ids=ids)
+    _end(agent, ids)
+    return answers
+
+
+def _begin(agent: AgentWithMemory, game: Game, ids: Ids) -> None:
+    """Tell the agent; one that fails here fails when it is asked."""
+    with suppress(Exception):
+        agent.begin_games(game, ids)
+
+
+def _end(agent: AgentWithMemory, ids: Ids) -> None:
+    with suppress(Exception):
+        agent.end_games(ids)
+
+
+def _answers(
+    agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None
+) -> list[int | str] | str:
+    """The answers to one question, or why there are none. Nothing that an agent raises gets out of here but Ctrl-C."""
     try:
-        actions = np.asarray(agent.act(game, views.copy(), rng))
+        if isinstance(agent, AgentWithMemory):
+            actions = np.asarray(agent.act(game, views.copy(), rng, new_ids(len(views)) if ids is None else ids))
+        else:
+            actions = np.asarray(agent.act(game, views.copy(), rng))
         if actions.shape != views.shape or actions.dtype.kind not in "iu":
             raise ValueError(f"gave {actions.dtype} of shape {actions.shape} for {len(views)} games")
-    except Exception as error:
-        if len(views) > 1:
-            return [ask(agent, game, views[row : row + 1], rng)[0] for row in range(len(views))]
-        return [f"{type(error).__name__}: {error}"]
+    except KeyboardInterrupt as error:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            raise
+        return describe_error(error)  # in a worker, which Ctrl-C ends without an exception, only an agent raises it
+    except BaseException as error:  # sys.exit() and GeneratorExit too: an agent ends its own game and nothing else
+        return describe_error(error)
     masks = game.legal_action_mask(views)
     return [
         action if 0 <= action < game.num_actions and mask[action] else f"illegal: {_name(game, action)}"
@@ -117,3 +293,11 @@ def ask(agent: Agent, game: Game, views: Views, rng: np.random.Generator) -> lis
 
 def _name(game: Game, action: int) -> str:
     return game.action_to_string(action) if 0 <= action < game.num_actions else f"action {action}"
+
+
+def _generators(seed: int | Sequence[int], count: int, restarts: int) -> list[np.random.Generator]:
+    """Of the agents: no other seed can be computed from what they carry. Other ones after a restart, as nobody knows
+    what an agent has drawn from its own.
+    """
+    numbers = [seed] if isinstance(seed, int) else list(seed)
+    return [stream("", "agent", k, restarts, *numbers) for k in range(count)]

@@ -1,4 +1,7 @@
-"""Pictures of a tournament: ratings with their intervals, head-to-head results. They need matplotlib (extra `plot`)."""
+"""Pictures: a tournament's ratings with their intervals and head-to-head results, an agent's place on a ladder.
+
+They need matplotlib (extra `plot`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .placement import LadderRating
 from .standings import HeadToHead, Standing
 
 if TYPE_CHECKING:
@@ -15,13 +19,13 @@ if TYPE_CHECKING:
 
 KINDS = ("png", "svg")
 POINTS = 0.105
-"""Inches that a letter of an agent's name takes."""
+"""Width of a letter of an agent's name, in inches."""
 FADED = 0.28
-"""How far from 1/2 a score is written in white."""
+"""Scores that differ from 1/2 by more are written in white, on dark colours."""
 
 
 def plot_ratings(table: Sequence[Standing], title: str) -> Figure:
-    """Best at the top; a dot and its 95% interval an agent."""
+    """Plot the ratings of agents with their 95% intervals, the best at the top."""
     figure = _figure(7 + POINTS * _longest(table), 1.4 + 0.38 * len(table))
     axes = figure.add_subplot()
     places = np.arange(len(table))[::-1]
@@ -43,7 +47,7 @@ def plot_ratings(table: Sequence[Standing], title: str) -> Figure:
 
 
 def plot_head_to_head(meetings: HeadToHead, title: str) -> Figure:
-    """What the agent of a row has scored against that of a column, in percent."""
+    """Plot the scores of the agents in rows against those in columns, in percent."""
     count, names = len(meetings.agents), POINTS * max(map(len, meetings.agents))
     figure = _figure(2.2 + 0.62 * count + names, 1.4 + 0.62 * count + 0.75 * names)
     axes = figure.add_subplot()
@@ -78,9 +82,29 @@ def _longest(table: Sequence[Standing]) -> int:
 
 
 def _figure(width: float, height: float) -> Figure:
-    """Without pyplot: no window, no state, the same on a machine without a display."""
+    """Make a figure without pyplot, so that there is no window and no global state."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise ImportError("plots need matplotlib: pip install 'pbm-envs[plot]'") from None
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def plot_placement(rating: LadderRating) -> Figure:
+    """The ladder as a scale, and the agent's place on it with its 95% interval."""
+    value, low, high = rating.rating
+    rungs = rating.ladder.rungs
+    figure = _figure(9, 1.6 + 0.3 * len(rungs))
+    axes = figure.add_subplot()
+    places = np.arange(len(rungs))
+    axes.axvspan(low, high, color="#f2c14e", alpha=0.45, linewidth=0)
+    axes.axvline(value, color="#b3541e", linewidth=2)
+    axes.hlines(places, [rung.low for rung in rungs], [rung.high for rung in rungs], color="#9db7d5", linewidth=5)
+    axes.plot([rung.elo for rung in rungs], places, "o", color="#1f4e79", markersize=7)
+    axes.set_yticks(places, [rung.name for rung in rungs])
+    axes.set_xlabel(f"Elo on {rating.ladder.id} (random = 0)")
+    axes.set_title(f"{rating.agent}: {value:,.0f} ± {(high - low) / 2:.0f}")
+    axes.grid(axis="x", alpha=0.3)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    return figure

@@ -1,17 +1,19 @@
 """Strengths on the Elo scale, with 95% intervals, from any number of games in any order.
 
-The model is Luce's (1959): of the agents of a game, i wins with probability s_i / (sum of all their s). For two players
-that is Bradley and Terry's (1952), and the curve that Elo used; it holds for three as well. A draw is half a win for
-each of two, a third for each of three. A rating is 400 log10 s: 400 points apart, one wins ten times as often.
+The model is Luce's (1959): of the agents of a game, agent i wins with probability s_i / (sum of all their s). For two
+players that is Bradley and Terry's model (1952), whose curve Elo used; it covers three players as well. A draw counts
+as half a win for each of two players and as a third for each of three. A rating is 400 log10 s, so that of two agents
+400 points apart the stronger wins ten times as often.
 
-Strengths are those of maximum likelihood (Newton's method), where each agent has also won at least half a game and lost
-half a game, in all, against those it has met. For a pair that is Jeffreys' prior; it keeps who has won everything
-finite and hardly moves anyone else.
+Strengths are maximum-likelihood estimates (Newton's method), with a prior: each agent has also won half a game and lost
+half a game, in all, against those it has met. For a pair that is Jeffreys' prior. It keeps the strength of an agent
+that has won every game finite, and hardly changes the others.
 
-Intervals are those of the Bayesian bootstrap (Rubin 1981): the openings are weighted at random by Exp(1), the prior's
-games by Gamma, the strengths fitted again, REPLICATES times, and 95% of them lie in the interval. An opening played
-from all seats is weighted as a whole, since its games are alike. For a pair without draws these are the quantiles of
-Beta(wins + 1/2, losses + 1/2): wide for who has won everything, where resampling games would give no width at all.
+The intervals come from the Bayesian bootstrap (Rubin 1981): the openings are weighted at random by Exp(1) and the games
+of the prior by Gamma, and the strengths are fitted again, REPLICATES times; 95% of the results lie in the interval. An
+opening is weighted together with all its games, since these are alike. For a pair without draws the interval lies
+between quantiles of Beta(wins + 1/2, losses + 1/2). It is wide for an agent that has won every game, where resampling
+games would give an interval without any width.
 
     Shapes: R replicates, K sets of agents that have met, n agents.
 """
@@ -30,12 +32,12 @@ Array = NDArray[np.float64]
 
 ELO = 400 / np.log(10)
 PRIOR = 0.5
-"""Games won, and games lost, that an agent is given."""
+"""Games won and games lost that the prior adds for an agent."""
 LEAST = 1e-9
-"""Below this a random weight is taken for this, so that strengths are finite."""
+"""Random weights are at least this, so that strengths are finite."""
 REPLICATES, AT_ONCE = 1000, 50
 STEPS, LONGEST, CLOSE = 200, 2.0, 1e-9
-"""Of Newton's method: how many, the longest in log s, and the one that is short enough to stop."""
+"""Newton's method: the number of steps, the longest step in log s, and the step at which it stops."""
 
 
 class Rating(NamedTuple):
@@ -47,7 +49,7 @@ class Rating(NamedTuple):
 
 
 def shares(record: GameRecord) -> tuple[float, ...]:
-    """How much of the win each seat has: 1 and 0, or equal parts for those who draw."""
+    """Return each seat's share of the win: 1 and 0, or equal parts in a draw."""
     players = len(record.returns)
     return tuple((1 + (players - 1) * value) / players for value in record.returns)  # A1, A2
 
@@ -55,7 +57,7 @@ def shares(record: GameRecord) -> tuple[float, ...]:
 def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0) -> dict[str, Rating]:
     """The rating of each agent, best first; their mean is 0, or the agent `anchor` is.
 
-    Agents that have not met, nor through others, are rated apart, each such circle with mean 0 (`circles`). Unfinished
+    Agents that have not met, nor through others, are rated apart, each connected group with mean 0. Unfinished
     games do not count. `seed` is that of the bootstrap.
     """
     ended = [record for record in records if record.ending != UNFINISHED]
@@ -93,18 +95,18 @@ def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0
     return dict(sorted(ratings.items(), key=lambda item: (-round(item[1].value, 6), item[0])))
 
 
-def circles(records: Sequence[GameRecord]) -> list[list[str]]:
-    """The agents, those together who have met, if only through others."""
+def connected_groups(records: Sequence[GameRecord]) -> list[list[str]]:
+    """Return the agents in groups: within a group all have met, directly or through others."""
     agents, _, together = who_met(records)
     return [
         [agents[j] for j in np.flatnonzero(row)]
         for k, row in enumerate(together)
-        if not row[:k].any()  # each circle at its first agent
+        if not row[:k].any()  # each group at its first agent
     ]
 
 
 def who_met(records: Sequence[GameRecord]) -> tuple[list[str], Array, NDArray[np.bool_]]:
-    """The n agents, how many seats each has in each set that has met (K, n), and who is in one circle (n, n)."""
+    """The n agents, their seats in each set that has met (K, n), and which are in one connected group (n, n)."""
     agents = sorted({agent for record in records for agent in record.agents})
     seats = np.array([[met.count(agent) for agent in agents] for met in sets(records)], np.float64)
     together = np.eye(len(agents), dtype=np.bool_)
@@ -116,13 +118,14 @@ def who_met(records: Sequence[GameRecord]) -> tuple[list[str], Array, NDArray[np
 
 
 def sets(records: Sequence[GameRecord]) -> list[tuple[str, ...]]:
-    """Who has met, in order."""
+    """Return the sets of agents that have met, sorted."""
     return sorted({tuple(sorted(record.agents)) for record in records})
 
 
 def results(records: Sequence[GameRecord]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """For each seat of each game the number of its opening, its cell of (K, n), and its share of the win: in an order
-    that does not depend on that of the games.
+    """For each seat of each game: the number of its opening, its cell of (K, n), and its share of the win.
+
+    Their order does not depend on the order of the games.
     """
     agents = {agent: k for k, agent in enumerate(sorted({agent for record in records for agent in record.agents}))}
     met = {names: k for k, names in enumerate(sets(records))}
@@ -138,7 +141,7 @@ def results(records: Sequence[GameRecord]) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def opening_key(record: GameRecord) -> tuple[Any, ...]:
-    """The same for the games that the same agents play from one opening, whatever their seats."""
+    """Return a key that is the same for all games of the same agents from one opening, in any seats."""
     return (
         record.game,
         repr(sorted(record.options.items())),
@@ -150,7 +153,7 @@ def opening_key(record: GameRecord) -> tuple[Any, ...]:
 
 
 def fit(won: Array, seats: Array, together: NDArray[np.bool_]) -> Array:
-    """log s (R, n) of maximum likelihood, with mean 0 in each circle.
+    """The log s (R, n) of maximum likelihood, with mean 0 in each connected group.
 
     `won` (R, K, n): what each agent has won of the games of each set; `seats` and `together` as in `who_met`.
     """

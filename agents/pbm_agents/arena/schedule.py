@@ -1,9 +1,9 @@
 """Who plays whom, from which openings and seats, in which batches.
 
 Every opening is played from every seating: in a game of two, A against B and B against A; in a game of three, all six
-orders of three agents. (Rotations would do for the luck of moving first. But in a game of three it also matters who
-moves after whom, and only all the orders let each agent follow each other one equally often.) Fewer agents than seats
-take turns at the double seats: AAB, ABA, BAA, ABB, BAB, BBA.
+orders of three agents. (Rotations would do for the advantage of moving first. But in a game of three it also matters
+who moves after whom, and only all the orders let each agent follow each other one equally often.) Fewer agents than
+seats take turns at the double seats: AAB, ABA, BAA, ABB, BAB, BBA.
 
 The schedule, batches included, follows from the tournament alone: so do the games, whoever plays them and when.
 """
@@ -14,16 +14,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
+from typing import final
 
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.printable import describe_error
+from pbm_envs.core.streams import BITS, RECORDED_BITS, derive
 from pbm_envs.records import GameRecord
 
-from ..names import make_agent
-from .match import Opening, ask, play_games
+from ..players.agent import Actions, Agent, Views
+from ..players.names import make_agent
+from .match import Opening, Reporter, Silence, SoFar, ask, play_games
 
-ROUND_ROBIN, GAUNTLET, PAIRS = FORMS = ("round-robin", "gauntlet", "pairs")
+ROUND_ROBIN, GAUNTLET, PAIRS, NEIGHBOURS = FORMS = ("round-robin", "gauntlet", "pairs", "neighbours")
+REACH = 3
+"""How far apart in the list two neighbours can be."""
 TRIES = 1000
 MOST_OPENINGS = 1_000_000
 """The schedule is made before the first game is played."""
@@ -38,7 +45,8 @@ class Tournament:
     """As `make_agent` reads them."""
     form: str = ROUND_ROBIN
     """Everyone meets everyone ("round-robin"), or the first meets all others ("gauntlet"), or the first meets the
-    second, the third the fourth and so on ("pairs")."""
+    second, the third the fourth and so on ("pairs"), or each meets those up to REACH places further on ("neighbours":
+    for agents in the order of their strength, where others would always beat each other)."""
     openings: int = 10
     """Openings of each game on each board; they are the same for all who meet."""
     boards: tuple[str, ...] = ()
@@ -46,9 +54,16 @@ class Tournament:
     opening_moves: int = 0
     """Random moves before the agents take over."""
     seed: int = 0
-    """The openings have the seeds `seed`, `seed` + 1, ..."""
+    """Of the openings `seed`, `seed` + 1, ..."""
+    key: str = ""
+    """The secret from which openings and agents have their random numbers, so that no agent can compute the hidden part
+    of an opening from its own. "": `play_tournament` draws one, and keeps it in the folder. The same key, the same
+    games."""
     batch: int = 32
     """Games played at once, which are written at once: so many, in whole openings, can be lost by killing."""
+    move_seconds: float | None = None
+    """Who takes longer for a move forfeits the game; asked about many games at once, an agent has the sum. None: no
+    limit. With one, games are played in worker processes, even if it is only one."""
 
     def __post_init__(self) -> None:
         """ValueError unless all games, agents, boards and numbers are possible."""
@@ -63,23 +78,24 @@ class Tournament:
         if self.form == PAIRS and len(self.agents) % 2:
             raise ValueError(f"pairs of {len(self.agents)} agents: expected an even number")
         for name, low in {"openings": 1, "opening_moves": 0, "seed": 0, "batch": 1}.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise ValueError(f"{name} is {value!r}: expected an integer")
-            if value < low:
-                raise ValueError(f"{name} is {value}: expected at least {low}")
+            check_range(name, getattr(self, name), low)
+        if self.move_seconds is not None and not 0 < self.move_seconds < float("inf"):
+            raise ValueError(f"move_seconds is {self.move_seconds}: expected a positive number, or None for no limit")
+        if not isinstance(self.key, str):
+            raise ValueError(f"key is {self.key!r}: expected a text, such as secrets.token_hex(16)")
         if self.openings > MOST_OPENINGS:
             raise ValueError(f"openings is {self.openings}: expected at most {MOST_OPENINGS}")
         for agent in self.agents:
             make_agent(agent)
 
-    def batches(self) -> list[Batch]:
-        """The whole schedule. ValueError for an opening that cannot be set up."""
+    def batches(self, key: str | None = None) -> list[Batch]:
+        """The whole schedule, with this key instead of the tournament's. ValueError for an impossible opening."""
+        key = self.key if key is None else key
         batches: list[Batch] = []
         number = 0
         for game in self.games:
             openings = [
-                draw_opening(game, self.seed + k, board, self.opening_moves)
+                draw_opening(game, opening_seed(key, self.seed + k), board, self.opening_moves)
                 for board in self.boards or (None,)
                 for k in range(self.openings)
             ]
@@ -94,11 +110,16 @@ class Tournament:
                             group,
                             seats=tuple(row for row, _ in pairs),
                             openings=tuple(opening for _, opening in pairs),
-                            seed=(self.seed, number),
+                            seed=derive(key, "agents", self.seed, number),
                         )
                     )
                     number += len(pairs)
         return batches
+
+
+def opening_seed(key: str, seed: int) -> int:
+    """The seed that sets up the opening of this number: without a key, the number itself."""
+    return derive(key, "set-up", seed) >> (BITS - RECORDED_BITS) if key else seed
 
 
 @dataclass(frozen=True)
@@ -111,17 +132,49 @@ class Batch:
     agents: tuple[str, ...]
     seats: tuple[tuple[str, ...], ...]
     openings: tuple[Opening, ...]
-    seed: tuple[int, int]
+    seed: int
 
     def __len__(self) -> int:
         return len(self.openings)
 
-    def play(self) -> list[GameRecord]:
-        """With new agents, so that what they remember of other games plays no part."""
+    def play(self, reporter: Reporter | None = None, so_far: SoFar | None = None) -> list[GameRecord]:
+        """With new agents, so that what they remember of other games plays no part; `play_games` says the rest."""
+        reporter, so_far = reporter or Silence(), so_far or SoFar()
+        agents: dict[str, Agent] = {}
         for name in self.agents:
-            warm_up(name, self.game)
-        agents = {name: make_agent(name) for name in self.agents}
-        return play_games(self.game, agents, self.seats, self.openings, self.seed, self.number)
+            if name not in so_far.excluded:
+                reporter.asks(name, [])
+                warm_up(name, self.game)
+            agents[name] = Unavailable(so_far.excluded[name]) if name in so_far.excluded else _made(name)
+        return play_games(
+            self.game,
+            agents,
+            self.seats,
+            self.openings,
+            self.seed,
+            self.number,
+            reporter=reporter,
+            so_far=so_far,
+        )
+
+
+@final
+class Unavailable:
+    """In place of an agent that cannot be made any more: it forfeits its games."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        raise RuntimeError(self.reason)
+
+
+def _made(name: str) -> Agent:
+    """A new agent of this name, which could be made when the tournament began."""
+    try:
+        return make_agent(name)
+    except Exception as error:
+        return Unavailable(describe_error(error))
 
 
 @cache
@@ -129,7 +182,7 @@ def warm_up(name: str, game: Game) -> None:
     """Ask an agent of this name once, so that loading and compiling do not count as thinking; once a process."""
     rng = np.random.default_rng(0)
     state = game.init(1, rng)
-    ask(make_agent(name), game, game.view(state, state["to_move"]), rng)
+    ask(_made(name), game, game.view(state, state["to_move"]), rng)
 
 
 def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, ...]]:
@@ -141,12 +194,18 @@ def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, 
     [('a', 'b', 'c'), ('a', 'b', 'd'), ('a', 'c', 'd')]
     >>> groups(("a", "b", "c", "d"), "pairs", 3)
     [('a', 'b'), ('c', 'd')]
+    >>> len(groups(("a", "b", "c", "d", "e"), "neighbours", 2))
+    9
     """
     size = min(players, len(agents))
     if form == PAIRS:
         return list(zip(agents[::2], agents[1::2], strict=True))
     if form == GAUNTLET:
         return [(agents[0], *others) for others in combinations(agents[1:], size - 1)]
+    if form == NEIGHBOURS:
+        near = [some for some in combinations(range(len(agents)), size) if some[-1] - some[0] <= REACH]
+        # By the strongest first: a list with one more agent at its end adds games and changes none.
+        return [tuple(agents[k] for k in some) for some in sorted(near, key=lambda some: some[::-1])]
     return list(combinations(agents, size))
 
 
@@ -176,8 +235,8 @@ def draw_opening(game: Game, seed: int, board: str | None, moves: int) -> Openin
         state = Opening(seed, board).position(game)[1]
         while len(texts) < moves and not state["done"][0]:
             mask = game.legal_action_mask(state)[0]
-            if game.resign >= 0:
-                mask[game.resign] = False
+            if game.resign_action >= 0:
+                mask[game.resign_action] = False
             action = int(rng.choice(np.flatnonzero(mask)))
             texts.append(game.action_to_string(action))
             game.step(state, [action])

@@ -1,16 +1,18 @@
-"""What a tournament's records say: standings, head-to-head results, scores by seat; as data and as CSV.
+"""Tables from the records of a tournament: standings, head-to-head results, scores by seat; as data and as CSV.
 
-A score is the share of the win: 1 for a win, equal parts for who draws, 0. In a game of three 1/3 is par.
+A score is an agent's share of the win: 1 for a win, 0 for a loss, equal parts in a draw. In a game of three players,
+1/3 is the mean.
 """
 
 from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Standing:
-    """How an agent has done. An agent that has two seats of a game has played it twice."""
+    """The results of an agent. A game in which it had two seats counts twice."""
 
     agent: str
     rating: Rating
@@ -35,26 +37,31 @@ class Standing:
     losses: int
     score: float
     score_by_seat: tuple[float, ...]
-    """nan for a seat that it never had."""
+    """nan for seats in which it has not played."""
     plies: float
     """Mean length of its games."""
     seconds_per_move: float
-    """nan where the records do not say."""
+    """nan if the records do not say."""
     forfeits: int
 
 
 class HeadToHead(NamedTuple):
-    """What the agent of a row has scored against that of a column: 1 for more returns, 1/2 for as many, 0 for less."""
+    """The scores of agents in rows against those in columns: 1 for a higher return, 1/2 for an equal one, else 0."""
 
     agents: list[str]
     scores: Array
-    """(n, n) means; nan where two have not met."""
+    """(n, n) means; nan for two that have not met."""
     games: NDArray[np.int64]
     """(n, n)"""
 
 
 def standings(records: Sequence[GameRecord], anchor: str | None = None) -> list[Standing]:
-    """One for each agent, best rating first (`rate`). Unfinished games do not count."""
+    """Return the standing of each agent, the best rating first; unfinished games do not count.
+
+    Args:
+        records: The games.
+        anchor: As in `rate`.
+    """
     ended = [record for record in records if record.ending != UNFINISHED]
     most = max((len(record.agents) for record in ended), default=0)
     parts: dict[str, list[tuple[GameRecord, int, float]]] = defaultdict(list)
@@ -88,7 +95,7 @@ def standings(records: Sequence[GameRecord], anchor: str | None = None) -> list[
 
 
 def head_to_head(records: Sequence[GameRecord], agents: Sequence[str]) -> HeadToHead:
-    """The results between `agents`, in this order."""
+    """Return the results between `agents`, in this order."""
     place = {agent: k for k, agent in enumerate(agents)}
     won, games = np.zeros((2, len(agents), len(agents)))
     for record in records:
@@ -104,7 +111,7 @@ def head_to_head(records: Sequence[GameRecord], agents: Sequence[str]) -> HeadTo
 
 
 def seat_scores(records: Sequence[GameRecord]) -> Array:
-    """(P,) mean score of each seat, whoever had it."""
+    """Return (P,) the mean score of each seat over all agents."""
     return np.array([shares(record) for record in records if record.ending != UNFINISHED]).mean(axis=0)
 
 
@@ -113,13 +120,22 @@ def mean(values: Sequence[float]) -> float:
 
 
 def by_game(records: Sequence[GameRecord]) -> dict[str, list[GameRecord]]:
-    """The records of each game with its options, such as "chameleon:size=7": without those at their defaults."""
+    """Group records by game and options, as in "chameleon:size=7"; options with their default are left out."""
     parts: dict[str, list[GameRecord]] = defaultdict(list)
     for record in records:
-        usual = make_game(record.game).options
+        usual = _default_options(record.game)
         options = [f"{name}={value}" for name, value in record.options.items() if usual.get(name, ...) != value]
         parts[record.game + ":" * bool(options) + ",".join(options)].append(record)
     return dict(parts)
+
+
+@cache
+def _default_options(name: str) -> Mapping[str, Any]:
+    """The options of a registered game; none of a game that this process does not know."""
+    try:
+        return make_game(name).options
+    except ValueError:
+        return {}
 
 
 COLUMNS = (
@@ -129,7 +145,15 @@ COLUMNS = (
 
 
 def write_csv(folder: str | Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> list[Path]:
-    """`ratings.csv`, one row an agent, and `head_to_head.csv`, one row a pair; for tables by name of game."""
+    """Write `ratings.csv`, with a row for each agent, and `head_to_head.csv`, with a row for each pair.
+
+    Args:
+        folder: Where they are written.
+        tables: Standings and head-to-head results, by name of the game.
+
+    Returns:
+        The files.
+    """
     ratings = [
         [
             game, s.agent, *(round(value, 1) for value in s.rating), s.games, s.wins, s.draws, s.losses,
@@ -153,7 +177,7 @@ def write_csv(folder: str | Path, tables: dict[str, tuple[list[Standing], HeadTo
 
 
 def _number(value: float, digits: int = 4) -> float | str:
-    """Empty for nan."""
+    """Round a number; empty for nan."""
     return "" if np.isnan(value) else round(value, digits)
 
 

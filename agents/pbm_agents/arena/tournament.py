@@ -8,21 +8,31 @@ from __future__ import annotations
 
 import json
 import os
+import platform
+import secrets
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any
 
-from pbm_envs import __version__
-from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line
+from pbm_envs import Game, __version__
+from pbm_envs.core.printable import printable
+from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
 
+from .match import Opening
 from .schedule import Batch, Tournament
 from .workers import play_batches, play_batches_on_ray
 
 SCHEMA = 1
-COMMAND, GAMES = "tournament.json", "games.jsonl"
+COMMAND, GAMES, LOCK = "tournament.json", "games.jsonl", ".lock"
+FAR_AWAY = 1 << 30
+MOST_REPLAYED = 10_000
+"""Of the games of a tournament that goes on, so many are played through (of more, every second, third, ...): some
+seconds at most. How each was started is always compared."""
 
 
 def play_tournament(
@@ -37,27 +47,63 @@ def play_tournament(
     `workers` processes play; or the Ray cluster at the address `ray` (True: the one that runs or is started here). The
     games are the same. `progress` shows a bar. ValueError if the folder holds another tournament.
     """
+    records = play_in_folder(folder, command_of(tournament), tournament.batches, workers, ray, Bar(progress))
+    return sorted(records, key=lambda record: record.number)
+
+
+def play_in_folder(
+    folder: str | Path,
+    command: dict[str, Any],
+    schedule: Callable[[str], Sequence[Batch]],
+    workers: int,
+    ray: bool | str,
+    bar: Bar,
+    enough: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
+) -> list[GameRecord]:
+    """Play the batches that are missing in `folder`, which is that of `command`; all games that are there then.
+
+    Args:
+        folder: Made if missing.
+        command: All that the games depend on; written to `tournament.json`, or compared with what it says. With an
+            empty "key", that of the folder; where there is none, a new one.
+        schedule: All batches, with the key that it is called with.
+        workers: Processes that play.
+        ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
+        bar: Shows how far it is.
+        enough: Called with the games that were there, then with those of each batch in the order in which they are
+            done; once it says True, no more are played.
+
+    Raises:
+        ValueError: The folder holds something else, or `workers` is none.
+    """
     if workers < 1:
         raise ValueError(f"workers is {workers}: expected at least 1")
+    if ray and command.get("move_seconds") is not None:
+        raise ValueError("move_seconds is given: expected no Ray cluster, whose processes nobody watches")
     folder = Path(folder)
-    batches = tournament.batches()
+    schedule(command.get("key", ""))  # what is wrong with the command is said before anything is written
     folder.mkdir(parents=True, exist_ok=True)
-    claim(folder, command_of(tournament))
-    with games_file(folder) as file:
+    with locked(folder), games_file(folder, command := with_key(folder, command)) as file:
+        batches = schedule(command.get("key", ""))
         records = resume(file, batches)
+        if enough(records):
+            return records
         played = {record.number for record in records}
         missing = [batch for batch in batches if batch.number not in played]
         results: Generator[list[GameRecord], None, None]
         if ray:
             results = play_batches_on_ray(missing, None if ray is True else ray)
         else:
-            results = play_batches(missing, min(workers, max(1, len(missing))))
-        with closing(results), bar(progress, done=len(records), total=sum(map(len, batches))) as update:
+            results = play_batches(missing, workers, command.get("move_seconds"))
+        with closing(results), bar.track(done=len(records), total=sum(map(len, batches))) as update:
             for games in results:
                 append_to(file, games)
                 records += games
+                stop = enough(games)
                 update(games)
-    return sorted(records, key=lambda record: record.number)
+                if stop:
+                    break
+    return records
 
 
 def tournament_records(folder: str | Path) -> list[GameRecord]:
@@ -80,8 +126,21 @@ def command_of(tournament: Tournament) -> dict[str, Any]:
         "boards": list(tournament.boards),
         "opening_moves": tournament.opening_moves,
         "seed": tournament.seed,
+        "key": tournament.key,
         "batch": tournament.batch,
+        "move_seconds": tournament.move_seconds,
     }
+
+
+def with_key(folder: Path, command: dict[str, Any]) -> dict[str, Any]:
+    """The command with a key: its own, that of the folder, or a new one. One without secrets has no key."""
+    if command.get("key") != "":
+        return command
+    there = None
+    with suppress(OSError, ValueError, RecursionError):  # what is wrong with the file, `claim` says
+        there = json.loads((folder / COMMAND).read_text(encoding="utf-8"))
+    known = there.get("key") if isinstance(there, dict) else None
+    return command | {"key": known if known and isinstance(known, str) else secrets.token_hex(16)}
 
 
 def claim(folder: Path, command: dict[str, Any]) -> None:
@@ -123,60 +182,133 @@ def _short(value: Any) -> str:
 
 
 @contextmanager
-def games_file(folder: Path) -> Iterator[FileIO]:
-    """`games.jsonl`, to read and to append to, by one process at a time."""
-    with open(folder / GAMES, "a+b", buffering=0) as file:
-        if sys.platform != "win32":
+def locked(folder: Path) -> Iterator[None]:
+    """Have the folder for this process alone; ValueError that says who has it. The lock ends with the process."""
+    with open(folder / LOCK, "a+", encoding="utf-8") as file:
+        if not _lock(file.fileno()):
+            file.seek(0)
+            holder = printable(file.read().strip() or "one that has just started")
+            raise ValueError(f"another process is playing the tournament in {folder}: {holder}")
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {platform.node()}, since {datetime.now():%Y-%m-%d %H:%M:%S}\n")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the file is now locked by this process."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(descriptor, FAR_AWAY, os.SEEK_SET)  # what is locked cannot be read
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
             import fcntl
 
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ValueError(f"another process is playing the tournament in {folder}") from None
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+@contextmanager
+def games_file(folder: Path, command: dict[str, Any]) -> Iterator[FileIO]:
+    """`games.jsonl` of the tournament that `command` says, to read and to append to. The folder is locked."""
+    claim(folder, command)
+    with open(folder / GAMES, "a+b", buffering=0) as file:
         yield file
 
 
 def resume(file: FileIO, batches: Sequence[Batch]) -> list[GameRecord]:
-    """The games of whole batches; a part of a batch at the end is cut off. RecordError if anything else is amiss."""
-    sizes = {batch.number: len(batch) for batch in batches}
+    """The games of whole batches; a part of a batch at the end is cut off.
+
+    Raises:
+        RecordError: Anything else is amiss: a line that is no record, a game that is not the next one of its batch, or
+            was started otherwise, or that contradicts the rules. The first such line is named.
+    """
+    schedule = {batch.number: batch for batch in batches}
     file.seek(0)
     lines = BytesIO(file.readall()).readlines()
     records = [
         record_of_line(line, file.name, number) for number, line in enumerate(lines, start=1) if line.endswith(b"\n")
     ]
-    kept = 0
+    kept, every = 0, -(-len(records) // MOST_REPLAYED)
     while kept < len(records):
         first = records[kept].number
-        size = sizes.pop(first, 0)
-        some = [record.number for record in records[kept : kept + size]]
-        if not size or some != list(range(first, first + len(some))):
+        batch = schedule.pop(first, None)
+        some = records[kept : kept + (len(batch) if batch else 0)]
+        if not batch or [record.number for record in some] != list(range(first, first + len(some))):
             raise RecordError(f"{file.name}, line {kept + 1}: game {first} is not the next one of a batch")
-        if len(some) < size:
+        for line, (record, opening, seats) in enumerate(
+            zip(some, batch.openings, batch.seats, strict=False), start=kept + 1
+        ):
+            try:
+                check_start(record, batch.game, opening, seats)
+                if line % every == 0:
+                    verify(record)
+            except RecordError as error:
+                raise RecordError(f"{file.name}, line {line}: not a game of this tournament: {error}") from None
+        if len(some) < len(batch):
             break
-        kept += size
+        kept += len(batch)
     if kept < len(lines):
         file.truncate(sum(map(len, lines[:kept])))
     return records[:kept]
 
 
-@contextmanager
-def bar(shown: bool, done: int, total: int) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
-    """A progress bar; what it gives is called with the games that have been played."""
-    if not shown:
-        yield lambda games: None
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
-    with tqdm(total=total, initial=done, unit="game", dynamic_ncols=True) as progress:
-        forfeits = 0
+def check_start(record: GameRecord, game: Game, opening: Opening, seats: Sequence[str]) -> None:
+    """RecordError unless the game was started so, by this version of the package."""
+    scheduled = {
+        "version": __version__,
+        "game": game.name,
+        "options": dict(game.options),
+        "agents": tuple(seats),
+        "seed": opening.seed,
+        "opening": len(opening.moves),
+        "board": opening.board_text(game),
+    }
+    for name, expected in scheduled.items():
+        if (there := getattr(record, name)) != expected:
+            raise RecordError(f"{name} is {printable(repr(there), 100)}: expected {printable(repr(expected), 100)}")
+    if record.moves[: record.opening] != opening.moves:
+        raise RecordError(
+            f"the opening is {printable(' '.join(record.moves[: record.opening]), 100)}: expected "
+            f"{printable(' '.join(opening.moves), 100)}"
+        )
 
-        def update(games: Sequence[GameRecord]) -> None:
-            nonlocal forfeits
-            forfeits += sum(len(record.forfeits) for record in games)
-            if forfeits:
-                progress.set_postfix(forfeits=forfeits, refresh=False)
-            progress.update(len(games))
 
-        yield update
+@dataclass(frozen=True)
+class Bar:
+    """A progress bar over games, if `enabled`; `note` says at any time what stands at its end."""
+
+    enabled: bool
+    note: Callable[[], str] = str
+    open_ended: bool = False
+    """It is not known how many games there will be."""
+
+    @contextmanager
+    def track(self, done: int, total: int) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
+        """Show it while games are played; what this gives is called with those that have been."""
+        if not self.enabled:
+            yield lambda games: None
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
+        with tqdm(total=None if self.open_ended else total, initial=done, unit="game", dynamic_ncols=True) as progress:
+            forfeits = 0
+            progress.set_postfix_str(self.note())
+
+            def update(games: Sequence[GameRecord]) -> None:
+                nonlocal forfeits
+                forfeits += sum(len(record.forfeits) for record in games)
+                notes = [self.note(), f"forfeits={forfeits}" * (forfeits > 0)]
+                progress.set_postfix_str(", ".join(filter(None, notes)), refresh=False)
+                progress.update(len(games))
+
+            yield update

@@ -1,4 +1,4 @@
-"""`pbm animate`: a recorded game as an animated GIF or as a video."""
+"""`pbm animate`: make an animated GIF or a video of a recorded game."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.animation import animate as film_of
+from pbm_envs.render.animation import animate as film_of
 
 from .replay import game_in_line
 
@@ -27,12 +27,12 @@ def animate(
         str | None,
         typer.Option(
             metavar="PLAYER",
-            help="What this seat sees, or `all`; else all of a game that is over, no secrets of others.",
+            help="Draw what this seat sees, or `all`; left out, what is public, or all if the game is over.",
         ),
     ] = None,
     size: Annotated[int, typer.Option(help="Pixels on the longer side.")] = 480,
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
-    seconds: Annotated[float, typer.Option(help="For each position.")] = 0.8,
+    seconds: Annotated[float, typer.Option(help="How long each position is shown.")] = 0.8,
 ) -> None:
     """Make a film of a recorded game.
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import platform
 import random
 from collections.abc import Callable
 from importlib.metadata import version
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
-from pbm_envs import GAMES, Game
+from pbm_envs import Game
+from pbm_envs import games as known_games
+from pbm_envs.envs.factories import make_raw_env
 
-from ..options import game_of
+from ..play.options import parse_game
 from ..search import Search
+from .compare import checkout_of, compare
 from .games import Options
 from .terminal import table
 
 EXAMPLES = """
   pbm bench
   pbm bench chameleon -o size=19 --seconds 2
+  pbm bench curio --compare main
 """
 BATCH = 1000
 SIMULATIONS = 1000
@@ -32,22 +35,32 @@ SIMULATIONS = 1000
 def bench(
     game: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
     options: Options = None,
-    seconds: Annotated[float, typer.Option(min=0, max=3600, help="For each figure, at least.")] = 0.5,
+    seconds: Annotated[float, typer.Option(min=0, max=3600, help="Measure each figure for at least so long.")] = 0.5,
+    base: Annotated[
+        str | None,
+        typer.Option("--compare", metavar="BASE", help="Beside another checkout: its folder, or a git revision."),
+    ] = None,
 ) -> None:
     """Measure speed on this machine.
 
-    On one core: random games a second and their plies, in batches; steps a second of the PettingZoo environment,
-    with the observation of who moves next; simulations a second of the tree search, at the first move.
+    On one core: random games and their plies a second, in batches; steps a second of the PettingZoo environment, with
+    the observation of the next player; simulations a second of the tree search, at the first move.
+
+    With --compare: playouts, and plies with observation and mask, a second, here and in another checkout in turns, and
+    the ratio with its 95% interval.
     """
     if options and game is None:
         raise ValueError("options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'")
     packages = ", ".join(f"{name} {version(name)}" for name in ("pbm-envs", "numpy", "numba", "pettingzoo"))
     print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
     print(f"{packages}\n")
+    if base is not None:
+        _compare(base, list(known_games()) if game is None else [game], options, seconds)
+        return
     columns = ["games/s", "plies/s", "env steps/s", "simulations/s"]
     rows = []
-    for name in GAMES if game is None else [game]:
-        rules = game_of(name, options)
+    for name in known_games() if game is None else [game]:
+        rules = parse_game(name, options)
         games, plies = _rates(seconds, _playouts, rules)
         steps, _ = _rates(seconds, _episode, rules)
         simulations, _ = _rates(seconds, _search, rules)
@@ -55,8 +68,20 @@ def bench(
     table(["", *columns], rows, numbers=columns)
 
 
+def _compare(base: str, names: list[str], options: Options, seconds: float) -> None:
+    rows = []
+    with checkout_of(base) as checkout:
+        for name in names:
+            rules = parse_game(name, options)
+            for one in compare(checkout, rules.name, rules.options, seconds):
+                interval = f"{one.low:.2f} to {one.high:.2f}"
+                rows.append([name, one.work, f"{one.here:,.0f}", f"{one.base:,.0f}", f"{one.ratio:.2f}", interval])
+    columns = ["here, /s", f"{base}, /s", "ratio", "95%"]
+    table(["", "", *columns], rows, numbers=columns)
+
+
 def _rates(seconds: float, work: Callable[[Game], tuple[float, float, float]], game: Game) -> tuple[float, float]:
-    """Both counts of `work` a second of the time that it says; the first call compiles and does not count."""
+    """Return both counts of `work` per second of the time that it reports; the first call only compiles."""
     work(game)
     spent, first, second = 0.0, 0.0, 0.0
     while not spent or spent < seconds:
@@ -66,7 +91,7 @@ def _rates(seconds: float, work: Callable[[Game], tuple[float, float, float]], g
 
 
 def _playouts(game: Game) -> tuple[float, float, float]:
-    """Seconds, games, plies."""
+    """Play random games; return seconds, games, plies."""
     rng = np.random.default_rng()
     states = game.init(BATCH, rng)
     start = perf_counter()
@@ -75,8 +100,8 @@ def _playouts(game: Game) -> tuple[float, float, float]:
 
 
 def _episode(game: Game) -> tuple[float, float, float]:
-    """Seconds, plies; choosing actions is not timed."""
-    env: Any = importlib.import_module(f"pbm_envs.{game.name}_v0").raw_env(**game.options)
+    """Play a game in the environment; return seconds, without those for choosing actions, and plies."""
+    env = make_raw_env(game)
     env.reset()
     spent, plies = 0.0, 0
     observation = env.observe(env.agent_selection)

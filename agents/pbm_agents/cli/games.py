@@ -1,4 +1,4 @@
-"""`pbm games`, and how the commands take the options of a game."""
+"""`pbm games`, and the argument with which commands take the options of a game."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs import GAMES
+from pbm_envs import games as known_games
+from pbm_envs.registry import find_game
 
-from ..options import allowed, class_of, defaults, summary
+from ..play.options import allowed_values, defaults, summary
 from .terminal import table
 
 EXAMPLES = """
@@ -18,19 +19,22 @@ EXAMPLES = """
 
 Options = Annotated[
     list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; as often as needed."),
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; can be repeated."),
 ]
 
 
 def games(game: Annotated[str | None, typer.Argument(help="Only this one.")] = None) -> None:
-    """The games and their options.
+    """List the games and their options.
 
-    With defaults, and what is allowed.
+    With defaults and allowed values.
     """
-    for kind in GAMES.values() if game is None else [class_of(game)]:
+    for kind in known_games().values() if game is None else [find_game(game)]:
         print(f"{kind.name}: {summary(kind)}\n")
         table(
             ["option", "default", "allowed"],
-            [[name, str(value).lower(), allowed(kind.name, name)] for name, value in defaults(kind.name).items()],
+            [
+                [name, str(value).lower(), allowed_values(kind.name, name)]
+                for name, value in defaults(kind.name).items()
+            ],
         )
         print(f"\n{summary(kind.__init__)}\n")

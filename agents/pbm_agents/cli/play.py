@@ -1,4 +1,4 @@
-"""`pbm play`: persons and agents at one board, in a terminal or a pipe."""
+"""`pbm play`: games of persons and agents in a terminal or through a pipe."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import typer
 
 from pbm_envs.records import RESIGN, append_records
 
-from ..agent import Agent
 from ..arena import Opening
-from ..names import make_agent
-from ..options import game_of
-from ..play.session import AGENT, Session, seats
+from ..play.options import parse_game
+from ..play.session import DEFAULT_AGENT, Session, seats
+from ..players.agent import Agent
+from ..players.names import make_agent
 from .games import Options
 from .terminal import hand_over, keyboard, read_line
 
@@ -39,32 +39,34 @@ COMMANDS = ("moves", "board", "hint", "undo", RESIGN, "save", "quit", "help")
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur.")],
+    game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
     players: Annotated[
         list[str] | None,
-        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {AGENT}."),
+        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {DEFAULT_AGENT}."),
     ] = None,
     options: Options = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The same set-up and the same luck again.")] = None,
-    board: Annotated[str | None, typer.Option(help="Start from this board, in a game that has such texts.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same game.")] = None,
+    board: Annotated[str | None, typer.Option(help="Start from this board, in games that have such texts.")] = None,
     moves: Annotated[str, typer.Option(help="Start after these moves, separated by blanks.")] = "",
-    hint: Annotated[str, typer.Option(metavar="AGENT", help="Who is asked for hints.")] = AGENT,
+    hint: Annotated[str, typer.Option(metavar="AGENT", help="The agent that gives hints.")] = DEFAULT_AGENT,
     save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the game there when it is left.")] = None,
     pause: Annotated[float, typer.Option(min=0, max=3600, help="Seconds after each move of an agent.")] = 0,
 ) -> None:
     """Play a game, or watch one.
 
-    You type moves; `help` lists what else. You see what your seat can know. Several persons pass the keyboard on;
-    agents among themselves play for you to watch, and you see everything. Moves may come from a pipe.
+    Type moves, or `help` for the other commands. You see what your seat can know. Several persons pass the keyboard on.
+    If only agents play, you watch and see everything. Moves may come from a pipe.
     """
-    rules, adviser = game_of(game, options), make_agent(hint)
+    rules, adviser = parse_game(game, options), make_agent(hint)
     if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
         raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
-    chosen = secrets.randbelow(2**32) if seed is None else seed
+    chosen = secrets.randbits(63) if seed is None else seed
     session = Session(rules, seats(rules, players or []), Opening(chosen, board, tuple(moves.split())))
-    print(f"{rules!r}, seed {chosen}")
+    print(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
     print("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
     _run(session, adviser, pause)
+    if seed is None:
+        print(f"seed {chosen}")  # not before: whoever knows it can set up what is hidden
     if save is not None:
         try:
             _save(session, str(save))
@@ -74,7 +76,7 @@ def play(
 
 
 def _run(session: Session, adviser: Agent, pause: float) -> None:
-    """Until the game is over or the persons leave."""
+    """Run the game until it is over or the persons leave."""
     seated = None
     if not session.persons:
         _show(session)
@@ -83,11 +85,11 @@ def _run(session: Session, adviser: Agent, pause: float) -> None:
             if session.done or session.mover in session.persons:
                 seated = _change_seats(session, seated)
                 _show(session)
-                while not _obey(_typed(session), session, adviser):
+                while not _carry_out(_next_line(session), session, adviser):
                     pass
             else:
                 mover = session.mover
-                print(f"\nplayer_{mover} ({session.players[mover]}): {session.ask()}")
+                print(f"\nplayer_{mover} ({session.players[mover]}): {session.play_agent_move()}")
                 if not session.persons:
                     _show(session)
                 time.sleep(pause)
@@ -96,31 +98,31 @@ def _run(session: Session, adviser: Agent, pause: float) -> None:
 
 
 def _show(session: Session) -> None:
-    """To a person whose turn it is, what that seat can know; in the end and to those who watch, everything."""
+    """Print the position as the person to move can know it; in the end, and if only agents play, all of it."""
     everything = session.done or not session.persons
     print(f"\n{session.game.to_text(session.state if everything else session.view(session.mover))}\n")
 
 
 def _change_seats(session: Session, seated: int | None) -> int | None:
-    """Who sits before the screen now: another person than `seated` must not see what that one saw."""
+    """Return the seat of the person at the screen now, after hiding from them what the person in `seated` saw."""
     if session.done or session.game.perfect_information or len(session.persons) == 1 or seated == session.mover:
         return seated
     if seated is not None and keyboard():
-        print(f"\n{session.game.to_text(session.view(seated))}\n")  # what the move has come to
+        print(f"\n{session.game.to_text(session.view(seated))}\n")  # the result of the move
     hand_over(f"player_{session.mover}", first=seated is None)
     return session.mover
 
 
-def _typed(session: Session) -> str:
-    """The next line. EOFError where there are no more."""
+def _next_line(session: Session) -> str:
+    """Read the next line; EOFError if there is none."""
     if session.done:
         return read_line("over> ", COMMANDS)
     legal = [session.game.action_to_string(action) for action in session.legal()]
     return read_line(f"player_{session.mover}> ", [*legal, *COMMANDS])
 
 
-def _obey(line: str, session: Session, adviser: Agent) -> bool:
-    """Do what was typed; whether to show the board. EOFError to leave."""
+def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
+    """Carry out a line that was typed; return whether to show the board again. EOFError means to leave."""
     word, _, rest = line.partition(" ")
     word = word.lower()
     try:

@@ -1,4 +1,4 @@
-"""`pbm rate`: the tables and plots of a tournament, from its records."""
+"""`pbm rate`: tables and plots of a tournament, from its records."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
+from pbm_envs.core.printable import printable
 from pbm_envs.records import UNFINISHED, GameRecord, read_records
 
 from ..arena import (
     HeadToHead,
     Standing,
     by_game,
-    circles,
+    connected_groups,
     head_to_head,
     plot_head_to_head,
     plot_ratings,
@@ -37,28 +38,28 @@ ALL_GAMES = "all games"
 
 def rate(
     sources: Annotated[list[Path], typer.Argument(metavar="SOURCE", help="Folders of tournaments, or records.")],
-    anchor: Annotated[str | None, typer.Option(metavar="AGENT", help="Who has strength 0; else the mean has.")] = None,
+    anchor: Annotated[str | None, typer.Option(metavar="AGENT", help="Who has strength 0; left out, the mean.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write tables as CSV and plots as PNG and SVG there.")
     ] = None,
 ) -> None:
     """Rate the agents of tournaments.
 
-    Elo strengths with 95% intervals, results head to head, by seat, plies and seconds per move; each game for itself,
-    and all together if the same agents have played them.
+    Prints Elo strengths with 95% intervals, head-to-head results, scores by seat, plies and seconds per move: for each
+    game, and for all games together if the same agents have played them.
     """
     records = [record for source in sources for record in _read(source)]
     tables = report(records, anchor)
     if out is not None:
         try:
             paths = _write(out, tables)
-        except OSError as error:  # a full disk does not say whose
+        except OSError as error:  # the error of a full disk names no file
             raise OSError(error.errno, error.strerror, error.filename or str(out)) from error
         print(f"\nwritten: {', '.join(map(str, paths))}")
 
 
 def _write(out: Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> list[Path]:
-    """All tables and plots; their files."""
+    """Write all tables and plots; return their files."""
     out.mkdir(parents=True, exist_ok=True)
     paths = write_csv(out, tables)
     for title, (rows, meetings) in tables.items():
@@ -69,7 +70,18 @@ def _write(out: Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> l
 
 
 def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str, tuple[list[Standing], HeadToHead]]:
-    """Print the tables of each game, and of all together if there are several of the same agents; what was printed."""
+    """Print the tables of each game, and of all games together if the same agents have played several.
+
+    Args:
+        records: The games; unfinished ones do not count.
+        anchor: The agent with strength 0.
+
+    Returns:
+        The tables by title.
+
+    Raises:
+        ValueError: If no game is finished, or the anchor has not played.
+    """
     records = [record for record in records if record.ending != UNFINISHED]
     if not records:
         raise ValueError("no game has been played to its end: there is nothing to rate")
@@ -78,20 +90,20 @@ def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str
         raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
     parts = by_game(records)
     fields = {tuple(sorted({agent for record in some for agent in record.agents})) for some in parts.values()}
-    if len(parts) > 1 and len(fields) == 1:  # strengths of games that others have played say nothing together
+    if len(parts) > 1 and len(fields) == 1:  # else the strengths could not be compared
         parts[ALL_GAMES] = list(records)
     tables = {}
     for title, some in parts.items():
         rows = standings(some, anchor if any(anchor in record.agents for record in some) else None)
         tables[title] = rows, head_to_head(some, [row.agent for row in rows])
         by_seat = "" if title == ALL_GAMES else f"; by seat {_percents(seat_scores(some).tolist())}"
-        print(f"\n{title}: {len(some)} games{by_seat}\n")
+        print(f"\n{printable(title)}: {len(some)} games{by_seat}\n")
         _print_standings(rows, title == ALL_GAMES)
         print()
         _print_meetings(tables[title][1])
         for agent, (count, reason) in _forfeits(some).items():
-            print(f"\n{agent} forfeited {count} times, first: {reason}")
-        if len(apart := circles(some)) > 1:
+            print(f"\n{printable(agent)} forfeited {count} times, first: {printable(reason)}")
+        if len(apart := connected_groups(some)) > 1:
             print(f"\nThese have not met, and their strengths cannot be compared: {'; '.join(map(', '.join, apart))}")
     return tables
 
@@ -101,7 +113,7 @@ def _read(source: Path) -> list[GameRecord]:
 
 
 def _forfeits(records: Sequence[GameRecord]) -> dict[str, tuple[int, str]]:
-    """Who forfeited how often, and the first reason."""
+    """Return how often each agent forfeited, and its first reason."""
     found: dict[str, tuple[int, str]] = {}
     for record in records:
         for forfeit in record.forfeits:
@@ -116,7 +128,7 @@ def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:
     cells = [
         [
             str(k),
-            row.agent,
+            printable(row.agent),
             f"{round(row.rating.value):+}",
             "" if row.rating.low == row.rating.high else f"{round(row.rating.low):+} to {round(row.rating.high):+}",
             *(str(count) for count in (row.games, row.wins, row.draws, row.losses)),
@@ -130,16 +142,16 @@ def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:
     ]
     left_out = {name for name in columns if name == "forfeits" and not any(row.forfeits for row in rows)}
     left_out |= {"by seat"} if mixed else set()
-    shown = [k for k, name in enumerate(columns) if name not in left_out]
-    names = [columns[k] for k in shown]
-    table(names, [[row[k] for k in shown] for row in cells], numbers=[name for name in names if name != "agent"])
+    kept = [k for k, name in enumerate(columns) if name not in left_out]
+    names = [columns[k] for k in kept]
+    table(names, [[row[k] for k in kept] for row in cells], numbers=[name for name in names if name != "agent"])
 
 
 def _print_meetings(meetings: HeadToHead) -> None:
-    """Scores in percent, the agents under their numbers."""
+    """Print scores in percent, with agents numbered."""
     numbers = [str(k) for k in range(1, len(meetings.agents) + 1)]
     rows = [
-        [number, agent, *("" if math.isnan(score) else f"{100 * score:.0f}" for score in scores)]
+        [number, printable(agent), *("" if math.isnan(score) else f"{100 * score:.0f}" for score in scores)]
         for number, agent, scores in zip(numbers, meetings.agents, meetings.scores.tolist(), strict=True)
     ]
     table(["", "score in % against", *numbers], rows, numbers=["", *numbers])

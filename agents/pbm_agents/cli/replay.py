@@ -1,4 +1,4 @@
-"""`pbm replay`: records through the rules, and games move by move."""
+"""`pbm replay`: check records against the rules, and show games move by move."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.records import GameRecord, game_of, record_of_line, verify
+from pbm_envs.core.printable import printable
+from pbm_envs.records import GameRecord, record_of_line, verify
 from pbm_envs.records import replay as positions
 
 from ..arena.tournament import GAMES
@@ -27,12 +28,13 @@ def replay(
     show: Annotated[int | None, typer.Option(metavar="N", min=1, help="Show the game in line N, move by move.")] = None,
     ply: Annotated[int | None, typer.Option(min=0, help="With --show: only the position after this ply.")] = None,
     seen_by: Annotated[
-        int | None, typer.Option(metavar="PLAYER", min=0, help="With --show: what this seat sees; else all is shown.")
+        int | None,
+        typer.Option(metavar="PLAYER", min=0, help="With --show: only what this seat sees."),
     ] = None,
 ) -> None:
     """Play records again, and check moves and results.
 
-    Exit code 1, and a line with the ply and the reason for each, if some do not replay.
+    If some contradict the rules, prints a line with the ply and the reason for each, and exits with code 1.
     """
     if show is not None:
         _show(game_in_line(source, show), ply, seen_by)
@@ -46,14 +48,14 @@ def replay(
             verify(GameRecord.from_json(line.decode()))
         except ValueError as error:
             wrong += 1
-            print(f"{path}, line {number}: {error}")
+            print(f"{path}, line {number}: {printable(error)}")
     print(f"{len(lines) - wrong} of {len(lines)} games replay")
     if wrong:
         raise typer.Exit(1)
 
 
 def game_in_line(source: Path, number: int) -> GameRecord:
-    """The record in a line, counted from 1, of a file or of a tournament's."""
+    """Return the record in a line, counted from 1, of a file or of a tournament's folder."""
     path, lines = _lines(source)
     if number > len(lines):
         raise ValueError(f"{path} has {len(lines)} lines: there is no game in line {number}")
@@ -66,22 +68,24 @@ def _lines(source: Path) -> tuple[Path, list[bytes]]:
 
 
 def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
-    """Every position, or that after `ply`."""
-    game = game_of(record)
+    """Print every position, or the one after `ply`."""
+    game = record.rules()
     if seen_by is not None and seen_by >= game.num_players:
         raise ValueError(f"--seen-by {seen_by}: expected 0..{game.num_players - 1}")
     if ply is not None and ply > record.plies:
         raise ValueError(f"--ply {ply}: the game has {record.plies}")
     print(f"{game!r}, seed {record.seed}")
     for seat, agent in enumerate(record.agents):
-        print(f"player_{seat}: {agent}")
-    reasons = {forfeit.ply: f" (forfeit: {forfeit.reason})" for forfeit in record.forfeits}
+        print(f"player_{seat}: {printable(agent)}")
+    reasons = {forfeit.ply: f" (forfeit: {printable(forfeit.reason)})" for forfeit in record.forfeits}
     mover = 0
     for number, state in enumerate(positions(record)):
         if ply is None or number == ply:
             if number:
                 given = ", given" if number <= record.opening else ""
-                print(f"\n{number}. player_{mover}: {record.moves[number - 1]}{given}{reasons.get(number, '')}")
+                print(
+                    f"\n{number}. player_{mover}: {printable(record.moves[number - 1])}{given}{reasons.get(number, '')}"
+                )
             print("\n" + game.to_text(state if seen_by is None else game.view(state, seen_by)))
         mover = int(state["to_move"][0])
     results = ", ".join(f"player_{seat} {value:+g}" for seat, value in enumerate(record.returns))

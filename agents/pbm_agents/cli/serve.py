@@ -1,4 +1,4 @@
-"""`pbm serve`: boards to click on, in the browser."""
+"""`pbm serve`: boards to click on in the browser."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ..options import game_of
-from ..play.session import AGENT, seats
+from ..play.options import parse_game
+from ..play.session import DEFAULT_AGENT, seats
 from .games import Options
 
 EXAMPLES = """
@@ -21,27 +21,29 @@ PORT = 8765
 
 
 def serve(
-    game: Annotated[str, typer.Argument(help="chameleon, curio, trinim or unlur, to begin with.")] = "chameleon",
+    game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, to begin with.")] = "chameleon",
     players: Annotated[
         list[str] | None,
-        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {AGENT}."),
+        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {DEFAULT_AGENT}."),
     ] = None,
     options: Options = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The same set-up and the same luck again.")] = None,
-    board: Annotated[str | None, typer.Option(help="Start from this board, in a game that has such texts.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same game.")] = None,
+    board: Annotated[str | None, typer.Option(help="Start from this board, in games that have such texts.")] = None,
     moves: Annotated[str, typer.Option(help="Start after these moves, separated by blanks.")] = "",
     hint: Annotated[
         str | None,
-        typer.Option(metavar="AGENT", help=f"The adviser. Left out: as the opponent, if that searches, else {AGENT}."),
+        typer.Option(
+            metavar="AGENT", help=f"The adviser. Left out: as the opponent, if that searches, else {DEFAULT_AGENT}."
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; the default lets in this machine only.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = PORT,
+    host: Annotated[str, typer.Option(help="Where to listen; by default only this machine can connect.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")] = PORT,
     open: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,  # noqa: A002
 ) -> None:
     """Play in the browser.
 
-    Serves a page with a board to click on until Ctrl-C. Every tab is a game of its own, which ends when the tab is
-    closed or loaded anew; other games, seats and agents are chosen there. You see what your seat can know.
+    Serves a page with a board to click on until Ctrl-C. Every tab has a game of its own, which ends when the tab is
+    closed or reloaded; other games, seats and agents can be chosen there. You see what your seat can know.
     """
     try:
         from ..play.start import Start
@@ -50,9 +52,9 @@ def serve(
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "websockets"):
             raise
         raise ImportError(f"serve needs {error.name}, of the extra `serve`: pip install 'pbm-envs[serve]'") from None
-    rules = game_of(game, options)
+    rules = parse_game(game, options)
     start = Start(rules, seats(rules, players or []), seed, board, tuple(moves.split()), hint)
-    start.session()  # an error now, and not in the page
+    start.session()  # raises errors here rather than in the page
     listening = listen(host, port)
     logging.basicConfig(format="pbm: %(message)s")
     if not is_loopback(host):

@@ -1,4 +1,4 @@
-"""Terminal or pipe: tables without colours and uncut in a pipe, lines with completion where there is a keyboard."""
+"""Input and output in a terminal or a pipe: tables, lines with completion, and a screen that changes hands."""
 
 from __future__ import annotations
 
@@ -17,11 +17,17 @@ else:
 
 PIPE_WIDTH = 1000
 CLEAR = "\033[H\033[2J\033[3J"
-"""Also what can be scrolled back to."""
+"""Clears the screen and what can be scrolled back to."""
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
-    """Print a table; the columns named in `numbers` stand to the right."""
+    """Print a table, in a pipe without cutting lines.
+
+    Args:
+        columns: The headings.
+        rows: The cells of each row.
+        numbers: The headings of columns that are aligned to the right.
+    """
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         grid.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
@@ -34,11 +40,17 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequen
 
 
 def keyboard() -> bool:
+    """Return whether a person sits at a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def read_line(prompt: str, words: Sequence[str]) -> str:
-    """The next line without blanks around it, echoed if from a pipe; or EOFError. Tab completes to one of `words`."""
+    """Read a line, without blanks around it; EOFError if there is none.
+
+    Args:
+        prompt: What is printed before it.
+        words: What the Tab key completes to.
+    """
     if keyboard():
         if READLINE:
             _complete(words)
@@ -53,7 +65,12 @@ def read_line(prompt: str, words: Sequence[str]) -> str:
 
 
 def hand_over(name: str, first: bool) -> None:
-    """Clear the screen between two players, so that neither sees what the other saw; in a pipe, a line between them."""
+    """Clear the screen between two persons, so that neither sees what the other saw; in a pipe, print a line.
+
+    Args:
+        name: The player whose turn it is.
+        first: Whether nobody has been at the screen before.
+    """
     if not keyboard():
         print(f"\n{'-' * 40} {name}")
         return

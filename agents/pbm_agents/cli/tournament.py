@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs import Game
-
 from ..arena import FORMS, Tournament, play_tournament
-from ..options import game_of
+from ..play.options import parse_game_with_options
 from .rate import report
 
 EXAMPLES = """
@@ -20,7 +18,7 @@ EXAMPLES = """
 """
 GAMES = Annotated[
     list[str],
-    typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="A game; several: as often as needed."),
+    typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="A game; can be repeated."),
 ]
 AGENTS = Annotated[
     list[str], typer.Option("--agent", "-a", metavar="AGENT", help="An agent by name; at least two of them.")
@@ -36,34 +34,37 @@ def tournament(
     form: Annotated[str, typer.Option(metavar="FORM", help=f"Who meets whom: {', '.join(FORMS)}.")] = FORMS[0],
     openings: Annotated[int, typer.Option(help="Openings of each game; each is played from all seats.")] = 10,
     board: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A board to start from; as often as needed.")
+        list[str] | None, typer.Option(metavar="TEXT", help="A board to start from; can be repeated.")
     ] = None,
     opening_moves: Annotated[int, typer.Option(help="Random moves that each opening begins with.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the first opening; the others follow.")] = 0,
-    batch: Annotated[int, typer.Option(help="Games that are played, and written, at once.")] = 32,
+    seed: Annotated[int, typer.Option(help="The seed of the first opening; the others count up from it.")] = 0,
+    key: Annotated[
+        str, typer.Option(metavar="TEXT", help="The secret of another tournament's folder, to play its games again.")
+    ] = "",
+    batch: Annotated[int, typer.Option(help="Games that are played and written together.")] = 32,
     workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
+    move_seconds: Annotated[
+        float | None, typer.Option(metavar="LIMIT", help="An agent that takes longer for a move forfeits the game.")
+    ] = None,
     ray: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
     ] = None,
 ) -> None:
     """Let agents play a tournament, and rate them.
 
-    Stopped in whatever way, the same command goes on with it; the games do not depend on the workers.
-    `pbm rate FOLDER` shows the tables again, and writes them, with plots.
+    However it was stopped, the same command goes on with it. The games do not depend on the number of workers.
+    `pbm rate FOLDER` prints the tables again and writes them, with plots.
     """
     chosen = Tournament(
-        games=tuple(_game(text) for text in games),
+        games=tuple(parse_game_with_options(text) for text in games),
         agents=tuple(agents),
         form=form,
         openings=openings,
         boards=tuple(board or ()),
         opening_moves=opening_moves,
         seed=seed,
+        key=key,
         batch=batch,
+        move_seconds=move_seconds,
     )
     report(play_tournament(chosen, folder, workers, ray or False, progress=True))
-
-
-def _game(text: str) -> Game:
-    name, _, options = text.partition(":")
-    return game_of(name, options.split(",") if options else None)

@@ -1,4 +1,4 @@
-"""Games with persons: the session that the terminal, the page of `pbm serve` and the widget of Jupyter share."""
+"""Games of persons against agents: the session that the terminal, the web page and the Jupyter widget share."""
 
 from .session import PERSON, Session, seats
 

@@ -1,4 +1,4 @@
-"""A game between persons and agents with a way back. It reads and prints nothing."""
+"""A game of persons and agents, with hints, undo and records. It reads and prints nothing: boards are built on it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, remove_player
+from pbm_envs.core.streams import stream
+from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record
 
-from ..agent import Agent, Views
 from ..arena import Opening
-from ..arena.match import ask
-from ..mcts import SearchAgent
-from ..names import make_agent
+from ..arena.match import ask_in_game
+from ..players.agent import Agent, AnyAgent, Views
+from ..players.names import make_agent
+from ..players.search_agents import SearchAgent
 from ..search import SearchResult
 
 PERSON = "person"
-AGENT = "mcts:simulations=1000"
-"""Who sits where nobody was named, and who is asked for advice."""
-WORLDS = 1000
-"""Worlds in which `undo` looks whether something has become known."""
+DEFAULT_AGENT = "mcts:simulations=1000"
+"""The agent in seats for which none was named, and the adviser where none was named."""
+UNDO_WORLDS = 1000
+"""Worlds that `undo` draws to find out whether a person has learned something hidden since."""
 
 
 def seats(game: Game, players: Sequence[str]) -> tuple[str, ...]:
-    """Who sits where, if `players` were named: a person in the first free seat if they are all agents, then AGENT.
+    """Fill the seats that were left out: with a person if only agents were named, then with DEFAULT_AGENT.
 
     >>> from pbm_envs import Trinim
     >>> seats(Trinim(num_players=3), ["random"])
@@ -33,20 +34,33 @@ def seats(game: Game, players: Sequence[str]) -> tuple[str, ...]:
     if len(players) > game.num_players:
         raise ValueError(f"{len(players)} players are given: expected at most {game.num_players} in {game!r}")
     persons = [] if PERSON in players else [PERSON]
-    return tuple([*players, *persons, *[AGENT] * game.num_players][: game.num_players])
+    return tuple([*players, *persons, *[DEFAULT_AGENT] * game.num_players][: game.num_players])
 
 
 class Session:
-    """One game. `players` are by seat: PERSON or an agent's name."""
+    """One game, from an opening.
+
+    Positions are never changed in place, so another thread may read the game while an agent thinks.
+    """
 
     def __init__(self, game: Game, players: Sequence[str], opening: Opening) -> None:
+        """Set the game up.
+
+        Args:
+            game: The rules.
+            players: By seat, PERSON or the name of an agent.
+            opening: The seed, board and moves that the game starts from.
+
+        Raises:
+            ValueError: If an agent's name or the opening is wrong.
+        """
         self.game = game
         self.players = tuple(players)
         self.persons = [seat for seat, name in enumerate(players) if name == PERSON]
         self._opening = opening
         self._agents: dict[int, Agent] = {k: make_agent(name) for k, name in enumerate(players) if name != PERSON}
-        # what hints and undo draw does not change how the agents play
-        self._rng, self._aside = map(np.random.default_rng, np.random.SeedSequence(opening.seed).spawn(2))
+        # hints and undo draw from a generator of their own, so that they do not change how the agents play
+        self._rng, self._side_rng = (stream("", purpose, opening.seed) for purpose in ("agents", "hints"))
         self._start, state = opening.position(game)
         self._positions = [state]
         self._moves: list[str] = []
@@ -55,7 +69,7 @@ class Session:
 
     @property
     def state(self) -> Views:
-        """The position, a batch of one."""
+        """The current position, a batch of one."""
         return self._positions[-1]
 
     @property
@@ -68,19 +82,19 @@ class Session:
 
     @property
     def moves(self) -> list[tuple[str, int | None]]:
-        """All so far, and who played each; None for those that the game was started with."""
+        """All moves so far, each with the player who made it, or None if the game was started with it."""
         return [*((move, None) for move in self._opening.moves), *zip(self._moves, self._movers, strict=True)]
 
     def view(self, player: int) -> Views:
         return self.game.view(self.state, player)
 
     def legal(self) -> list[int]:
-        """The legal actions of the player to move, as that player knows them."""
+        """Return the legal actions of the player to move, from that player's view."""
         return np.flatnonzero(self.game.legal_action_mask(self.view(self.mover))[0]).tolist()
 
     def play(self, text: str) -> None:
-        """The move of the player to move; ValueError if it is none or illegal. Everyone may resign (A2)."""
-        if text.strip().lower() == RESIGN and self.game.resign < 0:
+        """Make a move for the player to move, who may always resign (A2); ValueError if it is illegal."""
+        if text.strip().lower() == RESIGN and self.game.resign_action < 0:
             self._remove("resigned")
             return
         action = self.game.string_to_action(text)
@@ -89,37 +103,51 @@ class Session:
             raise ValueError(f"{self.game.action_to_string(action)!r} is illegal here: expected one of {some}")
         self._step(action)
 
-    def ask(self) -> str:
-        """Let the agent to move play; what it played. It forfeits if it fails."""
-        return self.answer(self.think())
+    def play_agent_move(self) -> str:
+        """Let the agent to move choose and play; return the move as text. An agent that fails forfeits."""
+        return self.finish_turn(self.choose_action())
 
-    def think(self) -> int | str:
-        """The action of the agent to move, or why it fails. It only reads the game: another thread may, meanwhile."""
-        [thought] = ask(self._agents[self.mover], self.game, self.view(self.mover), self._rng)
-        return thought
+    def choose_action(self) -> int | str:
+        """Return the action that the agent to move chooses, or the reason why it fails. The game does not change."""
+        [choice] = self._ask(self._agents[self.mover], self._rng)
+        return choice
 
-    def answer(self, thought: int | str) -> str:
-        """Play what `think` gave; what was played. Who fails forfeits."""
-        if isinstance(thought, str):
-            self._remove(thought)
-            return f"nothing and forfeits: {thought}"
-        self._step(thought)
+    def finish_turn(self, choice: int | str) -> str:
+        """Play what `choose_action` returned, or let the agent forfeit; return what happened, for people."""
+        if isinstance(choice, str):
+            self._remove(choice)
+            return f"nothing and forfeits: {choice}"
+        self._step(choice)
         return self._moves[-1]
 
     def hint(self, agent: Agent) -> str:
-        """What `agent` would play, from what the player to move knows; ValueError if it fails."""
-        [answer] = ask(agent, self.game, self.view(self.mover), self._aside)
-        if isinstance(answer, str):
-            raise ValueError(f"no hint: {answer}")
-        return self.game.action_to_string(answer)
+        """Return the move that `agent` would make with the view of the player to move; ValueError if it fails."""
+        [choice] = self._ask(agent, self._side_rng)
+        if isinstance(choice, str):
+            raise ValueError(f"no hint: {choice}")
+        return self.game.action_to_string(choice)
+
+    def _ask(self, agent: AnyAgent, rng: np.random.Generator) -> list[int | str]:
+        """Ask about the current position; an agent with memory has seen its earlier turns, undone moves aside."""
+        past = [
+            self.game.view(position, self.mover)
+            for position in self._positions[:-1]
+            if position["to_move"][0] == self.mover
+        ]
+        return ask_in_game(agent, self.game, past, self.view(self.mover), rng)
 
     def analyse(self, agent: SearchAgent) -> SearchResult:
-        """What `agent` makes of the position, from what the player to move knows."""
-        return agent.analyse(self.game, self.view(self.mover), self._aside)[0]
+        """Search the position with the view of the player to move."""
+        return agent.analyse(self.game, self.view(self.mover), self._side_rng)[0]
 
     def undo(self) -> list[str]:
-        """Take back the last move of a person and all since; the moves taken back. ValueError where there is none, or
-        where a person has learned something since: then the game would not be the same again.
+        """Take back the last move of a person and all moves since.
+
+        Returns:
+            The moves that were taken back.
+
+        Raises:
+            ValueError: If there is no such move, or if a person has learned something hidden since.
         """
         own = [ply for ply, mover in enumerate(self._movers) if mover in self.persons]
         if not own:
@@ -136,6 +164,7 @@ class Session:
         return undone
 
     def record(self) -> GameRecord:
+        """Return the record of the game so far."""
         return make_record(
             self.game,
             self._start,
@@ -158,7 +187,7 @@ class Session:
 
     def _remove(self, reason: str) -> None:
         state, mover = self.state.copy(), self.mover
-        remove_player(self.game, state)
+        self.game.remove_player(state)
         self._forfeits.append(Forfeit(self._given + len(self._moves) + 1, mover, reason))
         self._push(state, mover, RESIGN)
 
@@ -168,13 +197,17 @@ class Session:
         self._moves.append(move)
 
     def _has_learned(self, player: int, then: int) -> bool:
-        """Whether `player` knows more now: of WORLDS possible `then`, some cannot have come to what they see."""
+        """Return whether `player` has learned something since ply `then`.
+
+        Worlds that were possible then are played on with the moves made since. If one of them makes a move illegal, or
+        looks different now, the player can rule it out and so knows more.
+        """
         game, before = self.game, self.game.view(self._positions[then], player)
-        worlds = game.determinize(np.repeat(before, WORLDS), self._aside)
+        worlds = game.determinize(np.repeat(before, UNDO_WORLDS), self._side_rng)
         for move in self._moves[then:]:
             try:
-                game.step(worlds, np.full(WORLDS, game.string_to_action(move)))
-            except ValueError:  # impossible in one of them
+                game.step(worlds, np.full(UNDO_WORLDS, game.string_to_action(move)))
+            except ValueError:  # illegal in one of the worlds
                 return True
         seen, now = game.view(worlds, player), self.view(player)
         same = all((seen[field] == now[field]).all() for field in game.dtype.names or ())

@@ -1,18 +1,19 @@
-"""A board to click on, without the board: what the persons before it are shown, and what becomes of what they do.
+"""The protocol of a board to click on: messages in, messages out.
 
-Messages are JSON objects, the same over the socket of `pbm serve` and in Jupyter. A person sends
+Messages are JSON objects, the same over the web socket of `pbm serve` and in Jupyter. A person sends
 
-    {"do": "hello", "theme": "dark"}     everything again; `theme` is that of the pictures
+    {"do": "hello", "theme": "dark"}     asks for everything again; `theme` is that of the pictures
     {"do": "play", "move": "c4x"}        or "resign"
-    {"do": "undo"}  {"do": "hint"}       the adviser's move
-    {"do": "heat"}                       the adviser's thinking, over the position; once more: without
-    {"do": "save"}                       the record
-    {"do": "hide"}  {"do": "sit"}        several persons, hidden pieces: leave the board, sit down before it
+    {"do": "undo"}                       takes back a move
+    {"do": "hint"}                       asks for the adviser's move
+    {"do": "heat"}                       draws the adviser's search over the position, or removes it again
+    {"do": "save"}                       asks for the record
+    {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
     {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}
 
-and is sent {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, moves, what is
-legal), {"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. All of it is computed
-from the view of who sits before the board, until the game is over.
+and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
+{"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. Until the game is over, all of
+it is computed from the view of the person at the board.
 """
 
 from __future__ import annotations
@@ -25,29 +26,29 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, Literal, final
 
-from pbm_envs import GAMES
+from pbm_envs import games as known_games
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
-from ..mcts import SearchAgent
+from ..players.search_agents import SearchAgent
 from ..search import SearchResult
+from .messages import belongs_to_another_person, position
 from .session import PERSON, Session
-from .shown import hands_over, position
-from .start import AGENTS, Message, Start, form, ordered, text_of
+from .start import SUGGESTED_AGENTS, Message, Start, game_form, parse_start, text_of
 
-MOST_WAITING = 32
-"""Messages that wait; further ones are dropped."""
-MOST_THOUGHTS = 4
-"""Agents that think at once, those of games that were left included."""
+MAX_WAITING_MESSAGES = 32
+"""Messages that may wait; further ones are dropped."""
+MAX_THINKING_AGENTS = 4
+"""Agents that may think at once, including those of games that were left."""
 
 _log = logging.getLogger(__name__)
 _warnings = threading.Lock()
-"""Held by who catches warnings, which Python does for all threads at once."""
+"""Held while warnings are caught, since Python catches them for all threads at once."""
 
 
 @dataclass(frozen=True)
 class Thought:
-    """What has come of thinking about a game."""
+    """The result of an agent's thinking about a game, or the exception that it raised."""
 
     session: Session
     kind: Literal["answer", "hint", "heat"]
@@ -56,12 +57,18 @@ class Thought:
 
 @final
 class Table:
-    """One board. It obeys in a thread of its own, and agents think in further ones, so that nobody waits for them."""
+    """One board. It handles messages in a thread of its own, and agents think in further threads."""
 
     def __init__(
         self, send: Callable[[Message], None], start: Start, own_agents: Collection[str] | None = None
     ) -> None:
-        """`send` is called in another thread, message by message; `own_agents` as for `ordered`."""
+        """Start the game and the thread.
+
+        Args:
+            send: Called with each message to the person, in another thread.
+            start: The first game.
+            own_agents: As in `parse_start`.
+        """
         self._send = send
         self._own_agents = own_agents
         self._inbox: SimpleQueue[object] = SimpleQueue()
@@ -82,16 +89,16 @@ class Table:
         return self._record
 
     def receive(self, message: object) -> None:
-        """Obey soon. Whatever is wrong with the message, the person is told."""
-        if self._inbox.qsize() < MOST_WAITING:
+        """Handle a message soon. If anything is wrong with it, the person gets a message that says so."""
+        if self._inbox.qsize() < MAX_WAITING_MESSAGES:
             self._inbox.put(message)
 
     def close(self) -> None:
-        """Leave the game: nothing is sent any more, and what an agent comes to think of is dropped."""
+        """Leave the game: nothing is sent any more, and the results of agents that still think are dropped."""
         self._closed.set()
         self._inbox.put(None)
 
-    # In the table's own thread.
+    # All that follows runs in the table's own thread.
 
     def _work(self) -> None:
         while True:
@@ -100,21 +107,21 @@ class Table:
                 return
             try:
                 if isinstance(message, Thought):
-                    self._hear(message)
+                    self._use_thought(message)
                 else:
-                    self._obey(message)
+                    self._handle(message)
             except (ValueError, ImportError) as error:
-                self._tell("error", text=str(error))
+                self._reply("error", text=str(error))
             except Exception:
                 _log.exception("a board failed at %.200r", message)
-                self._tell("error", text="that failed, which is a mistake in the program: its log says more")
+                self._reply("error", text="that failed, which is a mistake in the program: its log says more")
 
-    def _tell(self, kind: str, **rest: Any) -> None:
+    def _reply(self, kind: str, **rest: Any) -> None:
         if self._greeted and not self._closed.is_set():
             self._send({"type": kind, **rest})
 
-    def _obey(self, message: object) -> None:
-        orders: dict[str, Callable[[Message], None]] = {
+    def _handle(self, message: object) -> None:
+        handlers: dict[str, Callable[[Message], None]] = {
             "hello": self._hello,
             "play": self._play,
             "undo": self._undo,
@@ -126,9 +133,9 @@ class Table:
             "new": self._new,
         }
         word = message.get("do") if isinstance(message, dict) else None
-        if not isinstance(message, dict) or not isinstance(word, str) or word not in orders:
-            raise ValueError(f"expected an object with 'do', one of {', '.join(orders)}")
-        orders[word](message)
+        if not isinstance(message, dict) or not isinstance(word, str) or word not in handlers:
+            raise ValueError(f"expected an object with 'do', one of {', '.join(handlers)}")
+        handlers[word](message)
 
     def _hello(self, message: Message) -> None:
         theme = text_of(message, "theme", self._theme)
@@ -136,13 +143,13 @@ class Table:
             raise ValueError(f"theme is {theme!r}: expected one of {', '.join(THEMES)}")
         self._theme, self._greeted = theme, True
         with _warnings:
-            games = [form(name) for name in GAMES]
-        agents = dict.fromkeys([PERSON, *AGENTS, *(self._own_agents or ())])
-        self._tell("setup", games=games, agents=list(agents))
+            games = [game_form(name) for name in known_games()]
+        agents = dict.fromkeys([PERSON, *SUGGESTED_AGENTS, *(self._own_agents or ())])
+        self._reply("setup", games=games, agents=list(agents))
         self._show()
 
     def _play(self, message: Message) -> None:
-        self._at_the_board()
+        self._check_turn()
         self._session.play(text_of(message, "move"))
         self._advance()
 
@@ -156,7 +163,7 @@ class Table:
             self._heat = None
             self._show()
             return
-        self._at_the_board()
+        self._check_turn()
         session, adviser = self._session, self._start.adviser()
         if message["do"] == "hint":
             self._think("hint", lambda: session.hint(adviser))
@@ -169,10 +176,10 @@ class Table:
     def _save(self, _: Message) -> None:
         if not (self._session.done or self._session.game.perfect_information):
             raise ValueError("the record tells what is hidden from you: expected a game that is over")
-        self._tell("record", name=f"{self._session.game.name}.jsonl", text=self._record.to_json() + "\n")
+        self._reply("record", name=f"{self._session.game.name}.jsonl", text=self._record.to_json() + "\n")
 
     def _hide(self, _: Message) -> None:
-        if hands_over(self._session, self._seat):
+        if belongs_to_another_person(self._session, self._seat):
             self._seat = None
         self._show()
 
@@ -182,14 +189,14 @@ class Table:
         self._show()
 
     def _new(self, message: Message) -> None:
-        if sum(thread.is_alive() for thread in self._threads) >= MOST_THOUGHTS:
+        if sum(thread.is_alive() for thread in self._threads) >= MAX_THINKING_AGENTS:
             raise ValueError("agents still think about games that you have left: expected a little patience")
         with _warnings, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            start = ordered(message, self._own_agents, self._start.hint)
+            start = parse_start(message, self._own_agents, self._start.hint)
             self._begin(start)
         for warning in caught:
-            self._tell("note", text=str(warning.message))
+            self._reply("note", text=str(warning.message))
         self._advance()
 
     def _begin(self, start: Start) -> None:
@@ -201,13 +208,13 @@ class Table:
         self._record = session.record()
 
     def _advance(self) -> None:
-        """After a change of the position: an agent's turn, or a person's."""
+        """Go on after a change of the position: let an agent think, or show the position to a person."""
         session = self._session
         self._record, self._heat, self._hint = session.record(), None, None
         if session.done:
             self._seat = session.persons[0] if self._seat is None else self._seat
         elif session.mover not in session.persons:
-            self._think("answer", session.think)
+            self._think("answer", session.choose_action)
         elif session.game.perfect_information:
             self._seat = session.mover
         self._show()
@@ -227,7 +234,7 @@ class Table:
         self._threads.append(threading.Thread(target=work, daemon=True))
         self._threads[-1].start()
 
-    def _hear(self, thought: Thought) -> None:
+    def _use_thought(self, thought: Thought) -> None:
         if thought.session is not self._session:
             return  # a game that was left
         self._thinking = ""
@@ -235,7 +242,7 @@ class Table:
             self._show()
             raise thought.result
         if thought.kind == "answer":
-            self._session.answer(thought.result)
+            self._session.finish_turn(thought.result)
             self._advance()
             return
         if thought.kind == "hint":
@@ -248,7 +255,7 @@ class Table:
         if self._thinking:
             raise ValueError("an agent is thinking: expected a little patience")
 
-    def _at_the_board(self) -> None:
+    def _check_turn(self) -> None:
         self._check_idle()
         if self._session.done:
             raise ValueError("the game is over: expected undo, save or a new game")
@@ -265,4 +272,4 @@ class Table:
                 heat=self._heat,
                 theme=self._theme,
             )
-            self._tell("position", **now)
+            self._reply("position", **now)

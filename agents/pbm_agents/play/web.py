@@ -1,8 +1,7 @@
-"""The page of `pbm serve`: a board for each tab that opens it. It needs the extra `serve` (starlette, uvicorn,
-websockets).
+"""The server of `pbm serve`: a page with a board, and a game for each tab that opens it.
 
-Foreign pages cannot talk to it: a request must name this server as its host, which a page that has bent a name of its
-own to this address does not do, and a socket must come from the page itself.
+It needs the extra `serve` (starlette, uvicorn, websockets). Foreign pages cannot use it: requests with a foreign Host
+header are rejected, which stops DNS rebinding, and web sockets with a foreign Origin header.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from starlette.websockets import WebSocket
 from .start import Message, Start
 from .table import Table
 
-FILES = {
+PAGE_FILES = {
     "/": ("page.html", "text/html"),
     "/page.js": ("page.js", "text/javascript"),
     "/board.js": ("board.js", "text/javascript"),
@@ -44,25 +43,25 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-LONGEST = 8192
-"""Bytes of a message."""
-MOST_TABLES = 32
-"""Boards at once."""
+MAX_MESSAGE_BYTES = 8192
+"""The longest message that is read."""
+MAX_TABLES = 32
+"""Boards that may be open at once."""
 TOO_LONG, TOO_MANY = 1009, 1013
-"""Why a socket is closed, by the numbers of RFC 6455."""
+"""Status codes with which a web socket is closed (RFC 6455)."""
 
 _log = logging.getLogger(__name__)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server at `host`."""
+    """Return whether only this machine can reach a server that listens at `host`."""
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket; OSError where there can be none. Port 0: any that is free."""
+    """Return a socket that listens at `host`; port 0 stands for any free port. OSError if that is not possible."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
@@ -72,22 +71,31 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def server(application: ASGIApp) -> uvicorn.Server:
-    """What runs it, until interrupted: `server(application).run(sockets=[listen(...)])`."""
+    """Return a server that runs an application until it is interrupted.
+
+    server(application).run(sockets=[listen(...)])
+    """
     settings = uvicorn.Config(
-        application, log_level="warning", access_log=False, ws_max_size=LONGEST, lifespan="off",
+        application, log_level="warning", access_log=False, ws_max_size=MAX_MESSAGE_BYTES, lifespan="off",
         timeout_graceful_shutdown=1,
     )  # fmt: skip
     return uvicorn.Server(settings)
 
 
 def application(start: Start, host: str, own_agents: Collection[str]) -> ASGIApp:
-    """The server. Every table begins with `start`; `own_agents` as for Table; `host` is where it listens."""
+    """Make the application with the page and the boards.
+
+    Args:
+        start: The first game of every board.
+        host: Where the server listens, which decides what Host headers are accepted.
+        own_agents: The agents that may be named although their names contain files or modules.
+    """
     tables: set[Table] = set()
 
     async def table(websocket: WebSocket) -> None:
         await websocket.accept()
-        if len(tables) >= MOST_TABLES:
-            await websocket.close(TOO_MANY, f"{MOST_TABLES} boards are open: expected fewer")
+        if len(tables) >= MAX_TABLES:
+            await websocket.close(TOO_MANY, f"{MAX_TABLES} boards are open: expected fewer")
             return
         loop, outbox = asyncio.get_running_loop(), asyncio.Queue[Message]()
 
@@ -105,12 +113,12 @@ def application(start: Start, host: str, own_agents: Collection[str]) -> ASGIApp
             own.close()
             sending.cancel()
 
-    routes = [Route(path, _file) for path in FILES]
-    return Doorkeeper(Starlette(routes=[*routes, WebSocketRoute("/table", table)]), host)
+    routes = [Route(path, _file) for path in PAGE_FILES]
+    return HostCheck(Starlette(routes=[*routes, WebSocketRoute("/table", table)]), host)
 
 
 async def _file(request: Request) -> Response:
-    name, kind = FILES[request.url.path]
+    name, kind = PAGE_FILES[request.url.path]
     return Response((files(__package__) / name).read_bytes(), media_type=kind, headers=HEADERS)
 
 
@@ -120,11 +128,11 @@ async def _send_all(outbox: asyncio.Queue[Message], websocket: WebSocket) -> Non
 
 
 async def _receive_all(websocket: WebSocket, own: Table) -> None:
-    """Until the tab is closed."""
+    """Handle the messages of a tab until it is closed."""
     while (event := await websocket.receive())["type"] == "websocket.receive":
         text = event.get("text") or ""
-        if len(text) > LONGEST:
-            await websocket.close(TOO_LONG, f"expected at most {LONGEST} bytes")
+        if len(text) > MAX_MESSAGE_BYTES:
+            await websocket.close(TOO_LONG, f"expected at most {MAX_MESSAGE_BYTES} bytes")
             return
         message: Any = None
         with suppress(ValueError, RecursionError):
@@ -133,8 +141,8 @@ async def _receive_all(websocket: WebSocket, own: Table) -> None:
 
 
 @final
-class Doorkeeper:
-    """Lets in only who knows where they are: see the module."""
+class HostCheck:
+    """Rejects foreign Host and Origin headers."""
 
     def __init__(self, inner: ASGIApp, host: str) -> None:
         self._inner = inner
@@ -157,8 +165,10 @@ class Doorkeeper:
             await refusal(scope, receive, send)
 
     def _is_here(self, host: str) -> bool:
-        """Whether a Host header names this server: by a loopback name, as it was started, or, where it was started for
-        every network, by any address in numbers.
+        """Return whether a Host header names this server.
+
+        That is by a name of loopback, by the name with which it was started, or, if it listens beyond loopback, by any
+        numeric address.
         """
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if name in LOOPBACK or name.strip("[]").lower() == self._host.lower():

@@ -1,4 +1,4 @@
-"""The board to click on, in Jupyter. It needs the extra `widget` (anywidget)."""
+"""A board to click on in Jupyter (extra `widget`, anywidget)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ except ModuleNotFoundError as error:
 from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord
 
-from .session import AGENT, PERSON
+from .session import DEFAULT_AGENT, PERSON
 from .start import Start
 from .table import Table
 
@@ -25,23 +25,23 @@ HERE = Path(__file__).parent
 
 @final
 class Board(anywidget.AnyWidget):
-    """A game to play in a notebook: what is shown is what your seat can know.
+    """A game to play in a notebook. The board shows what your seat can know.
 
         board = Board("curio", opponent="mcts:seconds=1", seat=1, base=3)
         board  # as the last line of a cell
 
-    `board.record` is the game so far, with all that is hidden.
+    `board.record` is the record of the game so far, including what is hidden.
     """
 
     _esm = HERE / "board.js"
     _css = HERE / "board.css"
     _table: Table | None = None
-    """None where the arguments were wrong: ipywidgets closes such a widget too."""
+    """None if `__init__` failed: ipywidgets closes such a widget too."""
 
     def __init__(
         self,
         game: str | Game = "chameleon",
-        opponent: str | Sequence[str] = AGENT,
+        opponent: str | Sequence[str] = DEFAULT_AGENT,
         seat: int | Sequence[int] = 0,
         *,
         seed: int | None = None,
@@ -50,9 +50,20 @@ class Board(anywidget.AnyWidget):
         hint: str | None = None,
         **options: Any,
     ) -> None:
-        """`game` by name with its `options`, or a Game. `opponent`: one agent's name for all other seats, or one for
-        each, in order; `seat`: that of the person, or those of several. `board` and `moves`: where the game starts.
-        `hint`: who is asked for hints; as the opponent, if it searches, by default. ValueError for what cannot be.
+        """Start a game.
+
+        Args:
+            game: A name, with `options`, or a Game.
+            opponent: The name of the agent in all other seats, or one name for each, in order.
+            seat: The person's seat, or the seats of several persons.
+            seed: The seed of the set-up and of the agents; a new one by default.
+            board: The board to start from, as text.
+            moves: The moves to start after, as text.
+            hint: The adviser's name; by default the opponent, if it searches.
+            options: Options of the game.
+
+        Raises:
+            ValueError: If an argument is wrong.
         """
         if isinstance(game, Game) and options:
             raise ValueError(f"options {options!r} are given beside {game!r}: expected them with the name of a game")
@@ -72,7 +83,7 @@ class Board(anywidget.AnyWidget):
 
     @property
     def record(self) -> GameRecord:
-        """The game so far, with all that is hidden: a line for `pbm replay` is `board.record.to_json()`."""
+        """The game so far, including what is hidden; `board.record.to_json()` is a line for `pbm replay`."""
         assert self._table is not None
         return self._table.record
 

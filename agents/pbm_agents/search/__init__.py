@@ -1,7 +1,19 @@
-"""Monte Carlo tree search: settings and runs (`Search`), what a run found (`SearchResult`), what judges leaves."""
+"""Monte Carlo tree search: settings and runs (`Search`), the memory that they work in (`Workspace`), what a run has
+found out (`SearchResult`), and what evaluates leaves (`Evaluator`).
+"""
 
-from .evaluators import Evaluator, Network, Playouts
+from .defaults import register_weights
+from .evaluators import Evaluator, FunctionEvaluator, Playouts
 from .result import SearchResult
 from .search import Search
+from .workspace import Workspace
 
-__all__ = ["Evaluator", "Network", "Playouts", "Search", "SearchResult"]
+__all__ = [
+    "Evaluator",
+    "FunctionEvaluator",
+    "Playouts",
+    "Search",
+    "SearchResult",
+    "Workspace",
+    "register_weights",
+]

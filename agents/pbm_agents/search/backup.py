@@ -1,91 +1,96 @@
 """Backup: the values of leaves, and proven outcomes, on their way up the tree.
 
-Values are vectors, one entry a player. MCTS-Solver (Winands, Bjoernsson & Saito 2008), for open games, with any number
-of players.
+Values are vectors, one entry a player. Proofs are those of MCTS-Solver (Winands, Bjoernsson & Saito 2008), with perfect
+information and any number of players.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.state import NOBODY
+from pbm_envs.core.types import Array
 
-from pbm_envs.kernels import kernel
-
-from .tree import BEST, ILLEGAL, NOBODY, NONE, NOWHERE, SUM, TERMINAL, Array
+from .tree import BEST, ILLEGAL, NO_CHILD, NO_PARENT, SUM, TERMINAL, Tree
 
 
-@kernel
-def settle(nodes: Array, edges: Array, sums: Array, g: int, n: int, action: int, outcome: Array) -> bool:
-    """The outcome of an edge is proven. So is that of its node, if the mover wins by it or nothing is left open; and so
-    on upwards. True if this proves the root.
+@kernel_without_allocation
+def backup(simulations: Array, count: int, values: Array, last_players: Array, value: Array, *arrays: Array) -> int:
+    """Add the values of the leaves to all nodes and edges above them, take the virtual losses back, and prove what the
+    ends of games prove.
 
-    With nothing left open the mover takes the best. If equally good ones differ for the others (three players), nobody
-    knows which: such a node is never proven.
+    Args:
+        simulations: (R,) of SIMULATION.
+        count: How many of them are at leaves.
+        values: (R, P) of the leaves.
+        last_players: (R, A) for RAVE: who has played an action in the playout, as in `Game.playout`. Overwritten.
+        value: (P,) float64, overwritten: room for one leaf's values.
+        arrays: Those of a Tree.
+
+    Returns:
+        How many roots are proven by it.
+    """
+    tree = Tree(*arrays)
+    sums, proven = tree.sums, 0
+    for r in range(count):
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        child = tree.edges[g, n, action]["child"]
+        for k in range(len(value)):
+            value[k] = sums[g, ~child, BEST, k] if ILLEGAL < child < NO_CHILD else values[r, k]
+        while n != NO_PARENT:
+            node = tree.nodes[g, n]
+            player = node["player"]
+            tree.edges[g, n, action]["total"] += 1.0 + value[player]
+            for k in range(len(value)):
+                sums[g, n, SUM, k] += value[k]
+            if tree.rave.size:
+                last_players[r, action] = player
+                add_to_rave(tree, g, n, last_players[r], value[player])
+            action, n = node["action"], node["parent"]
+        if tree.settings[0]["solver"] and simulations[r]["done"]:
+            proven += prove(tree, g, simulations[r]["node"], simulations[r]["action"], value)
+    return proven
+
+
+@kernel_without_allocation
+def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -> None:
+    """Count the simulation for each action played below node n: by the player to move there, or by anyone where moves
+    do the same whoever plays them.
+    """
+    rave, player, anyone = tree.rave, tree.nodes[g, n]["player"], tree.settings[0]["moves_player_independent"]
+    for a in range(len(last_players)):  # without a branch, which would be taken at random and take longer
+        counts = (last_players[a] == player) | (anyone & (last_players[a] != NOBODY))
+        rave[g, n, a]["total"] += counts * value
+        rave[g, n, a]["visits"] += counts
+
+
+@kernel_without_allocation
+def prove(tree: Tree, g: int, n: int, action: int, outcome: Array) -> bool:
+    """The outcome of an edge is proven. So is that of its node, if the player to move wins by it or all legal actions
+    are proven; and so on upwards. True if this proves the root.
+
+    When all actions are proven, the player to move takes the best. If equally good ones differ for the others (three
+    players), nobody knows which: such a node is never proven.
     """
     child = TERMINAL
     while True:
-        node = nodes[g, n]
-        edge = edges[g, n, action]
-        if edge["child"] < NONE or node["proven"]:
+        node = tree.nodes[g, n]
+        edge = tree.edges[g, n, action]
+        if edge["child"] < NO_CHILD or node["proven"]:
             return False
         edge["child"] = child
-        node["unsettled"] -= 1
-        player, best = node["player"], sums[g, n, BEST]
+        node["unproven"] -= 1
+        player, best = node["player"], tree.sums[g, n, BEST]
         if outcome[player] > best[player]:
-            best[:] = outcome
+            for k in range(len(best)):
+                best[k] = outcome[k]
             node["ambiguous"] = False
         elif outcome[player] == best[player]:
             for k in range(len(best)):
                 node["ambiguous"] |= outcome[k] != best[k]
-        if best[player] < 1 and (node["unsettled"] > 0 or node["ambiguous"]):
+        if best[player] < 1 and (node["unproven"] > 0 or node["ambiguous"]):
             return False
         node["proven"] = True
         if n == 0:
             return True
         outcome, child = best, ~n
         action, n = node["action"], node["parent"]
-
-
-@kernel
-def back_up(
-    nodes: Array,
-    edges: Array,
-    sums: Array,
-    priors: Array,
-    available: Array,
-    rave: Array,
-    states: Array,
-    sizes: Array,
-    leaf_walks: Array,
-    count: int,
-    values: Array,
-    traces: Array,
-    shared: bool,
-    solve: bool,
-) -> int:
-    """Add the values (R, P) of the leaves to all nodes and edges above them, and take the virtual losses back. How many
-    roots are proven by it. `traces` (R, A): who played an action in the playout; for RAVE it counts at a node if that
-    was who is to move there, or anyone where moves are `shared`.
-    """
-    proven, value = 0, np.empty(values.shape[1])
-    for r in range(count):
-        g, n, action = leaf_walks[r]["game"], leaf_walks[r]["node"], leaf_walks[r]["action"]
-        child = edges[g, n, action]["child"]
-        for k in range(len(value)):
-            value[k] = sums[g, ~child, BEST, k] if ILLEGAL < child < NONE else values[r, k]
-        while n != NOWHERE:
-            node = nodes[g, n]
-            edges[g, n, action]["total"] += 1.0 + value[node["player"]]
-            for k in range(len(value)):
-                sums[g, n, SUM, k] += value[k]
-            if rave.size:
-                player = node["player"]
-                traces[r, action] = player
-                for a in range(traces.shape[1]):  # a branch that is taken at random would take longer
-                    counts = (traces[r, a] == player) | (shared & (traces[r, a] != NOBODY))
-                    rave[g, n, a]["total"] += counts * value[player]
-                    rave[g, n, a]["visits"] += counts
-            action, n = node["action"], node["parent"]
-        if solve and leaf_walks[r]["over"]:
-            n, action = leaf_walks[r]["node"], leaf_walks[r]["action"]
-            proven += settle(nodes, edges, sums, g, n, action, value)
-    return proven

@@ -1,31 +1,52 @@
-"""What a leaf is worth: random playouts, or any function of observations and masks, such as a network."""
+"""Evaluators: what a leaf is worth, and which actions there look good.
+
+A search evaluates leaves by random playouts (`Playouts`), by a function of observations and masks such as a neural
+network (`FunctionEvaluator`, which a plain function becomes by itself), or by any object that is an `Evaluator`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from pbm_envs import Game
-from pbm_envs.randomness import Seeds
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.types import Array, Seeds
 
-Array: TypeAlias = NDArray[Any]
-PriorsAndValues: TypeAlias = Callable[[Array, Array], tuple[ArrayLike, ArrayLike]]
+PriorsAndValues: TypeAlias = Callable[[Array, Array], tuple[Any, Any]]
+"""A function from observations and masks to priors and values: see `FunctionEvaluator`."""
+MOVER, SEAT = "mover", "seat"
 
 
+@runtime_checkable
 class Evaluator(Protocol):
-    """Judges leaves, many at once."""
+    """Evaluates leaves, many at once. A `Search` takes any object that has these two.
+
+    An evaluator of your own that wants full states, symmetries or random numbers is a class with `gives_priors` and
+    `__call__`; one that needs only observations and masks is a plain function (`FunctionEvaluator`).
+    """
 
     gives_priors: bool
+    """Whether it gives priors: the search is then PUCT, and each leaf gets a node; else it is UCT."""
 
     def __call__(
-        self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
-    ) -> tuple[NDArray[np.float32] | None, NDArray[np.float64]]:
-        """Priors (R, A), or None if it gives none, and values (R, P) of `states` (R,), which may be changed. Those that
-        are done have their returns as values. `masks` (R, A) are only filled in for an evaluator that gives priors.
-        `traces` (R, A), if wanted, are as in `Game.playout`.
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
+    ) -> tuple[Array | None, Array]:
+        """Evaluate R leaves. With `threads` above 1 it is called from several threads at once.
+
+        Args:
+            game: The game that is searched.
+            states: (R,) full states, determinized where something is hidden. They may be changed. Some may be done:
+                their returns are their values, whatever is answered.
+            masks: (R, A) bool, the legal actions; only filled in if `gives_priors`.
+            seeds: (R,) uint64, a random stream for each leaf, to be advanced in place.
+            last_player_by_action: None, or for RAVE (R, A) int8 to be written as `Game.playout` does.
+
+        Returns:
+            Priors (R, A), not negative and not all 0 where actions are legal, or None without; and values (R, P), the
+            expected returns of the players in the order of their seats.
         """
         ...
 
@@ -36,76 +57,196 @@ class Playouts:
 
     gives_priors = False
 
-    def __init__(self, count: int = 1, careful: bool = True) -> None:
-        """`count` games a leaf; `careful` as in `Game.playout`."""
-        if count < 1:
-            raise ValueError(f"playouts is {count!r}: expected at least 1")
-        self.count, self.careful = count, careful
+    def __init__(self, count: int = 1, avoid_losing_moves: bool = True) -> None:
+        """Settings of the playouts.
+
+        Args:
+            count: Games from each leaf.
+            avoid_losing_moves: As in `Game.playout`; ignored where the playouts of a game do not know it.
+        """
+        check_range("playouts", count, 1)
+        self.count, self.avoid_losing_moves = count, avoid_losing_moves
 
     def __call__(
-        self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
-    ) -> tuple[None, NDArray[np.float64]]:
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
+    ) -> tuple[None, Array]:
+        """As `Evaluator`."""
         if self.count == 1:
-            game.playout(states, seeds, careful=self.careful, trace=traces)
+            self._play(game, states, seeds, last_player_by_action)
             return None, states["returns"]
         values = np.zeros((len(states), game.num_players))
         for _ in range(self.count):
             ended = states.copy()
-            game.playout(ended, seeds, careful=self.careful, trace=traces)
+            self._play(game, ended, seeds, last_player_by_action)
             values += ended["returns"]
         return None, values / self.count
 
+    def _play(self, game: Game, states: Array, seeds: Seeds, last_player_by_action: Array | None) -> None:
+        avoid_losing_moves = self.avoid_losing_moves and "avoid_losing_moves" in game.playout_options
+        game.playout(states, seeds, avoid_losing_moves=avoid_losing_moves, last_player_by_action=last_player_by_action)
+
 
 @final
-class Network:
-    """Any function from observations (R, rows, cols, planes) int8 and masks (R, A) bool, both from the view of who is
-    to move, to priors (R, A), not negative and not all 0 where legal, and values: (R,) for who is to move in a game of
-    two, or (R, P) for all players in the order of the seats, or with `from_mover` from who is to move on (an
-    observation does not say which seat that is). Lists, arrays, and tensors that NumPy can read.
+class FunctionEvaluator:
+    """Any function of observations and masks, such as a neural network, as an evaluator.
+
+    The function is called with observations (R, rows, cols, planes) int8 and masks (R, A) bool, both from the view of
+    the player to move, and returns a pair:
+
+    * priors (R, A), not negative and not all 0 where actions are legal; they need not sum to 1;
+    * values (R,) of the player to move, in games of two players, or (R, P) of all players, *from the player to move
+      on*: of that player, of the next one, and so on. (An observation does not say which seat it is seen from.)
+
+    Lists, arrays, and tensors that NumPy can read will do. What cannot be used raises a ValueError that says what was
+    expected.
+
+    >>> def uniform(observations, masks):
+    ...     return masks / masks.sum(axis=1, keepdims=True), np.zeros(len(masks))
+    >>> from pbm_agents import Search
+    >>> search = Search(simulations=100, evaluator=uniform)  # wraps it by itself
     """
 
     gives_priors = True
 
-    def __init__(self, function: PriorsAndValues, from_mover: bool = False, game: Game | None = None) -> None:
-        """`game`: the only one whose positions it judges."""
-        self.function, self.from_mover, self.game = function, from_mover, game
+    def __init__(
+        self, function: PriorsAndValues, values: Literal["mover", "seat"] = "mover", game: Game | None = None
+    ) -> None:
+        """An evaluator that calls `function`.
+
+        Args:
+            function: From observations and masks to priors and values.
+            values: "mover": values (R, P) are those of the player to move, of the next one, and so on; "seat": those
+                of `player_0`, `player_1`, and so on.
+            game: The only game whose positions it evaluates; None: any.
+        """
+        if not callable(function):
+            raise ValueError(f"the evaluator is {function!r}: expected a function of observations and masks")
+        if values not in (MOVER, SEAT):
+            raise ValueError(f"values is {values!r}: expected {MOVER!r} or {SEAT!r}")
+        self.function, self.values, self.game = function, values, game
 
     def __call__(
-        self, game: Game, states: Array, masks: Array, seeds: Seeds, traces: Array | None
-    ) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
+    ) -> tuple[Array, Array]:
+        """As `Evaluator`."""
         if self.game is not None and game != self.game:
-            raise ValueError(f"the network judges positions of {self.game!r}, not of {game!r}")
+            raise ValueError(f"the evaluator is for positions of {self.game!r}, not of {game!r}")
         values = states["returns"].astype(np.float64)
         priors = np.zeros(masks.shape, np.float32)
         rows = np.flatnonzero(~states["done"])
         if len(rows):
             movers = states["to_move"][rows]
             observations = game.observe(game.view(states[rows], movers))
-            given_priors, given_values = (np.asarray(part) for part in self.function(observations, masks[rows]))
-            priors[rows] = self._weights(given_priors, masks[rows])
-            values[rows] = self._vectors(given_values, movers, game.num_players)
+            answer = self.function(observations, masks[rows])
+            given_priors, given_values = _pair(answer, len(rows), game)
+            priors[rows] = _weights(_array("priors", given_priors), masks[rows])
+            values[rows] = self._by_seat(_array("values", given_values), movers, game.num_players)
         return priors, values
 
-    @staticmethod
-    def _weights(given: Array, masks: Array) -> Array:
-        """Priors that sum to 1 over the legal actions. (Others keep theirs: they may be legal in another state.)"""
+    def _by_seat(self, given: Array, movers: Array, players: int) -> Array:
+        """(R, P) values in the order of the seats."""
+        count = len(movers)
+        if given.shape in ((count,), (count, 1)) and players == 2:
+            own = _finite(given).reshape(count)
+            first = np.where(movers == 0, own, -own)
+            return np.stack([first, -first], axis=1)
+        if given.shape != (count, players):
+            raise ValueError(
+                f"the evaluator's values have shape {given.shape}: expected {_value_shapes(count, players)}"
+            )
+        if self.values == SEAT:
+            return _finite(given)
+        return _finite(given)[np.arange(count)[:, None], (np.arange(players) - movers[:, None]) % players]
+
+
+@final
+class CheckedEvaluator:
+    """Somebody else's evaluator, whose answers are checked, and whose values of positions that are done are theirs."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator, self.gives_priors = evaluator, bool(evaluator.gives_priors)
+
+    def __call__(
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
+    ) -> tuple[Array | None, Array]:
+        """As `Evaluator`."""
+        done, returns, count = states["done"].copy(), states["returns"].copy(), len(states)
+        answer = self.evaluator(game, states, masks, seeds, last_player_by_action)
+        given_priors, given_values = _pair(answer, count, game)
+        values = _finite(_array("values", given_values)).astype(np.float64)
+        if values.shape != (count, game.num_players):
+            raise ValueError(f"the evaluator's values have shape {values.shape}: expected {(count, game.num_players)}")
+        values[done] = returns[done]
+        if not self.gives_priors:
+            if given_priors is not None:
+                raise ValueError("the evaluator gave priors: expected None beside gives_priors = False")
+            return None, values
+        if given_priors is None:
+            raise ValueError("the evaluator's priors are None: expected an array, or gives_priors = False")
+        priors = np.zeros(masks.shape, np.float32)
+        given = _array("priors", given_priors)
         if given.shape != masks.shape:
             raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
-        sums = np.where(masks, given, 0).sum(axis=1, keepdims=True, dtype=np.float64)
-        if not (np.all(given >= 0) and np.all(sums > 0) and np.isfinite(sums).all()):
-            raise ValueError("the evaluator's priors: expected numbers from 0 up, not all 0 where actions are legal")
-        return given / sums
+        priors[~done] = _weights(given[~done], masks[~done])
+        return priors, values
 
-    def _vectors(self, given: Array, movers: Array, players: int) -> Array:
-        count = len(movers)
-        if not np.isfinite(given).all():
-            raise ValueError("the evaluator's values: expected finite numbers")
-        if given.shape == (count, players):
-            if self.from_mover:
-                return np.take_along_axis(given, (np.arange(players) - movers[:, None]) % players, axis=1)
-            return given
-        if given.shape in ((count,), (count, 1)) and players == 2:
-            own = given.reshape(count)
-            return np.stack([np.where(movers == 0, own, -own), np.where(movers == 1, own, -own)], axis=1)
-        forms = f"({count}, {players})" + f" or ({count},)" * (players == 2)
-        raise ValueError(f"the evaluator's values have shape {given.shape}: expected {forms}")
+
+def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
+    """An evaluator as it is, or of a plain function; ValueError for what is neither."""
+    if isinstance(given, (Playouts, FunctionEvaluator, CheckedEvaluator)):
+        return given
+    if isinstance(given, type) or not callable(given):
+        raise ValueError(
+            f"evaluator is {given!r}: expected a function of observations and masks, or an object with gives_priors "
+            "and __call__ (pbm_agents.Evaluator)"
+        )
+    return CheckedEvaluator(given) if isinstance(given, Evaluator) else FunctionEvaluator(given)
+
+
+def _pair(answer: Any, count: int, game: Game) -> tuple[Any, Any]:
+    """The two parts of an answer."""
+    if isinstance(answer, (tuple, list)) and len(answer) == 2:
+        return answer[0], answer[1]
+    shape = getattr(answer, "shape", None)
+    what = f"{len(answer)} things" if isinstance(answer, (tuple, list)) else type(answer).__name__
+    if shape is not None:
+        what += f" of shape {tuple(shape)}"
+    raise ValueError(
+        f"the evaluator gave {what}: expected a pair of priors {(count, game.num_actions)} and values "
+        f"{_value_shapes(count, game.num_players)}"
+    )
+
+
+def _value_shapes(count: int, players: int) -> str:
+    return f"({count}, {players})" + f" or ({count},)" * (players == 2)
+
+
+def _array(name: str, given: Any) -> Array:
+    """As an array of numbers."""
+    try:
+        array = np.asarray(given)
+    except Exception as error:  # PyTorch: RuntimeError; JAX: an error of its own
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(
+            f"the evaluator's {name} are {type(given).__name__}: expected an array, or what NumPy can read, such as a "
+            f"tensor on the CPU computed without gradients ({reason})"
+        ) from error
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"the evaluator's {name} are {array.dtype} {array.shape}: expected an array of numbers")
+    return array
+
+
+def _finite(values: Array) -> Array:
+    if not np.isfinite(values).all():
+        raise ValueError("the evaluator's values: expected finite numbers")
+    return values
+
+
+def _weights(given: Array, masks: Array) -> Array:
+    """Priors that sum to 1 over the legal actions. (Others keep theirs: they may be legal in another state.)"""
+    if given.shape != masks.shape:
+        raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
+    sums = np.where(masks, given, 0).sum(axis=1, keepdims=True, dtype=np.float64)
+    if not (np.all(given >= 0) and np.all(sums > 0) and np.isfinite(sums).all()):
+        raise ValueError("the evaluator's priors: expected numbers from 0 up, not all 0 where actions are legal")
+    return given / sums

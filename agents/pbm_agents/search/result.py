@@ -1,67 +1,74 @@
-"""What a search has found out about one position."""
+"""What a search has found out about one position, read from its tree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
+from pbm_envs.core.checks import check_number
+from pbm_envs.core.types import Array, Floats, Ints
 
-from ..agent import Views
-
-Ints: TypeAlias = NDArray[np.integer[Any]]
-Floats: TypeAlias = NDArray[np.floating[Any]]
+from ..players.agent import Views
+from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree
 
 SHOWN = 8
-"""Moves in the tables."""
+"""Moves in the tables of a result."""
 
 
 def check_temperature(temperature: float) -> None:
-    """ValueError unless it can be one."""
-    if not 0 <= temperature < np.inf:
-        raise ValueError(f"temperature is {temperature!r}: expected a finite number from 0 up")
+    """ValueError unless this can be a temperature: 0, or a finite number above."""
+    check_number("temperature", temperature, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """The root of a search tree. `print` it, or let a notebook show it."""
+    """What a search has found out about one position. `print` it, or let a notebook show it.
+
+    Attributes:
+        game: The game.
+        view: (1,) the position that was searched, as it was given.
+        player: The player to move.
+        best: The action to play: the most visited one, unless another is proven to be better.
+        visits: (A,) simulations that began with each action.
+        values: (A,) their mean return for `player`, or the outcome once that is proven; nan without a visit.
+        proven_actions: (A,) bool: the action's outcome is proven.
+        value: (P,) mean returns of all simulations, or the outcome once that is proven.
+        proven: The outcome of the position is proven: `value` is what perfect play gives each player.
+        principal_variation: The most visited line of play, from `best` on.
+        simulations: How many this run has made. With `reuse`, `visits` also counts those of earlier runs.
+        seconds: How long the run took, with all positions of its batch (of its thread).
+        nodes: Nodes of the tree.
+    """
 
     game: Game
     view: Views
-    """(1,) the position that was searched, as it was given."""
     player: int
-    """Who is to move."""
     visits: Ints
-    """(A,) simulations that began with each action."""
     values: Floats
-    """(A,) their mean return for `player`, or the outcome once that is proven; nan without a visit."""
-    settled: NDArray[np.bool_]
-    """(A,) the action's outcome is proven."""
+    proven_actions: NDArray[np.bool_]
     value: Floats
-    """(P,) mean returns of all simulations, or the outcome once that is proven."""
     proven: bool
-    """The outcome of the position is proven: `value` is what perfect play gives each player."""
     best: int
-    """The action to play."""
     principal_variation: tuple[int, ...]
-    """The most visited line of play, from `best` on."""
     simulations: int
-    """How many this search has run, those of an earlier one whose tree it took over not counted."""
     seconds: float
     nodes: int
 
     def policy(self, temperature: float = 1.0) -> Floats:
         """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`. An action that is
         proven to be worse than `best` has none; nor has any other beside a proven win.
+
+        Raises:
+            ValueError: If the temperature is negative or not finite.
         """
         check_temperature(temperature)
-        if temperature == 0 or (self.settled[self.best] and self.values[self.best] == 1):
+        if temperature == 0 or (self.proven_actions[self.best] and self.values[self.best] == 1):
             return np.eye(len(self.visits))[self.best]
-        chosen = (self.visits > 0) & ~(self.settled & (self.values < self.values[self.best]))
+        chosen = (self.visits > 0) & ~(self.proven_actions & (self.values < self.values[self.best]))
         weights = np.where(chosen, self.visits / self.visits[chosen].max(), 0)
         weights[chosen] **= 1 / temperature
         return weights / weights.sum()
@@ -80,7 +87,7 @@ class SearchResult:
                 f"{self.visits[a]:,}",
                 f"{self.visits[a] / total:.1%}",
                 f"{self.values[a]:+.3f}",
-                "proven" if self.settled[a] else "",
+                "proven" if self.proven_actions[a] else "",
             )
             for a in order[:SHOWN]
         ]
@@ -115,3 +122,62 @@ class SearchResult:
             f"<div>{self._repr_svg_()}<p>{escape(self._summary())}<br>expected: <code>{escape(self._line())}</code></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
         )
+
+
+def read_result(game: Game, view: Views, tree: Tree, g: int, simulations: int, seconds: float) -> SearchResult:
+    """What stands at the root of tree g, after so many simulations and seconds from `view` (1,)."""
+    root = tree.nodes[g, 0]
+    visits, values, proven_actions = _actions(tree, g, 0)
+    best = _best(visits, values, proven_actions)
+    return SearchResult(
+        game=game,
+        view=view.copy(),
+        player=int(root["player"]),
+        visits=visits,
+        values=values,
+        proven_actions=proven_actions,
+        value=tree.sums[g, 0, BEST].copy() if root["proven"] else tree.sums[g, 0, SUM] / max(1, root["visits"]),
+        proven=bool(root["proven"]),
+        best=best,
+        principal_variation=tuple(_principal_variation(tree, g, best)),
+        simulations=simulations,
+        seconds=seconds,
+        nodes=int(tree.sizes[g]),
+    )
+
+
+def _actions(tree: Tree, g: int, n: int) -> tuple[Array, Array, Array]:
+    """(A,) of node n: visits, values for the player to move, proven."""
+    edges, player = tree.edges[g, n], tree.nodes[g, n]["player"]
+    visits, child = edges["visits"].copy(), edges["child"]
+    values = np.divide(edges["total"], visits, out=np.full(len(visits), np.nan), where=visits > 0)
+    proven_nodes = (child < NO_CHILD) & (child > ILLEGAL)
+    values[proven_nodes] = tree.sums[g, ~child[proven_nodes], BEST, player]
+    return visits, values, proven_nodes | (child == TERMINAL)
+
+
+def _principal_variation(tree: Tree, g: int, action: int) -> list[int]:
+    """The best action of each node, from `action` at the root on."""
+    n, line = 0, [action]
+    while True:
+        child = int(tree.edges[g, n, action]["child"])
+        if child in (NO_CHILD, TERMINAL):
+            return line
+        n = child if child > 0 else ~child
+        visits, values, proven = _actions(tree, g, n)
+        if not visits.any():
+            return line
+        action = _best(visits, values, proven)
+        line.append(action)
+
+
+def _best(visits: Array, values: Array, proven: Array) -> int:
+    """The most visited action whose outcome is not proven, or a proven one if that wins or is better than the other's
+    mean; the lowest of equally good ones.
+    """
+    known = np.where(proven, values, -np.inf)
+    open_visits = np.where(proven, 0, visits)
+    if not open_visits.any():
+        return int(np.lexsort((-visits, -known))[0])
+    best = int(open_visits.argmax())
+    return int(known.argmax()) if known.max() > values[best] or known.max() == 1 else best

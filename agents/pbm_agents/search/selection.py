@@ -1,23 +1,106 @@
-"""Selection: which action a walk takes at a node."""
+"""Selection: from a node down to a leaf, by the action with the highest score."""
 
 from __future__ import annotations
 
 import math
 
-from pbm_envs.kernels import kernel
-from pbm_envs.randomness import Seeds, draw
+from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.randomness import draw
+from pbm_envs.core.types import Array, Record
 
-from .tree import ILLEGAL, NONE, SUM, UNHEARD, UNKNOWN, Array, ends, open_node
+from .tree import BELOW_ALL, ILLEGAL, NO_CHILD, NOT_OPENED, SUM, Tree, is_leaf, open_node
 
 
-@kernel
-def choose_untried(
-    edges: Array, g: int, n: int, mask: Array, hidden: bool, resign: int, untried: int, seeds: Seeds
-) -> int:
+@kernel_without_allocation
+def select(simulations: Array, count: int, states: Array, masks: Array, actions: Array, *arrays: Array) -> bool:
+    """Select an action for each of the first `count` simulations: with perfect information down to the first edge
+    without a node to go on from, else one ply down.
+
+    Args:
+        simulations: (R,) of SIMULATION, which get `node` and `action`.
+        count: How many of them are under way.
+        states: (R, bytes) their states; with perfect information, the states of the nodes they come to are put there.
+        masks: (R, A) what is legal there.
+        actions: (R,) where the actions are put.
+        arrays: Those of a Tree.
+
+    Returns:
+        Whether all of them come to leaves by these actions.
+    """
+    tree, at_leaves = Tree(*arrays), True
+    hidden = tree.available.size > 0
+    for r in range(count):
+        descend(tree, simulations[r], states[r], masks[r])
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        actions[r] = action
+        if not hidden:
+            for k in range(states.shape[1]):
+                states[r, k] = tree.states[g, n, k]
+        edge = tree.edges[g, n, action]
+        at_leaves &= is_leaf(tree, g, edge["child"], edge["visits"])
+    return at_leaves
+
+
+@kernel_without_allocation
+def descend(tree: Tree, simulation: Record, state: Array, mask: Array) -> None:
+    """Take a simulation down a path from its node to the last known one, and select its action there. Each edge of the
+    path gets a visit and a virtual loss.
+    """
+    g, n = simulation["tree"], simulation["node"]
+    hidden = tree.available.size > 0
+    while True:
+        node = tree.nodes[g, n]
+        if hidden:
+            untried = count_available(tree, g, n, mask)
+        else:
+            if node["untried"] == NOT_OPENED:
+                open_node(tree, g, n, state, mask)
+            untried = node["untried"]
+        action = select_action(tree, g, n, mask, untried)
+        edge = tree.edges[g, n, action]
+        if not hidden and edge["visits"] == 0:
+            node["untried"] -= 1
+        node["visits"] += 1
+        edge["visits"] += 1
+        edge["total"] -= 1.0
+        if hidden or edge["child"] <= NO_CHILD:
+            simulation["node"], simulation["action"] = n, action
+            return
+        n = edge["child"]
+
+
+@kernel_without_allocation
+def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
+    """Count the legal actions as available; how many of them have no visit."""
+    untried, resign = 0, tree.settings[0]["resign_action"]
+    for a in range(len(mask)):
+        if mask[a] and a != resign:
+            tree.available[g, n, a] += 1
+            untried += tree.edges[g, n, a]["visits"] == 0
+    return untried
+
+
+@kernel_without_allocation
+def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
+    """The action to take at a node, by the formula that fits what the tree holds."""
+    if tree.priors.size:
+        return puct(tree, g, n, mask)
+    if tree.rave.size:
+        return uct_with_rave(tree, g, n)
+    if untried:
+        return random_untried(tree, g, n, mask, untried)
+    if tree.available.size:
+        return uct_among_available(tree, g, n, mask)
+    return uct(tree, g, n)
+
+
+@kernel_without_allocation
+def random_untried(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     """One of the legal actions without a visit, all equally likely."""
-    k = draw(seeds, g, untried)
+    edges, resign, hidden = tree.edges, tree.settings[0]["resign_action"], tree.available.size > 0
+    k = draw(tree.seeds, g, untried)
     for a in range(edges.shape[2]):
-        legal = (mask[a] and a != resign) if hidden else edges[g, n, a]["child"] == NONE
+        legal = (mask[a] and a != resign) if hidden else edges[g, n, a]["child"] == NO_CHILD
         if legal and edges[g, n, a]["visits"] == 0:
             if k == 0:
                 return a
@@ -25,16 +108,18 @@ def choose_untried(
     return -1
 
 
-@kernel
-def choose_uct(edges: Array, g: int, n: int, visits: int, c: float, settled: bool) -> int:
-    """UCT (Kocsis & Szepesvari 2006) in an open game: the lowest action of the highest score. Settled edges only if
-    asked for.
+@kernel_without_allocation
+def uct(tree: Tree, g: int, n: int) -> int:
+    """UCT (Kocsis & Szepesvari 2006) with perfect information: the lowest action of the highest score. Actions whose
+    outcome is proven only if all are.
     """
-    best, highest = -1, UNHEARD
-    spread = c * math.sqrt(math.log(visits))
+    edges, node = tree.edges, tree.nodes[g, n]
+    best, highest = -1, BELOW_ALL
+    all_proven = node["unproven"] == 0
+    spread = tree.settings[0]["c"] * math.sqrt(math.log(node["visits"]))
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
-        if edge["child"] >= NONE or (settled and edge["child"] != ILLEGAL):
+        if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
             count = edge["visits"]
             score = (edge["total"] + spread * math.sqrt(count)) / count
             if score > highest:
@@ -42,10 +127,12 @@ def choose_uct(edges: Array, g: int, n: int, visits: int, c: float, settled: boo
     return best
 
 
-@kernel
-def choose_available(edges: Array, available: Array, g: int, n: int, mask: Array, resign: int, c: float) -> int:
-    """UCT among the actions that are legal in this walk's state, by how often each was legal."""
-    best, highest = -1, UNHEARD
+@kernel_without_allocation
+def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
+    """UCT among the actions that are legal in this simulation's state, by how often each was legal."""
+    edges, available, settings = tree.edges, tree.available, tree.settings[0]
+    c, resign = settings["c"], settings["resign_action"]
+    best, highest = -1, BELOW_ALL
     for a in range(edges.shape[2]):
         if mask[a] and a != resign:
             edge = edges[g, n, a]
@@ -56,30 +143,20 @@ def choose_available(edges: Array, available: Array, g: int, n: int, mask: Array
     return best
 
 
-@kernel
-def choose_puct(
-    nodes: Array,
-    edges: Array,
-    sums: Array,
-    priors: Array,
-    available: Array,
-    g: int,
-    n: int,
-    mask: Array,
-    hidden: bool,
-    resign: int,
-    c: float,
-    settled: bool,
-) -> int:
+@kernel_without_allocation
+def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
     """PUCT (Silver et al. 2017). An action without a visit has the value of its node so far."""
-    best, highest = -1, UNHEARD
-    node = nodes[g, n]
-    mean = sums[g, n, SUM, node["player"]] / max(1, node["visits"])
+    edges, priors, available, settings = tree.edges, tree.priors, tree.available, tree.settings[0]
+    c, resign, hidden = settings["c"], settings["resign_action"], available.size > 0
+    best, highest = -1, BELOW_ALL
+    node = tree.nodes[g, n]
+    all_proven = not hidden and node["unproven"] == 0
+    mean = tree.sums[g, n, SUM, node["player"]] / max(1, node["visits"])
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
         legal = mask[a] and a != resign
         if not hidden:
-            legal = edge["child"] >= NONE or (settled and edge["child"] != ILLEGAL)
+            legal = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
         if legal:
             count = edge["visits"]
             value = edge["total"] / count if count else mean
@@ -90,18 +167,19 @@ def choose_puct(
     return best
 
 
-@kernel
-def choose_rave(
-    edges: Array, rave: Array, g: int, n: int, visits: int, c: float, equivalence: float, settled: bool
-) -> int:
-    """UCT with RAVE (Gelly & Silver 2011) in an open game: the mean of an action, and that of the simulations in which
-    it was played later, which weighs as much when there are `equivalence` / 3 visits.
+@kernel_without_allocation
+def uct_with_rave(tree: Tree, g: int, n: int) -> int:
+    """UCT with RAVE (Gelly & Silver 2011) with perfect information: the mean of an action, and that of the simulations
+    in which it was played later, which weighs as much when there are `equivalence` / 3 visits.
     """
-    best, highest = -1, UNHEARD
-    spread = c * math.sqrt(math.log(visits + 1.0))
+    edges, rave, node = tree.edges, tree.rave, tree.nodes[g, n]
+    c, equivalence = tree.settings[0]["c"], tree.settings[0]["equivalence"]
+    best, highest = -1, BELOW_ALL
+    all_proven = node["unproven"] == 0
+    spread = c * math.sqrt(math.log(node["visits"] + 1.0))
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
-        if edge["child"] >= NONE or (settled and edge["child"] != ILLEGAL):
+        if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
             count = edge["visits"]
             later = rave[g, n, a]
             score = later["total"] / (later["visits"] + 1)
@@ -114,70 +192,3 @@ def choose_rave(
             if score > highest:
                 best, highest = a, score
     return best
-
-
-@kernel
-def choose(
-    nodes: Array,
-    edges: Array,
-    sums: Array,
-    priors: Array,
-    available: Array,
-    rave: Array,
-    states: Array,
-    sizes: Array,
-    seeds: Seeds,
-    walks: Array,
-    count: int,
-    moving: Array,
-    masks: Array,
-    actions: Array,
-    c: float,
-    equivalence: float,
-    resign: int,
-) -> bool:
-    """Select an action for each walk: in an open game down to the first edge without a node to go on from; else one.
-    `moving` (R, bytes) are the walks' states and `masks` (R, A) what is legal there. True if all come to leaves by it.
-    """
-    hidden, leaves = available.size > 0, True
-    for r in range(count):
-        g, n = walks[r]["game"], walks[r]["node"]
-        while True:
-            node = nodes[g, n]
-            if hidden:
-                untried = 0
-                for a in range(masks.shape[1]):
-                    if masks[r, a] and a != resign:
-                        available[g, n, a] += 1
-                        untried += edges[g, n, a]["visits"] == 0
-            else:
-                if node["untried"] == UNKNOWN:
-                    open_node(nodes, edges, states, g, n, moving[r], masks[r], resign)
-                untried = node["untried"]
-            settled = not hidden and node["unsettled"] == 0
-            if priors.size:
-                action = choose_puct(nodes, edges, sums, priors, available, g, n, masks[r], hidden, resign, c, settled)
-            elif rave.size:
-                action = choose_rave(edges, rave, g, n, node["visits"], c, equivalence, settled)
-            elif untried:
-                action = choose_untried(edges, g, n, masks[r], hidden, resign, untried, seeds)
-            elif hidden:
-                action = choose_available(edges, available, g, n, masks[r], resign, c)
-            else:
-                action = choose_uct(edges, g, n, node["visits"], c, settled)
-            edge = edges[g, n, action]
-            if not hidden and edge["visits"] == 0:
-                node["untried"] -= 1
-            node["visits"] += 1
-            edge["visits"] += 1
-            edge["total"] -= 1.0
-            if hidden or edge["child"] <= NONE:
-                break
-            n = edge["child"]
-        walks[r]["node"], walks[r]["action"] = n, action
-        actions[r] = action
-        if not hidden:
-            moving[r, :] = states[g, n, :]
-        room = priors.size == 0 and sizes[g] < nodes.shape[1]
-        leaves &= ends(edge["child"], edge["visits"], room)
-    return leaves

@@ -1,3 +1,4 @@
-"""What a library needs to take turn-based masked games, where it needs anything: one module a library, which must be
-installed. Which versions go together: `notebooks/training/README.md`.
+"""Adapters for libraries that do not take turn-based games with masks as they are, with a module for each library.
+
+The library must be installed; `notebooks/training/README.md` says which versions go together.
 """

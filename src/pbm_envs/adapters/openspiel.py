@@ -1,18 +1,20 @@
-"""The four games as Python games of OpenSpiel, registered on import (extra `openspiel`).
+"""The games as Python games of OpenSpiel, registered on import (extra `openspiel`).
 
     import pyspiel
     import pbm_envs.adapters.openspiel
     game = pyspiel.load_game("python_pbm_curio(base=2,rows=4,cols=3)")   # _trinim, _chameleon, _unlur
 
-Parameters are our options; 0 stands for None in `num_pieces` (one set) and `no_capture_limit` (no limit). Where the
-set-up is random it is dealt cell by cell, one explicit chance node each; `board`, a board text, is a start without
-chance. `load` gives the game for rules of ours, `SpielGame.enter` a state for a position.
+Parameters are the options of the game; 0 stands for None where an option can be None (Curio: `num_pieces`, one set,
+and `no_capture_limit`, no limit). Where the set-up is random it is dealt cell by cell (`Game.deal`), one explicit
+chance node each; `board`, a board text, is a start without chance. `load` gives the game for any rules, those of a game
+outside this package included; `SpielGame.enter` gives a state for a position.
 
 What a player knows. Of the *observation* the tensor is `game.observe` of the player's view, the string shows the board
-as that player sees it. The *information state* adds the moves. In Curio, where every piece keeps the number of its
-first cell, the view of now and the moves tell all that has ever been seen, but for the past legal moves under
-`*_total` (C7), which are added; in the open games it is the first position and the moves that tell all. `#...` is a
-digest of the whole view. There is no information state tensor under `*_total` and in games of more than LONGEST plies.
+as that player sees it. The *information state* adds the moves. In games of hidden information the view of now and the
+moves tell all that has ever been seen (in Curio every piece keeps the number of its first cell), but for past legal
+moves where these reveal something (`Game.mask_reveals_hidden`), which are added; in games of perfect information the
+first position and the moves tell all. `#...` is a digest of the whole view. There is no information state tensor where
+masks reveal something and in games of more than MOST_PLIES plies.
 
 Rewards come at the end, also for a player of three who has resigned before (A2).
 
@@ -22,20 +24,19 @@ and open_spiel 2.0.2's crash on every such game, `python_tic_tac_toe` included; 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, TypeAlias, final
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..deals import Deal, deal_of
-from ..game import Game
-from ..registry import GAMES, make_game
-from ..state import NOBODY, States, copied
+from ..core.deals import Deal
+from ..core.game import Game
+from ..core.state import NOBODY, copy_states
+from ..core.types import Floats, States
+from ..registry import find_game, games, make_game, options_of, register_game
 
 try:
     import pyspiel
@@ -43,14 +44,11 @@ except ImportError:
     raise ImportError("OpenSpiel is not installed: pip install 'pbm-envs[openspiel]'") from None
 
 PREFIX = "python_pbm_"
-NONE_IS_0 = ("num_pieces", "no_capture_limit")
 BOARD = "board"
-LONGEST = 10_000
+MOST_PLIES = 10_000
 """Plies for which an information state tensor has room."""
 MOST_TRIES = 1000
 """Worlds that `resample_from_infostate` draws before it gives up."""
-
-Floats: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -73,33 +71,35 @@ class SpielGame(pyspiel.Game):
     """`rules` as a game of OpenSpiel. `register` makes a class of each game, which adds `name`."""
 
     name: str
-    """As in GAMES."""
+    """The name in the registry."""
+    prefix: str = PREFIX
+    """Of OpenSpiel's name."""
+    state_class: type[SpielState]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         """`params` as in the module's head."""
         options = dict(params or {})
         self.board: str = options.pop(BOARD, "")
         self.rules: Game = _rules(self.name, tuple(sorted(options.items())))
-        self.deal: Deal | None = None if self.board else deal_of(self.rules)
+        self.deal: Deal | None = None if self.board else _deal(self.rules)
         if self.board:
             self._first(self.board)
-        two = self.rules.num_players == 2
         info = pyspiel.GameInfo(
             num_distinct_actions=self.rules.num_actions,
             max_chance_outcomes=len(self.deal.texts) if self.deal else 0,
             num_players=self.rules.num_players,
-            min_utility=-1.0 if two else -0.5,  # A1
+            min_utility=-1 / (self.rules.num_players - 1),  # A1
             max_utility=1.0,
             utility_sum=0.0,
             max_game_length=self.rules.max_plies,
         )
-        super().__init__(_game_type(self.name, self.rules, self.deal), info, params or {})
+        super().__init__(game_type(self.name, self.rules, self.deal, self.prefix), info, params or {})
 
     def new_initial_state(self, board: str | None = None) -> SpielState:
         """Before the deal; or, given a board text, there."""
         if board or self.board:
             return self.enter(self._first(board or self.board))
-        return SpielState(self, None if self.deal else self._first(None))
+        return self.state_class(self, None if self.deal else self._first(None))
 
     def enter(self, states: States) -> SpielState:
         """The position of a batch of one; its history, and so its information states, begin there."""
@@ -107,7 +107,7 @@ class SpielGame(pyspiel.Game):
             raise ValueError(f"states are {states.dtype}, shape {states.shape}: expected one game of {self.rules!r}")
         if states["viewer"][0] != NOBODY:
             raise ValueError("states are views: determinize them first")
-        return SpielState(self, copied(states))
+        return self.state_class(self, copy_states(states))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
         if params:
@@ -127,7 +127,6 @@ class SpielGame(pyspiel.Game):
         return self.rules.init(1, np.random.default_rng(0), board)
 
 
-@final
 class SpielState(pyspiel.State):
     """A state of a SpielGame. What is hidden is in it: players are to look through information states."""
 
@@ -136,11 +135,16 @@ class SpielState(pyspiel.State):
         self._moment = Moment(start=start, now=start, allowed=("",) * game.rules.num_players)
 
     @property
+    def moment(self) -> Moment:
+        """Where the game stands."""
+        return self._moment
+
+    @property
     def states(self) -> States:
         """(1,) a copy of the full state."""
         if self._moment.now is None:
             raise RuntimeError("the game is still being set up: apply the chance outcomes first")
-        return copied(self._moment.now)
+        return copy_states(self._moment.now)
 
     def current_player(self) -> int:
         now = self._moment.now
@@ -176,8 +180,8 @@ class SpielState(pyspiel.State):
                 start = game._first(game.deal.board(dealt))
                 self._moment = Moment(dealt, start, start, moment.allowed)
             return
-        now, allowed = copied(moment.now), moment.allowed
-        if _masks_tell(game.rules):
+        now, allowed = copy_states(moment.now), moment.allowed
+        if game.rules.mask_reveals_hidden:
             mover, mask = now["to_move"][0], game.rules.legal_action_mask(now)
             allowed = tuple(
                 _digest(old.encode(), mask.tobytes()) if player == mover else old
@@ -205,13 +209,13 @@ class SpielState(pyspiel.State):
         if rules.perfect_information:
             twin: SpielState = self.clone()
             return twin
-        view, known = rules.view(self.states, int(player)), self.information_state_string(player)
+        if moment.start is None:
+            raise RuntimeError("the game is still being set up: apply the chance outcomes first")
+        first, view = rules.view(moment.start, int(player)), rules.view(self.states, int(player))
+        known = self.information_state_string(player)
         seeds = np.array([int(probability_sampler() * 2**53)], np.uint64)
         for _ in range(MOST_TRIES):
-            start = copied(moment.start)  # type: ignore[arg-type]  # the game is set up
-            # the faces that the player does not know have never turned (C8)
-            start["faces"] = np.where(view["faces"] == 0, rules.determinize(view, seeds)["faces"], start["faces"])
-            world = self._replayed(start)
+            world = self._replayed(rules.resample_start(first, view, seeds))
             if world is not None and world.information_state_string(player) == known:
                 return world
         raise RuntimeError(f"found no game that fits what player_{player} knows in {MOST_TRIES} draws")
@@ -236,6 +240,9 @@ class SpielState(pyspiel.State):
         if moment.now is None:
             return "dealt: " + " ".join(self.get_game().deal.texts[outcome] for outcome in moment.dealt)
         return f"{_board(rules, moment.now)} | {rules.status(moment.now)}"
+
+
+SpielGame.state_class = SpielState
 
 
 class Observer:
@@ -293,8 +300,9 @@ class Observer:
 
 def load(rules: Game, board: str = "") -> SpielGame:
     """OpenSpiel's game for these rules; with a board text, starting there."""
-    if GAMES.get(rules.name) is not type(rules):
-        raise ValueError(f"rules are {rules!r}: expected one of {', '.join(GAMES)}")
+    if games().get(rules.name) is not type(rules):
+        register_game(type(rules))
+    register()
     params = {name: 0 if value is None else value for name, value in rules.options.items()}
     return _loaded(PREFIX + rules.name, params | ({BOARD: board} if board else {}))
 
@@ -305,28 +313,56 @@ def _loaded(name: str, params: dict[str, Any]) -> SpielGame:
 
 
 def register() -> None:
-    """Tell OpenSpiel the games. Has been done on import; again does no harm."""
+    """Tell OpenSpiel every registered game. This is done on import, and by `load`; again does no harm."""
     known = pyspiel.registered_names()
-    for name in GAMES:
+    for name in games():
         if PREFIX + name not in known:
             rules = make_game(name)
             # what OpenSpiel calls to make a game must outlive Python, or the process ends in a crash: classes do
             creator = type(f"{type(rules).__name__}Game", (SpielGame,), {"name": name})
-            pyspiel.register_game(_game_type(name, rules, deal_of(rules)), creator)
+            pyspiel.register_game(game_type(name, rules, _deal(rules)), creator)
 
 
 @lru_cache(maxsize=64)
 def _rules(name: str, options: tuple[tuple[str, Any], ...]) -> Game:
-    return make_game(name, **{key: None if key in NONE_IS_0 and value == 0 else value for key, value in options})
+    may_be_none = _none_is_0(find_game(name))
+    return make_game(name, **{key: None if key in may_be_none and value == 0 else value for key, value in options})
 
 
-def _game_type(name: str, rules: Game, deal: Deal | None) -> Any:
+def _none_is_0(game_class: type[Game]) -> set[str]:
+    """The options that may be None, by annotation or default: in OpenSpiel's parameters 0 stands for that."""
+    return {
+        name
+        for name, option in options_of(game_class).items()
+        if option.default is None or "None" in str(option.annotation).replace("Optional", "None")
+    }
+
+
+def _deal(rules: Game) -> Deal | None:
+    """The set-up as chance events; None where all games start alike. A random one has to be spelled out."""
+    if rules.random_setup and rules.deal is None:
+        raise ValueError(
+            f"{rules!r} has a random set-up, which OpenSpiel needs as chance events: expected a `_deal` of the "
+            "game, or a board to start from"
+        )
+    return rules.deal
+
+
+def game_type(name: str, rules: Game, deal: Deal | None, prefix: str = PREFIX) -> Any:
+    """What OpenSpiel is told about a game.
+
+    Args:
+        name: The registered name.
+        rules: The game with its default options.
+        deal: Its set-up as chance events, if it has any.
+        prefix: Of OpenSpiel's name.
+    """
     kind = pyspiel.GameType
-    options = {key: p.default for key, p in inspect.signature(GAMES[name]).parameters.items()}
+    options = {key: option.default for key, option in options_of(type(rules)).items()}
     defaults = {key: 0 if value is None else value for key, value in options.items()}
     return kind(
-        short_name=PREFIX + name,
-        long_name=f"pbm_envs {name.capitalize()}",
+        short_name=prefix + name,
+        long_name=f"pbm_envs {type(rules).__name__}",
         dynamics=kind.Dynamics.SEQUENTIAL,
         chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC if deal else kind.ChanceMode.DETERMINISTIC,
         information=kind.Information.PERFECT_INFORMATION
@@ -334,23 +370,18 @@ def _game_type(name: str, rules: Game, deal: Deal | None) -> Any:
         else kind.Information.IMPERFECT_INFORMATION,
         utility=kind.Utility.ZERO_SUM,
         reward_model=kind.RewardModel.TERMINAL,
-        max_num_players=3 if "num_players" in options else 2,
-        min_num_players=2,
+        max_num_players=max(rules.player_counts),
+        min_num_players=min(rules.player_counts),
         provides_information_state_string=True,
         provides_information_state_tensor=_has_tensor(rules),
         provides_observation_string=True,
         provides_observation_tensor=True,
-        parameter_specification=defaults | ({BOARD: ""} if deal_of(rules) else {}),
+        parameter_specification=defaults | ({BOARD: ""} if rules.random_setup else {}),
     )
 
 
-def _masks_tell(rules: Game) -> bool:
-    """C7: a view carries its legal actions, since they say more than the faces that it shows."""
-    return "legal" in (rules.dtype.names or ())
-
-
 def _has_tensor(rules: Game) -> bool:
-    return rules.max_plies <= LONGEST and not _masks_tell(rules)
+    return rules.max_plies <= MOST_PLIES and not rules.mask_reveals_hidden
 
 
 def _board(rules: Game, record: States) -> str:

@@ -1,12 +1,11 @@
-"""A PettingZoo environment of ours as RLlib's `MultiAgentEnv`, with masks for its `ActionMaskingTorchRLModule`.
+"""The games as RLlib's `MultiAgentEnv`, with masks for its `ActionMaskingTorchRLModule`.
 
     register_env("chameleon", lambda config: MultiAgentGame(chameleon_v0.raw_env(**config)))
     PPOConfig().environment("chameleon", env_config={"size": 5}, disable_env_checking=True)
 
-RLlib's check of environments plays an action without a look at the mask, which an environment that raises at illegal
-actions does not survive.
+The check is disabled since it plays an action without reading the mask, and the environment raises at illegal actions.
 
-RLlib's own `PettingZooEnv` hands observations on as they are. The module wants them flat, as float32, under the key
+RLlib's own `PettingZooEnv` passes observations on as they are. The module needs them flat, as float32, under the key
 `observations`, and the mask as float32, never all zeros.
 """
 
@@ -19,7 +18,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from ..aec import BoardGame
+from ..envs.aec import BoardGameAECEnv
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
@@ -34,11 +33,14 @@ Step: TypeAlias = tuple[
 
 @final
 class MultiAgentGame(MultiAgentEnv):
-    """One game. Only who is to move is observed, with the reward since their last turn; at the end all are."""
+    """One game.
 
-    def __init__(self, env: BoardGame) -> None:
-        """`env`: a `raw_env()`; what it raises at an illegal action is raised here."""
-        if not isinstance(env, BoardGame):
+    Each step observes only the player to move, with the reward since their last turn; the last step observes all.
+    """
+
+    def __init__(self, env: BoardGameAECEnv) -> None:
+        """Wrap a `raw_env()`, whose errors at illegal actions are raised here as well."""
+        if not isinstance(env, BoardGameAECEnv) or env.illegal_action != "raise":
             raise ValueError(f"env is {env!r}: expected a raw_env() of pbm_envs")
         super().__init__()
         self.env = env
@@ -61,7 +63,7 @@ class MultiAgentGame(MultiAgentEnv):
         return {agent: self._observe(agent)}, {agent: {}}
 
     def step(self, action_dict: Mapping[str, Any]) -> Step:
-        """`action_dict`: the action of the agent that was observed last."""
+        """Play the action of the agent that was observed last, which is the entry of `action_dict` that counts."""
         env = self.env
         env.step(int(action_dict[env.agent_selection]))
         observations, rewards, terminated, truncated = {}, {}, {}, {}
@@ -80,6 +82,6 @@ class MultiAgentGame(MultiAgentEnv):
     def _observe(self, agent: str) -> Observation:
         seen = self.env.observe(agent)
         mask = seen["action_mask"].astype(np.float32)
-        if not mask.any():  # at the end, where nothing is chosen
+        if not mask.any():  # at the end, where no action is chosen
             mask[:] = 1
         return {"action_mask": mask, "observations": seen["observation"].astype(np.float32).ravel()}

@@ -3,8 +3,8 @@
     env = GamesVecEnv(Chameleon(size=5), 64, opponent="random")
     model = MaskablePPO("MlpPolicy", env)
 
-All games are one batch (`pbm_envs.vector`), which is much faster than a `DummyVecEnv` of single environments. Seats,
-opponents and rewards as there.
+All games are one batch (`pbm_envs.envs.vector`), much faster than a `DummyVecEnv` of single environments.
+Seats, opponents and rewards are the same as there.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..game import Game
-from ..opponents import RANDOM
-from ..state import Planes
-from ..vector import Bools, Floats, VectorGames
+from ..core.game import Game
+from ..core.types import Planes
+from ..envs.opponents import RANDOM, OpponentScore, Weights
+from ..envs.vector import BoardGameVectorEnv, Bools, Floats
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError:
     raise ImportError("pbm_envs.adapters.sb3 needs Stable-Baselines3: pip install sb3-contrib") from None
 
-METHODS = ("action_masks", "render")
+METHODS = ("action_masks", "opponent_scores", "render", "set_opponents")
 
 
 @final
 class GamesVecEnv(VecEnv):
-    """`num_envs` games of `game`; `games` is the vector environment that plays them."""
+    """A batch of games, each for one seat against an opponent; `games` is the vector environment that plays them."""
 
     def __init__(
         self,
@@ -41,9 +41,21 @@ class GamesVecEnv(VecEnv):
         seat: int | str = RANDOM,
         render_mode: str | None = None,
     ) -> None:
+        """Make the environments.
+
+        Args:
+            game: The rules.
+            num_envs: How many games there are.
+            opponent: One opponent or several (`pbm_envs.envs.opponents`).
+            seat: The learner's seat, or "random" to draw it for each game.
+            render_mode: None, "ansi" or "rgb_array".
+
+        Raises:
+            ValueError: If a setting is wrong.
+        """
         if opponent is None:
-            raise ValueError("opponent is None: expected one, since Stable-Baselines3 rewards whoever acts next")
-        self.games = VectorGames(
+            raise ValueError("opponent is None: expected one, since Stable-Baselines3 rewards the player who acts next")
+        self.games = BoardGameVectorEnv(
             game,
             num_envs,
             opponent=opponent,
@@ -55,7 +67,7 @@ class GamesVecEnv(VecEnv):
         super().__init__(num_envs, self.games.single_observation_space, self.games.single_action_space)
 
     def reset(self) -> Planes:
-        """Observations (N, rows, cols, planes), after `seed` and `set_options` as they say."""
+        """Start all games and return observations (N, rows, cols, planes), as `seed` and `set_options` say."""
         names = {name for options in self._options for name in options}
         options = {name: [one.get(name) for one in self._options] for name in names}
         planes, _ = self.games.reset(seed=self._seeds, options=options)
@@ -67,12 +79,18 @@ class GamesVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Planes, Floats, Bools, list[dict[str, Any]]]:
-        """Where a game has ended, the observation is the next game's first."""
+        """Return observations, rewards, dones and infos.
+
+        Where a game has ended, the observation is the first of the next game, and the info has the `opponent` (its
+        number in `opponent_scores()`) and the learner's `score`.
+        """
         planes, rewards, terminated, truncated, info = self.games.step(self._actions)
         over = terminated | truncated
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for row in np.flatnonzero(over).tolist():
             infos[row] = {
+                "opponent": int(info["final_info"]["opponent"][row]),
+                "score": float(info["final_info"]["score"][row]),
                 "terminal_observation": info["final_obs"][row],
                 "TimeLimit.truncated": bool(truncated[row] & ~terminated[row]),
             }
@@ -81,21 +99,47 @@ class GamesVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """`action_masks` (A,) bool of each game, or `render`."""
-        if method_name not in METHODS or args or kwargs:
-            raise ValueError(f"env_method was given {method_name!r}: expected one of {METHODS}, without arguments")
-        answers = getattr(self.games, method_name)()
-        return [None if answers is None else answers[row] for row in self._get_indices(indices)]
+        """Call a method for some games.
+
+        Args:
+            method_name: `action_masks` ((A,) bool of each game), `render`, or one that concerns all games together,
+                `set_opponents` or `opponent_scores`.
+            args: Arguments of `set_opponents`.
+            indices: The games; None for all.
+            kwargs: Arguments of `set_opponents`.
+
+        Raises:
+            ValueError: For another method, or arguments that it does not take.
+        """
+        for_all = method_name == "set_opponents"
+        if method_name not in METHODS or ((args or kwargs) and not for_all):
+            raise ValueError(
+                f"env_method was given {method_name!r}: expected one of {METHODS}, and arguments only for set_opponents"
+            )
+        results = getattr(self.games, method_name)(*args, **kwargs)
+        rows = self._get_indices(indices)
+        if for_all or method_name == "opponent_scores":
+            return [results for _ in rows]
+        return [None if results is None else results[row] for row in rows]
+
+    def set_opponents(self, agents: Any, weights: Weights = None) -> None:
+        """As in the vector environment: draw the opponents of all later games from these."""
+        self.games.set_opponents(agents, weights)
+
+    def opponent_scores(self) -> tuple[OpponentScore, ...]:
+        """How the learner has done against each opponent, by the numbers of `infos[row]["opponent"]`; copies."""
+        return self.games.opponent_scores()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Of the vector environment, which all games share."""
+        """Return an attribute of the vector environment, which all games share, once for each game."""
         return [getattr(self.games, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        raise ValueError(f"set_attr was given {attr_name!r}: the games share all settings; make another environment")
+        instead = "call set_opponents(agents, weights)" if "opponent" in attr_name else "make another environment"
+        raise ValueError(f"set_attr was given {attr_name!r}: the games share all settings; {instead}")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: int | Iterable[int] | None = None) -> list[bool]:
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no window or process is open."""

@@ -1,11 +1,13 @@
-"""Pictures. A game turns a view into a scene (`Game.scene`); what stands here turns scenes into text, SVG and pixels,
-and knows no game. What is drawn comes from a view, so it shows what that player may see.
+"""Pictures of games: a scene as text, as SVG or as pixels, and films of scenes.
+
+A game turns a view into a scene (`Game.scene`). This package draws scenes and knows no game. Since a scene is made from
+a view, it shows only what that player may see.
 """
 
+from ..core.scene import Scene
 from .film import Film
 from .picture import Picture
 from .pixels import pixels, save_png
-from .scene import Scene
 from .svg import svg
 from .text import text
 from .themes import THEMES

@@ -1,4 +1,4 @@
-"""Scenes in a row as an animated GIF (Pillow, extra `render`) or as an MP4 (ffmpeg, extra `video`)."""
+"""Films: scenes as an animated GIF (Pillow, extra `render`) or as an MP4 (ffmpeg, extra `video`)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.scene import Scene
 from .pixels import check_size, frame_shape, pillow, pixels
-from .scene import Scene
 from .themes import theme_named
 
-LAST = 3
-"""How often as long as the others the last scene is shown."""
-RATE = 10
-"""Frames a second of an MP4. Some players cannot do with less."""
-SHADES = 96
-"""Of colours in a GIF, beside those of its theme."""
+LAST_SCENE_REPEATS = 3
+"""The last scene is shown this many times as long as the others."""
+MIN_FRAME_RATE = 10
+"""Frames a second of an MP4, at least: some players show nothing at lower rates."""
+BLENDED_COLOURS = 96
+"""Colours in the palette of a GIF beside those of its theme, for blended edges and transparent shapes."""
 
 
 @dataclass(frozen=True, repr=False)
 class Film:
-    """`scenes`, at least one, of one game; each shown for `seconds`. A notebook shows it."""
+    """A film of one or more scenes of the same size, each shown for `seconds`. A notebook shows it as a GIF.
+
+    Attributes:
+        scenes: The scenes, in order.
+        size: Pixels of the longer side.
+        theme: A name in `THEMES`.
+        seconds: For how long each scene is shown, 0.02 to 60.
+    """
 
     scenes: tuple[Scene, ...]
     size: int = 480
@@ -45,16 +52,17 @@ class Film:
         return f"Film of {len(self.scenes)} positions"
 
     def frames(self) -> Iterator[NDArray[np.uint8]]:
-        """(H, W, 3) of each scene."""
+        """Draw the scenes one by one, each as an (H, W, 3) uint8 array."""
         return (pixels(scene, self.size, self.theme) for scene in self.scenes)
 
     def gif(self) -> bytes:
-        """Over and over again."""
+        """Return the bytes of a GIF that starts again when it has ended."""
         image, _, _ = pillow()
         some = [self.scenes[0], self.scenes[len(self.scenes) // 2], self.scenes[-1]]
         sample = image.fromarray(np.hstack([pixels(scene, self.size, self.theme) for scene in some]))
         pure = [channel for colour in theme_named(self.theme).values() for channel in bytes.fromhex(colour[1:])]
-        palette = bytes(pure + sample.quantize(SHADES).getpalette()[: 3 * SHADES])  # one for all: nothing flickers
+        # one palette for all frames, so that colours do not flicker
+        palette = bytes(pure + sample.quantize(BLENDED_COLOURS).getpalette()[: 3 * BLENDED_COLOURS])
         frames = (_indexed(image, frame, palette) for frame in self.frames())
         pause, file = round(1000 * self.seconds), BytesIO()
         next(frames).save(
@@ -62,13 +70,13 @@ class Film:
             format="GIF",
             save_all=True,
             append_images=list(frames),
-            duration=[pause] * (len(self.scenes) - 1) + [LAST * pause],
+            duration=[pause] * (len(self.scenes) - 1) + [LAST_SCENE_REPEATS * pause],
             loop=0,
         )
         return file.getvalue()
 
     def save(self, path: str | Path) -> None:
-        """As `.gif` or `.mp4`; ValueError for another ending or a folder that does not exist."""
+        """Write a `.gif` or an `.mp4`; ValueError for another ending or a folder that does not exist."""
         path = Path(path)
         if path.suffix.lower() not in (".gif", ".mp4") or not path.absolute().parent.is_dir():
             raise ValueError(f"{str(path)!r} cannot be written: expected a '.gif' or '.mp4' in a folder that exists")
@@ -87,13 +95,13 @@ class Film:
             macro_block_size=2,
             quality=8,
             ffmpeg_log_level="error",
-            output_params=["-r", str(max(RATE, round(1 / self.seconds)))],
+            output_params=["-r", str(max(MIN_FRAME_RATE, round(1 / self.seconds)))],
         )
         writer.send(None)
         for frame in self.frames():
             even = np.pad(frame, [(0, rows - len(frame)), (0, cols - frame.shape[1]), (0, 0)], mode="edge")
             writer.send(np.ascontiguousarray(even))
-        for _ in range(LAST - 1):
+        for _ in range(LAST_SCENE_REPEATS - 1):
             writer.send(np.ascontiguousarray(even))
         writer.close()
 
@@ -102,13 +110,13 @@ class Film:
 
 
 def _indexed(image: Any, frame: NDArray[np.uint8], palette: bytes) -> Any:
-    """A frame in the nearest colours of a palette. Pillow's own way takes others that are near."""
+    """Return a frame as a palette image, each pixel in the nearest colour; Pillow's own conversion is less exact."""
     packed = frame.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1], np.int32)
     colours, places = np.unique(packed, return_inverse=True)
     channels = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
     known = np.frombuffer(palette, np.uint8).reshape(-1, 3).astype(np.int32)
     nearest = ((channels[:, None] - known) ** 2).sum(axis=2).argmin(axis=1).astype(np.uint8)
-    picture = image.fromarray(nearest[places].reshape(packed.shape))  # of grey values, which the palette replaces
+    picture = image.fromarray(nearest[places].reshape(packed.shape))  # grey values become indices
     picture.putpalette(palette)
     return picture
 

@@ -1,4 +1,4 @@
-"""What an environment's `render_mode` makes of a scene."""
+"""The render modes of environments: text, frames, windows."""
 
 from __future__ import annotations
 
@@ -8,22 +8,37 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.scene import Scene
 from .pixels import check_size, pillow, pixels
-from .scene import Scene
 from .text import text
 from .themes import theme_named
 from .window import Window
 
 Frame: TypeAlias = "str | NDArray[np.uint8]"
 MODES = ("ansi", "rgb_array", "human")
+EVERYTHING = "all"
+"""The viewer that sees the full state."""
 
 
 @final
 class Renderer:
-    """None, or one of `modes`: "ansi" (text), "rgb_array" (an (H, W, 3) uint8 array), "human" (a window)."""
+    """Draws scenes in one mode: "ansi" (text), "rgb_array" (an (H, W, 3) uint8 array) or "human" (a window)."""
 
     def __init__(self, title: str, mode: str | None, modes: Sequence[str], size: int, theme: str) -> None:
-        """ValueError for what is unknown, ImportError without a library, RuntimeError where there is no display."""
+        """Check the settings; a window opens with the first frame.
+
+        Args:
+            title: The title of the window.
+            mode: None, or one of `modes`.
+            modes: The modes that the environment has.
+            size: Pixels of the longer side.
+            theme: A name in `THEMES`.
+
+        Raises:
+            ValueError: If a setting is unknown.
+            ImportError: If a library is missing.
+            RuntimeError: If a window is wanted and the machine has no display.
+        """
         if mode is not None and mode not in modes:
             raise ValueError(f"render_mode is {mode!r}: expected None or one of {list(modes)}")
         check_size("render_size", size)
@@ -40,7 +55,7 @@ class Renderer:
         return text(scene) if self.mode == "ansi" else pixels(scene, self.size, self.theme)
 
     def draw(self, scene: Scene, pause: float) -> Frame | None:
-        """The frame; None from a window, which shows it `pause` seconds after the last one."""
+        """Return the frame; in mode "human" show it `pause` seconds after the last one and return None."""
         if self.mode != "human":
             return self.frame(scene)
         if self._window is None:
@@ -53,5 +68,5 @@ class Renderer:
             self._window.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy opens a window of its own."""
+        """Leave the window out: a copy opens its own."""
         return self.__dict__ | {"_window": None}

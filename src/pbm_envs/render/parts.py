@@ -1,42 +1,40 @@
-"""Parts of scenes that several games draw: cells, marks, players, words, heat."""
+"""Parts of scenes that several games draw: cells, marks, players, actions without a cell, heat.
+
+Colours are names of a theme. `unit` is the size of a cell, by which everything around the board is scaled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import cos, hypot, pi, sin, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .scene import Circle, Label, Line, Point, Points, Polygon, Shape
+from ..core.scene import Circle, Heat, Label, Line, Point, Points, Polygon, Seat, Shape
 
 ROOT3 = sqrt(3)
 CORNER = 1 / ROOT3
-"""From the middle of a hexagon to a corner, when neighbours are 1 apart."""
+"""Distance from the middle of a hexagon to a corner, when the middles of neighbours are 1 apart."""
 FAINTEST = 0.02
 """Heat below this share of the greatest is not drawn."""
 LETTERED = 0.35
-"""From this share on its letter stands in it."""
-
-Heat = Mapping[int, float]
-"""Of some actions, from -1 to 1: 1 or -1 is the greatest."""
-
-
-class Seat(NamedTuple):
-    """What a picture says of a player."""
-
-    title: str
-    """The part that they play, or ""."""
-    name: str
-    active: bool
-    """It is their turn."""
-    won: bool
+"""Heat of at least this share of the greatest is marked with the letter of its action."""
 
 
 def warmth(heat: ArrayLike, actions: int) -> Heat:
-    """What of an array over actions is drawn: the numbers in proportion to the greatest, whatever its sign; masked
-    ones, nan and those near 0 are left out. ValueError if it is no such array.
+    """Return the heat to draw for an array over actions.
+
+    Args:
+        heat: (actions,) numbers, such as visit counts or values. Masked entries, nan and infinities are left out.
+        actions: The number of actions of the game.
+
+    Returns:
+        For each action to draw, its number as a share of the greatest absolute one, from -1 to 1; those below
+        `FAINTEST` are left out.
+
+    Raises:
+        ValueError: If the array has another shape.
     """
     given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
     if given.shape != (actions,):
@@ -49,15 +47,17 @@ def warmth(heat: ArrayLike, actions: int) -> Heat:
 
 
 def hexagon(x: float, y: float, scale: float = 1.0) -> Points:
-    """Corners from the top, clockwise: top, upper right, lower right, bottom, lower left, upper left."""
+    """Return the corners clockwise: top, upper right, lower right, bottom, lower left, upper left."""
     return tuple((x + scale * CORNER * sin(k * pi / 3), y - scale * CORNER * cos(k * pi / 3)) for k in range(6))
 
 
 def rectangle(left: float, top: float, width: float, height: float) -> Points:
+    """Return the corners clockwise, from the upper left one."""
     return (left, top), (left + width, top), (left + width, top + height), (left, top + height)
 
 
 def star(x: float, y: float, radius: float, fill: str) -> Polygon:
+    """Draw a star with five points, with its middle at (x, y)."""
     points = tuple(
         (x + r * sin(k * pi / 5), y - r * cos(k * pi / 5)) for k in range(10) for r in [radius * (0.45 if k % 2 else 1)]
     )
@@ -65,18 +65,27 @@ def star(x: float, y: float, radius: float, fill: str) -> Polygon:
 
 
 def crown(x: float, y: float, radius: float, fill: str) -> Polygon:
-    """(x, y) is its middle, `radius` half its width."""
+    """Draw a crown with its middle at (x, y); `radius` is half its width."""
     outline = ((-1, 0.6), (-1, -0.5), (-0.45, 0.05), (0, -0.75), (0.45, 0.05), (1, -0.5), (1, 0.6))
     return Polygon(tuple((x + radius * a, y + radius * b) for a, b in outline), fill, fill, 0.15 * radius)
 
 
 def ring(x: float, y: float, radius: float = 0.45, width: float = 0.09) -> Circle:
-    """Round the place of the last move."""
+    """Draw the mark of the last move, a ring around (x, y)."""
     return Circle(x, y, radius, None, "mark", width)
 
 
 def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.0, trim: Point = (0.0, 0.0)) -> Polygon:
-    """From `start` to `end` as one outline, shorter at its two ends by `trim`."""
+    """Draw an arrow from `start` to `end` as one outline.
+
+    Args:
+        start: The point where it begins.
+        end: The point at its head.
+        line: Its colour.
+        width: The width of its shaft.
+        opacity: From 0 to 1.
+        trim: By how much it is shortened at `start` and at `end`.
+    """
     (x, y), (to_x, to_y) = start, end
     length = hypot(to_x - x, to_y - y)
     along = ((to_x - x) / length, (to_y - y) / length)
@@ -92,14 +101,21 @@ def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.
 
 
 def frame(left: float, y: float, width: float, unit: float) -> Iterator[Shape]:
-    """Under what belongs to the player to move."""
+    """Draw the frame that marks the player to move; other shapes are drawn over it."""
     outline = rectangle(left + 0.1 * unit, y - 0.35 * unit, width - 0.2 * unit, 0.7 * unit)
     yield Polygon(outline, "ink", "ink", 0.22 * unit)
     yield Polygon(outline, "cell", "cell", 0.14 * unit)
 
 
 def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
-    """Title and name, right of a swatch at (x + 0.5 unit, y), in a frame of 2.7 by 0.84 units if active."""
+    """Draw a player's title and name, with a frame of 2.7 by 0.84 units at their turn, and a star if they have won.
+
+    Args:
+        x: The left edge; the caller draws a sample of the player's colour at `x + 0.5 * unit`.
+        y: The middle.
+        unit: The size of a cell.
+        seat: The player.
+    """
     if seat.active:
         yield from frame(x + 0.05 * unit, y, 2.6 * unit, unit)
     if seat.title:
@@ -112,7 +128,16 @@ def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
 
 
 def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last: bool = False) -> Iterator[Shape]:
-    """A word, with its middle at (x, y); framed if it was the last move."""
+    """Draw an action that has no cell, such as `pass`, as a label with its middle at (x, y).
+
+    Args:
+        x: The middle.
+        y: The middle.
+        unit: The size of a cell.
+        text: The action's text.
+        heat: Its heat, from -1 to 1.
+        last: Whether it was the last move, which gives it a frame.
+    """
     width = (0.35 + 0.19 * len(text)) * unit
     outline = rectangle(x - width / 2, y - 0.22 * unit, width, 0.44 * unit)
     yield Polygon(outline, "cell", "mark" if last else "rim", (0.06 if last else 0.03) * unit)
@@ -122,18 +147,33 @@ def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last:
 
 
 def words(x: float, y: float, unit: float, texts: Mapping[int, str], heat: Heat, last: int) -> Iterator[Shape]:
-    """Chips round (x, y) for those of the words `texts` (by action) that have heat or were the last move."""
-    shown = [action for action in texts if action in heat or action == last]
-    for k, action in enumerate(shown):
-        away = (k - (len(shown) - 1) / 2) * 0.52 * unit
+    """Draw the actions without a cell that have heat or were the last move, one below the other around (x, y).
+
+    Args:
+        x: The middle of them all.
+        y: The middle of them all.
+        unit: The size of a cell.
+        texts: The texts of the game's actions without a cell, by action.
+        heat: Heat by action.
+        last: The last action, or -1.
+    """
+    drawn = [action for action in texts if action in heat or action == last]
+    for k, action in enumerate(drawn):
+        away = (k - (len(drawn) - 1) / 2) * 0.52 * unit
         yield from chip(x, y + away, unit, texts[action], heat=heat.get(action, 0.0), last=action == last)
 
 
 def warm_cells(
     heat: Heat, where: Mapping[int, Sequence[int]], cells: Sequence[Points], letters: str = " "
 ) -> Iterator[Shape]:
-    """Cells filled by the heat of actions, of which action `a` names the one cell `where[a][0]`. If each cell has
-    several actions in a row, one for each of `letters`, they share it from left to right.
+    """Fill the cells of actions that name one cell with their heat.
+
+    Args:
+        heat: Heat by action.
+        where: The cells that an action names, by action.
+        cells: The outline of each cell.
+        letters: If each cell has several actions, with consecutive numbers, a letter for each: they share the cell from
+            left to right.
     """
     for action, warmth in heat.items():
         if len(where[action]) == 1:
@@ -151,7 +191,14 @@ def warm_cells(
 def warm_lines(
     heat: Heat, where: Mapping[int, Sequence[int]], middles: Sequence[Point], *, pointed: bool
 ) -> Iterator[Shape]:
-    """Lines or arrows for the heat of actions that name two cells, the hottest on top."""
+    """Draw the heat of actions that name two cells as lines, the hottest on top.
+
+    Args:
+        heat: Heat by action.
+        where: The cells that an action names, by action.
+        middles: The middle of each cell.
+        pointed: Whether to draw arrows.
+    """
     for action, warmth in sorted(heat.items(), key=lambda item: abs(item[1])):
         if len(where[action]) == 2:
             start, end = (middles[cell] for cell in where[action])
@@ -166,7 +213,14 @@ def warm_lines(
 def band(
     cells: Iterable[int], neighbours: Sequence[Sequence[int]], middles: Sequence[Point], fill: str
 ) -> Iterator[Shape]:
-    """A broad line along the neighbours among `cells`."""
+    """Draw a broad line through those of `cells` that are neighbours.
+
+    Args:
+        cells: The cells, by index.
+        neighbours: The neighbours of each cell of the board.
+        middles: The middle of each cell of the board.
+        fill: The colour.
+    """
     chosen = set(cells)
     for cell in sorted(chosen):
         x, y = middles[cell]
@@ -177,7 +231,7 @@ def band(
 
 
 def _beyond(outline: Points, limit: float, side: int) -> Points:
-    """The part of a convex polygon with x at least (side 1) or at most (side -1) `limit`."""
+    """Return the part of a convex polygon with x at least (`side` 1) or at most (`side` -1) `limit`."""
     points: list[Point] = []
     for (x, y), (next_x, next_y) in zip(outline, outline[1:] + outline[:1], strict=True):
         if side * (x - limit) >= 0:

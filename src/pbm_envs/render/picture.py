@@ -1,12 +1,12 @@
-"""What a notebook shows."""
+"""Pictures as notebooks show and files keep them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.scene import Scene
 from .pixels import check_size, pixels, save_png
-from .scene import Scene
 from .svg import svg
 from .text import text
 from .themes import theme_named
@@ -14,7 +14,13 @@ from .themes import theme_named
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A scene with a size in pixels, of its longer side, and a theme. The last line of a notebook's cell shows it."""
+    """A scene to look at: a notebook shows it as SVG, `print` as text, and `save` writes it.
+
+    Attributes:
+        scene: What is drawn.
+        size: Pixels of the longer side.
+        theme: A name in `THEMES`.
+    """
 
     scene: Scene
     size: int = 480
@@ -31,7 +37,7 @@ class Picture:
         return svg(self.scene, self.size, self.theme)
 
     def save(self, path: str | Path) -> None:
-        """As `.svg`, `.png` or `.txt`; ValueError for another ending."""
+        """Write an `.svg`, a `.png` or a `.txt`; ValueError for another ending."""
         kind = Path(path).suffix.lower()
         if kind == ".svg":
             Path(path).write_text(self._repr_svg_(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A scene as pixels, drawn by Pillow (extra `render`): no display, no fonts of the machine."""
+"""Scenes as pixels, drawn by Pillow (extra `render`) without a display and without the machine's fonts."""
 
 from __future__ import annotations
 
@@ -11,41 +11,54 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .scene import Circle, Label, Line, Point, Scene, Shape
+from ..core.scene import Circle, Label, Line, Point, Scene, Shape
 from .themes import theme_named
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw, ImageFont
 
 SMALLEST, LARGEST = 16, 8192
-FINE = 1600
-"""Pictures are painted about this large, twice to four times as large as asked, and made smaller."""
+SUPERSAMPLED = 1600
+"""Pictures are painted about this large, two to four times as large as wanted, and scaled down for smooth edges."""
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
-MIDDLE = 0.35
-"""Of a label's size: how far its baseline lies below its middle."""
+BASELINE = 0.35
+"""How far the baseline of a label lies below its middle, as a share of the label's size."""
 BOLD = 0.022
-"""Of a label's size: what a bold letter's strokes gain on either side."""
+"""How much wider the strokes of a bold letter are on either side, as a share of the label's size."""
 
 
 def pixels(scene: Scene, size: int = 480, theme: str = "light") -> NDArray[np.uint8]:
-    """(H, W, 3) in the shape of the scene's box, `size` pixels on the longer side. ImportError without Pillow."""
+    """Draw a scene as an array.
+
+    Args:
+        scene: What to draw.
+        size: Pixels of the longer side, 16 to 8192.
+        theme: A name in `THEMES`.
+
+    Returns:
+        (H, W, 3) uint8, in the proportions of the scene's box.
+
+    Raises:
+        ImportError: If Pillow is missing.
+        ValueError: If there is no such size or theme.
+    """
     return np.array(_painted(scene, size, theme))
 
 
 def save_png(path: str | Path, frame: NDArray[np.uint8]) -> None:
-    """Write an (H, W, 3) frame."""
+    """Write an (H, W, 3) uint8 frame as a PNG."""
     image, _, _ = pillow()
     image.fromarray(frame).save(path, format="PNG", optimize=True)
 
 
 def check_size(name: str, size: int) -> None:
-    """ValueError unless pictures can be `size` pixels long."""
+    """Raise ValueError, naming the argument `name`, unless a picture can be `size` pixels long."""
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not SMALLEST <= size <= LARGEST:
         raise ValueError(f"{name} is {size!r}: expected an integer from {SMALLEST} to {LARGEST}, in pixels")
 
 
 def frame_shape(scene: Scene, size: int) -> tuple[int, int]:
-    """(H, W) of its pixels."""
+    """Return (H, W), the shape of the frame that `pixels` would draw."""
     check_size("size", size)
     _, _, width, height = scene.box
     longer = max(width, height)
@@ -53,7 +66,7 @@ def frame_shape(scene: Scene, size: int) -> tuple[int, int]:
 
 
 def pillow() -> tuple[Any, Any, Any]:
-    """Pillow's modules Image, ImageDraw and ImageFont, or an ImportError that says what to install."""
+    """Import Pillow's modules Image, ImageDraw and ImageFont; ImportError with the extra to install."""
     try:
         from PIL import Image, ImageDraw, ImageFont
     except ImportError:
@@ -65,7 +78,7 @@ def _painted(scene: Scene, size: int, theme: str) -> Image.Image:
     colours = theme_named(theme)
     rows, cols = frame_shape(scene, size)
     image, draw, _ = pillow()
-    fine = max(2, min(4, FINE // max(rows, cols)))
+    fine = max(2, min(4, SUPERSAMPLED // max(rows, cols)))
     canvas = image.new("RGB", (cols * fine, rows * fine), colours["paper"])
     left, top, width, _ = scene.box
     brush = _Brush(draw.Draw(canvas), (left, top), cols * fine / width, colours)
@@ -78,7 +91,7 @@ def _painted(scene: Scene, size: int, theme: str) -> Image.Image:
 
 
 def _fade(image: Any, draw: Any, canvas: Image.Image, brush: _Brush, shape: Shape) -> None:
-    """Paint a shape that lets shine through what lies under it."""
+    """Paint a transparent shape."""
     box = brush.extent(shape, canvas.size)
     if box[0] >= box[2] or box[1] >= box[3]:
         return
@@ -113,7 +126,7 @@ class _Brush:
                 self._line([*points, points[0]], shape.line, shape.width)
 
     def extent(self, shape: Shape, size: tuple[int, int]) -> tuple[int, int, int, int]:
-        """Left, top, right, bottom of a box round a shape, inside an image of `size`."""
+        """Return left, top, right and bottom of a box around a shape, clipped to an image of `size`."""
         if isinstance(shape, Label):
             half = shape.size * (1 + len(shape.text))
             points: tuple[Point, ...] = ((shape.x - half, shape.y - shape.size), (shape.x + half, shape.y + shape.size))
@@ -127,12 +140,12 @@ class _Brush:
         else:
             points, width = shape.points, shape.width
         xs, ys = zip(*(self._at(point) for point in points), strict=True)
-        room = width * self.scale / 2 + 2
+        margin = width * self.scale / 2 + 2
         return (
-            max(0, floor(min(xs) - room)),
-            max(0, floor(min(ys) - room)),
-            min(size[0], ceil(max(xs) + room)),
-            min(size[1], ceil(max(ys) + room)),
+            max(0, floor(min(xs) - margin)),
+            max(0, floor(min(ys) - margin)),
+            min(size[0], ceil(max(xs) + margin)),
+            min(size[1], ceil(max(ys) + margin)),
         )
 
     def _at(self, point: Point) -> Point:
@@ -158,7 +171,7 @@ class _Brush:
 
     def _write(self, shape: Label) -> None:
         size = shape.size * self.scale
-        x, y = self._at((shape.x, shape.y + MIDDLE * shape.size))
+        x, y = self._at((shape.x, shape.y + BASELINE * shape.size))
         stroke = round(BOLD * size) if shape.bold else 0
         font, anchor = _font(max(1.0, round(size, 1))), ANCHORS[shape.anchor]
         self._draw.text((x, y), shape.text, self.colours[shape.fill], font, anchor, stroke_width=stroke)
@@ -166,6 +179,6 @@ class _Brush:
 
 @cache
 def _font(size: float) -> ImageFont.FreeTypeFont:
-    """Pillow's own."""
+    """Return the font that comes with Pillow, in a size."""
     _, _, fonts = pillow()
     return fonts.load_default(size)

@@ -1,25 +1,32 @@
-"""A scene as SVG: text without fonts, styles, scripts or ids of its own, so that many fit into one page."""
+"""Scenes as SVG, without embedded fonts, styles, scripts or ids, so that many can stand in one page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
 
-from .pixels import check_size
-from .scene import Cell, Circle, Label, Line, Points, Scene, Shape
+from ..core.scene import Cell, Circle, Label, Line, Points, Scene, Shape
+from .pixels import BASELINE, check_size
 from .themes import theme_named
 
 UNIT = 100
-"""Of the picture's coordinates, in a unit of the scene."""
+"""Coordinates of the SVG for one unit of the scene."""
 FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-MIDDLE = 0.35
-"""Of a label's size: how far its baseline lies below its middle."""
 
 
 def svg(scene: Scene, size: int | None = 480, theme: str = "light") -> str:
-    """The picture, `size` pixels on its longer side; as large as what it stands in, if None.
+    """Draw a scene as SVG.
 
-    Over each cell lies an invisible polygon with the attribute `data-cell`, its index; nothing else takes clicks.
+    Each cell is covered by an invisible polygon whose attribute `data-cell` is the index of the cell; nothing else
+    takes clicks.
+
+    Args:
+        scene: What to draw.
+        size: Pixels of the longer side; None for as large as the element around it.
+        theme: A name in `THEMES`.
+
+    Raises:
+        ValueError: If there is no such size or theme.
     """
     colours = theme_named(theme)
     left, top, width, height = scene.box
@@ -50,7 +57,7 @@ def _drawn(shape: Shape, colours: Mapping[str, str]) -> str:
     if isinstance(shape, Label):
         weight = ' font-weight="700"' if shape.bold else ""
         return (
-            f'<text x="{_number(UNIT * shape.x)}" y="{_number(UNIT * (shape.y + MIDDLE * shape.size))}" '
+            f'<text x="{_number(UNIT * shape.x)}" y="{_number(UNIT * (shape.y + BASELINE * shape.size))}" '
             f'font-size="{_number(UNIT * shape.size)}" text-anchor="{shape.anchor}"{weight} '
             f'fill="{colours[shape.fill]}"{faded}>{escape(shape.text)}</text>'
         )
@@ -76,5 +83,5 @@ def _points(points: Points) -> str:
 
 
 def _number(value: float) -> str:
-    """To one place, or three below 1, without needless zeros."""
+    """Write a number with one decimal, or with three below 1, without trailing zeros."""
     return f"{round(value, 1 if abs(value) >= 1 else 3) + 0.0:.8g}"

@@ -1,12 +1,12 @@
-"""A scene in characters."""
+"""Scenes as text."""
 
 from __future__ import annotations
 
-from .scene import Scene
+from ..core.scene import Scene
 
 
 def text(scene: Scene) -> str:
-    """The glyphs, then the notes, then the caption."""
+    """Draw a scene as text: the board, then the notes, then the caption."""
     canvas = Canvas()
     for glyph in scene.glyphs:
         canvas.put(glyph.row, glyph.col, glyph.text)
@@ -15,7 +15,7 @@ def text(scene: Scene) -> str:
 
 
 class Canvas:
-    """Characters at places; later ones cover earlier ones. Rows and columns may be negative.
+    """Characters by row and column, which may be negative; later ones replace earlier ones.
 
     >>> canvas = Canvas()
     >>> canvas.put(0, 0, "+--+")

@@ -1,5 +1,7 @@
-"""Colours by name. Hues are those of Okabe and Ito, which colour-blind people can tell apart; what matters differs in
-shape or lightness too.
+"""Themes: what colours the names in scenes stand for.
+
+The hues are those of Okabe and Ito, which colour-blind people can tell apart. What matters differs in shape or
+lightness as well.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def theme_named(name: str) -> Mapping[str, str]:
-    """ValueError if there is none."""
+    """Return the colours of a theme by name; ValueError if there is none of that name."""
     if name not in THEMES:
         raise ValueError(f"theme is {name!r}: expected one of {', '.join(THEMES)}")
     return THEMES[name]

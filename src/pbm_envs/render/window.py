@@ -1,4 +1,4 @@
-"""A window that shows frames (extra `window`: pygame-ce)."""
+"""A window that shows frames (extra `window`, pygame-ce)."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEADLESS = ("dummy", "offscreen", "evdev")
-"""SDL's drivers that show nothing. SDL takes one by itself where it finds no display."""
-PATIENCE = 0.02
-"""Seconds between two looks at what a person does with the window."""
+"""SDL's drivers that show nothing; SDL chooses one of them where it finds no display."""
+POLL_SECONDS = 0.02
+"""How often the window's events are looked at while a frame waits."""
 
 
 class Window:
-    """Opened by the first frame; once its person has closed it, it stays closed."""
+    """A window that opens with the first frame. When its user has closed it, it stays closed and frames are dropped."""
 
     def __init__(self, title: str) -> None:
-        """ImportError without pygame-ce, RuntimeError without a display; nothing is opened yet."""
+        """Check that there is a display, without opening a window.
+
+        Raises:
+            ImportError: If pygame-ce is missing.
+            RuntimeError: If there is no display.
+        """
         _display()
         self._title = title
         self._window: Any = None
         self._closed = False
-        self._shown = 0.0
+        self._last_frame_time = 0.0
 
     def show(self, frame: NDArray[np.uint8], pause: float = 0.0) -> None:
-        """(H, W, 3), not sooner than `pause` seconds after the last one."""
+        """Show an (H, W, 3) uint8 frame, not sooner than `pause` seconds after the last one."""
         pygame = _display()
         while not self._closed:
-            self._look(pygame)
-            left = self._shown + pause - time.monotonic()
+            self._handle_events(pygame)
+            left = self._last_frame_time + pause - time.monotonic()
             if left <= 0:
                 break
-            time.sleep(min(left, PATIENCE))
+            time.sleep(min(left, POLL_SECONDS))
         if self._closed:
             return
         height, width, _ = frame.shape
@@ -44,16 +49,16 @@ class Window:
         surface = self._window.get_surface()
         surface.blit(pygame.image.frombuffer(frame.tobytes(), (width, height), "RGB"), (0, 0))
         self._window.flip()
-        self._look(pygame)
-        self._shown = time.monotonic()
+        self._handle_events(pygame)
+        self._last_frame_time = time.monotonic()
 
     def close(self) -> None:
         if self._window is not None:
             self._window.destroy()
         self._window, self._closed = None, True
 
-    def _look(self, pygame: ModuleType) -> None:
-        """Has its person closed it? Events of other windows stay for those."""
+    def _handle_events(self, pygame: ModuleType) -> None:
+        """Close the window if its user has asked for it; events of other windows stay in the queue for them."""
         others = []
         for event in pygame.event.get(pygame.WINDOWCLOSE):
             if self._window is not None and event.window is self._window:
@@ -65,7 +70,7 @@ class Window:
 
 
 def _display() -> ModuleType:
-    """pygame with a display that shows something, or is asked for by SDL_VIDEODRIVER."""
+    """Import pygame and open its display: one that shows something, or the one that SDL_VIDEODRIVER names."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import pygame

@@ -1,0 +1,190 @@
+"""How strong is a policy? A function to call from a training loop.
+
+    results = evaluate(policy, game, opponents=["random", "mcts:simulations=50"], games=200, seed=step)
+    results["random"].score.value, results["random"].win_rate.low
+
+The intervals hold 95%.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.envs.memory import AgentWithMemory
+from pbm_envs.records import GameRecord
+
+from ..players.agent import Actions, Agent, AnyAgent, Views
+from ..players.names import AgentLike, as_agent
+from .match import play_games
+from .ratings import shares
+from .schedule import draw_opening
+
+NORMAL_95 = 1.959964
+POLICY = "policy"
+
+
+class Rate(NamedTuple):
+    """A mean of numbers from 0 to 1, and Wilson's 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Games of a policy against one opponent."""
+
+    opponent: str
+    wins: int
+    draws: int
+    losses: int
+    score: Rate
+    """A win is 1; a draw 1/2, among three 1/3."""
+    win_rate: Rate
+    """A draw is no win."""
+    seats: tuple[float, ...]
+    """The score as `player_0`, as `player_1`, ..."""
+    plies: float
+    """Mean length of a game."""
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    def __str__(self) -> str:
+        return (
+            f"{self.opponent}: score {self.score.value:.3f} ({self.score.low:.3f} to {self.score.high:.3f}) in "
+            f"{self.games} games, {self.wins} won, {self.draws} drawn, {self.losses} lost"
+        )
+
+
+@final
+class _Watched:
+    """The agent that is evaluated, and what it raised first."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.error: Exception | None = None
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        try:
+            return self.agent.act(game, views, rng)
+        except Exception as error:
+            self.error = self.error or error
+            raise
+
+
+def evaluate(
+    policy: AgentLike,
+    game: Game,
+    opponents: Sequence[AgentLike] | Mapping[str, AgentLike] = ("random",),
+    games: int = 100,
+    seed: int = 0,
+    opening_moves: int = 0,
+) -> dict[str, Evaluation]:
+    """How `policy` does against each opponent.
+
+    Every opening is played from every seat, the opponent having the others. The games against an opponent run as one
+    batch. The same seed gives the same openings and the same random numbers to the agents. Where neither side is
+    random, give each opening some `opening_moves`, or all games are the same.
+
+    Args:
+        policy: A function of observations and masks that gives actions or scores; or, as in `as_agent`, an agent, its
+            name, or a `Search`.
+        game: The rules.
+        opponents: The same, as a list or by name in a mapping. In a list a name names itself, anything else has the
+            name of its function or class.
+        games: How many against each, rounded up to whole openings.
+        seed: Of openings and agents.
+        opening_moves: Random moves before the agents take over.
+
+    Returns:
+        The results by the opponents' names.
+
+    Raises:
+        ValueError: If an opponent fails, or the policy plays what cannot be played. Anything else that the policy
+            raises is raised as it is.
+
+    >>> from pbm_envs import Chameleon
+    >>> first_legal = lambda observations, masks: masks.argmax(axis=1)
+    >>> print(evaluate(first_legal, Chameleon(size=3), games=50)["random"])  # doctest: +ELLIPSIS
+    random: score 0... (0... to 0...) in 50 games, ... won, 0 drawn, ... lost
+    """
+    if games < 1:
+        raise ValueError(f"games is {games}: expected at least 1")
+    if isinstance(opponents, str):
+        raise ValueError(f"opponents is {opponents!r}: expected a list of names, such as [{opponents!r}]")
+    agents = {name: as_agent(each) for name, each in _named(opponents).items()}
+    own_name = next(name for k in range(len(agents) + 1) if (name := POLICY + "'" * k) not in agents)
+    player: Any = as_agent(policy)
+    count = -(-games // game.num_players)
+    openings = [draw_opening(game, seed + k, None, opening_moves) for k in range(count)]
+    results = {}
+    for name, opponent in agents.items():
+        own: AnyAgent = player if isinstance(player, AgentWithMemory) else _Watched(player)
+        seats = [[own_name if k == seat else name for k in range(game.num_players)] for seat in range(game.num_players)]
+        records = play_games(
+            game,
+            {own_name: own, name: opponent},
+            seats=seats * count,
+            openings=[opening for opening in openings for _ in seats],
+            seed=seed,
+        )
+        if isinstance(own, _Watched) and own.error is not None:
+            raise own.error
+        if failed := [record for record in records if record.forfeits]:
+            forfeit = failed[0].forfeits[0]
+            who = "the agent" if failed[0].agents[forfeit.player] == own_name else f"the opponent {name!r}"
+            raise ValueError(f"{who} failed: {forfeit.reason}")
+        results[name] = _summary(name, records, own_name)
+    return results
+
+
+def wilson(mean: float, count: int) -> Rate:
+    """Of `count` numbers from 0 to 1. Exact for none but ones and zeros; draws make it wider than need be.
+
+    >>> [round(value, 3) for value in wilson(0.5, 100)]
+    [0.5, 0.404, 0.596]
+    """
+    z = NORMAL_95
+    middle = (mean + z * z / (2 * count)) / (1 + z * z / count)
+    half = z / (1 + z * z / count) * sqrt(mean * (1 - mean) / count + z * z / (4 * count * count))
+    return Rate(mean, max(0.0, middle - half), min(1.0, middle + half))
+
+
+def _named(opponents: Sequence[AgentLike] | Mapping[str, AgentLike]) -> Mapping[str, AgentLike]:
+    """Opponents by name."""
+    if isinstance(opponents, Mapping):
+        return opponents
+    named: dict[str, AgentLike] = {}
+    for opponent in opponents:
+        kind = opponent if isinstance(opponent, str) else getattr(opponent, "__name__", type(opponent).__name__)
+        name, k = kind, 2
+        while name in named:
+            name, k = f"{kind} {k}", k + 1
+        named[name] = opponent
+    return named
+
+
+def _summary(opponent: str, records: Sequence[GameRecord], own_name: str) -> Evaluation:
+    seats = [record.agents.index(own_name) for record in records]
+    returns = np.array([record.returns[seat] for record, seat in zip(records, seats, strict=True)])
+    scores = np.array([shares(record)[seat] for record, seat in zip(records, seats, strict=True)])
+    wins, losses = int((returns == 1).sum()), int((returns < 0).sum())
+    return Evaluation(
+        opponent=opponent,
+        wins=wins,
+        draws=len(records) - wins - losses,
+        losses=losses,
+        score=wilson(float(scores.mean()), len(records)),
+        win_rate=wilson(wins / len(records), len(records)),
+        seats=tuple(float(scores[np.equal(seats, seat)].mean()) for seat in range(max(seats) + 1)),
+        plies=float(np.mean([record.plies for record in records])),
+    )

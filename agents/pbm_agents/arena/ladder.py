@@ -1,0 +1,167 @@
+"""Frozen, rated ladders: the same opponents with the same ratings for everybody, so that numbers can be compared.
+
+    ladder = load_ladder("chameleon-11")
+    print(ladder.id, [(rung.name, round(rung.elo)) for rung in ladder.rungs])
+
+A ladder belongs to a game with certain options. Its opponents (rungs) are agents by name with every setting spelt out;
+their ratings come from one tournament whose games are in the repository (`benchmarks/ladders.py`), with `random` at 0.
+A version never changes: other opponents, settings or ratings are another version. Tests play some moves of every rung
+again, so that a change of the search that would move the scale does not go unnoticed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from pbm_envs import Game, make_game
+
+from ..players.names import make_agent
+
+NAME = re.compile(r"(?:ladder/)?(?P<name>[\w-]+?)(?:[/-]v(?P<version>\d+))?")
+
+
+@dataclass(frozen=True)
+class Rung:
+    """An opponent, and how strong it is."""
+
+    name: str
+    """Such as `1,000 simulations`."""
+    agent: str
+    """As `make_agent` reads it."""
+    elo: float
+    """Points above `random`."""
+    low: float
+    """Of the 95% interval of `elo`, as `high`."""
+    high: float
+    games: int
+    """That it has played in the ladder's tournament."""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """The beginning of a game that a rung plays against itself; it must always play these moves."""
+
+    agent: str
+    board: str | None
+    opening: tuple[str, ...]
+    """Moves that are given."""
+    seed: int
+    moves: tuple[str, ...]
+    """Those that follow; the whole game, or its beginning where the rung is slow."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The rungs, from weak to strong, and how they were rated."""
+
+    name: str
+    version: int
+    game: Game
+    opening_moves: int
+    """Random moves that each opening begins with."""
+    rungs: tuple[Rung, ...]
+    pins: tuple[Pin, ...] = field(default=(), repr=False)
+    tournament: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the ratings come from: its settings, the results of every pair, and how well one scale explains them."""
+
+    @property
+    def id(self) -> str:
+        """Such as `ladder/chameleon-11/v1`, to be named beside every rating."""
+        return f"ladder/{self.name}/v{self.version}"
+
+    def to_json(self) -> str:
+        """The text of its file."""
+        data = {
+            "id": self.id,
+            "game": self.game.name,
+            "options": dict(self.game.options),
+            "opening_moves": self.opening_moves,
+            "rungs": [vars(rung) for rung in self.rungs],
+            "tournament": dict(self.tournament),
+            "pins": [vars(pin) for pin in self.pins],
+        }
+        return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def ladder_of_json(text: str) -> Ladder:
+    """The ladder in a file's text."""
+    data = json.loads(text)
+    found = NAME.fullmatch(data["id"])
+    assert found is not None
+    return Ladder(
+        name=found["name"],
+        version=int(found["version"]),
+        game=make_game(data["game"], **data["options"]),
+        opening_moves=data["opening_moves"],
+        rungs=tuple(Rung(**rung) for rung in data["rungs"]),
+        pins=tuple(
+            Pin(**pin | {"opening": tuple(pin["opening"]), "moves": tuple(pin["moves"])}) for pin in data["pins"]
+        ),
+        tournament=data["tournament"],
+    )
+
+
+@cache
+def ladders() -> Mapping[str, Ladder]:
+    """All ladders by id, the newest version of each first.
+
+    >>> "ladder/trinim-5/v1" in ladders()
+    True
+    """
+    folder = resources.files("pbm_agents.arena") / "ladders"
+    texts = [file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".json")]
+    found = sorted(map(ladder_of_json, texts), key=lambda ladder: (ladder.name, -ladder.version))
+    return {ladder.id: ladder for ladder in found}
+
+
+def load_ladder(which: str | Game) -> Ladder:
+    """The ladder of this name or id (`chameleon-11`, `ladder/chameleon-11/v1`), or that of a game with its options.
+
+    Raises:
+        ValueError: There is none.
+    """
+    known = ladders()
+    if isinstance(which, Game):
+        fitting = [ladder for ladder in known.values() if ladder.game == which]
+        expected = f"one of {', '.join(sorted({repr(each.game) for each in known.values()}))}"
+    else:
+        found = NAME.fullmatch(which)
+        name, version = (found["name"], found["version"]) if found else ("", None)
+        fitting = [
+            ladder
+            for ladder in known.values()
+            if ladder.name == name and (version is None or ladder.version == int(version))
+        ]
+        expected = f"one of {', '.join(known)}"
+    if not fitting:
+        raise ValueError(f"there is no ladder for {which!r}: expected {expected}")
+    return fitting[0]
+
+
+def play_pin(game: Game, pin: Pin) -> tuple[str, ...]:
+    """The moves that the rung plays now, as many as are pinned."""
+    return pinned_moves(game, pin.agent, pin.board, pin.opening, pin.seed, len(pin.moves))
+
+
+def pinned_moves(
+    game: Game, agent: str, board: str | None, opening: Sequence[str], seed: int, most: int
+) -> tuple[str, ...]:
+    """The first `most` moves of an agent against itself, from a board and opening moves."""
+    rng, player = np.random.default_rng(seed), make_agent(agent)
+    state = game.init(1, np.random.default_rng(seed), board)
+    for text in opening:
+        game.step(state, [game.string_to_action(text)])
+    moves: list[str] = []
+    while len(moves) < most and not state["done"][0]:
+        action = int(player.act(game, game.view(state, state["to_move"]), rng)[0])
+        moves.append(game.action_to_string(action))
+        game.step(state, [action])
+    return tuple(moves)

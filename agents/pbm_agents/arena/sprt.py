@@ -1,0 +1,269 @@
+"""Sequential tests: is the new agent stronger than the old one? With no more games than the answer needs.
+
+    test = SequentialTest(Chameleon(size=5), new="mcts:simulations=60", old="mcts:simulations=30", elo1=50)
+    result = play_sprt(test, "folder", workers=2)
+    print(result)
+
+The generalized sequential probability ratio test of fastchess and OpenBench: H0 says that the new agent is `elo0`
+points stronger than the old one, H1 that it is `elo1`. Openings are played one after another, each from every seating;
+after each the likelihood ratio (`likelihood`) is looked at, and the test ends when its logarithm leaves the interval
+between log(beta) and log(1 / alpha). Then H1 has been accepted wrongly with a probability of at most alpha if the truth
+is H0 or weaker, and H0 with at most beta if it is H1 or stronger (Wald 1945). The usual bounds, log(beta / (1 - alpha))
+and log((1 - beta) / alpha), are a little narrower, and keep that promise only nearly. `benchmarks/sprt_errors.py`
+measures it.
+
+* The unit is the opening, not the game: its games are alike, and one seat is often better. Two players give
+  the pentanomial distribution of pairs, scores 0, 1/4, 1/2, 3/4 and 1.
+* A draw is half a win for each of two, a third for each of three. How many draws there are is counted, not assumed.
+* Of three seats the two agents have all six fillings AAB, ABA, BAA, ABB, BAB, BBA. What an agent scores in a game is
+  the share of the win that its seats have together, and the score of an opening is the mean of six. What that
+  is for a difference in Elo says Luce's model (`expected_score`): 1/2 for equals, as in a game of two.
+
+Openings are looked at in their order, whoever plays them and whatever is done first; so the result follows from the
+test alone. Games beyond the one that has decided are kept, and do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import log, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pbm_envs import Game, __version__
+from pbm_envs.core.streams import derive
+from pbm_envs.records import GameRecord
+
+from .evaluation import NORMAL_95
+from .likelihood import elo_of_score, expected_score, log_likelihood_ratio, possible_scores
+from .ratings import Rating, shares
+from .schedule import Batch, Tournament, draw_opening, opening_seed, seatings
+from .tournament import SCHEMA, Bar, play_in_folder
+
+H0, H1 = "H0", "H1"
+
+
+@dataclass(frozen=True)
+class SequentialTest:
+    """All that a test depends on."""
+
+    game: Game
+    new: str
+    """As `make_agent` reads it; so is `old`."""
+    old: str
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05
+    """The most often that H1 may be accepted although H0 is true."""
+    beta: float = 0.05
+    """The most often that H0 may be accepted although H1 is true."""
+    openings: int = 10_000
+    """If so many do not decide, nothing has been shown."""
+    opening_moves: int = 0
+    """Random moves before the agents take over."""
+    seed: int = 0
+    batch: int = 32
+    """Games played at once, in whole openings."""
+    key: str = ""
+    """As of a `Tournament`."""
+
+    def __post_init__(self) -> None:
+        """ValueError unless agents and numbers are possible."""
+        Tournament(
+            (self.game,),
+            (self.new, self.old),
+            openings=self.openings,
+            opening_moves=self.opening_moves,
+            seed=self.seed,
+            key=self.key,
+            batch=self.batch,
+        )
+        if not -1000 <= self.elo0 < self.elo1 <= 1000:
+            raise ValueError(f"elo0 is {self.elo0} and elo1 is {self.elo1}: expected -1000 <= elo0 < elo1 <= 1000")
+        for name in ("alpha", "beta"):
+            if not 0 < getattr(self, name) < 0.5:
+                raise ValueError(f"{name} is {getattr(self, name)}: expected a number between 0 and 0.5")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Below the first H0 is accepted, above the second H1."""
+        return log(self.beta), log(1 / self.alpha)
+
+    def batches(self, key: str | None = None) -> list[Batch]:
+        """The whole schedule, of which only the beginning will be played, with this key instead of the test's."""
+        key = self.key if key is None else key
+        group, rows = (self.new, self.old), seatings((self.new, self.old), self.game.num_players)
+        at_once = max(1, self.batch // len(rows))
+        found = []
+        for first in range(0, self.openings, at_once):
+            seeds = range(self.seed + first, self.seed + min(first + at_once, self.openings))
+            openings = [draw_opening(self.game, opening_seed(key, seed), None, self.opening_moves) for seed in seeds]
+            pairs = [(row, opening) for opening in openings for row in rows]
+            number = first * len(rows)
+            found.append(
+                Batch(
+                    number,
+                    self.game,
+                    group,
+                    seats=tuple(row for row, _ in pairs),
+                    openings=tuple(opening for _, opening in pairs),
+                    seed=derive(key, "agents", self.seed, number),
+                )
+            )
+        return found
+
+    def command(self) -> dict[str, Any]:
+        """What is written to `tournament.json`."""
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "test": "sprt",
+            "games": [{"game": self.game.name, "options": dict(self.game.options)}],
+            "agents": [self.new, self.old],
+            **{
+                name: getattr(self, name)
+                for name in ("elo0", "elo1", "alpha", "beta", "openings", "opening_moves", "seed", "key", "batch")
+            },
+        }
+
+
+@dataclass
+class SequentialResult:
+    """What the openings so far say. `print` it."""
+
+    test: SequentialTest
+    counts: list[int] = field(default_factory=list)
+    """How often an opening had each of `possible_scores`."""
+    llr: float = 0.0
+    """The log-likelihood ratio of H1 to H0."""
+    accepted: str | None = None
+    """`H0`, `H1`, or None as long as nothing is decided."""
+
+    def __post_init__(self) -> None:
+        self.counts = self.counts or [0] * len(self.values)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The scores that an opening can have."""
+        return possible_scores(self.test.game.num_players)
+
+    @property
+    def openings(self) -> int:
+        """How many have counted."""
+        return sum(self.counts)
+
+    @property
+    def elo(self) -> Rating:
+        """How much stronger the new agent is, by the mean score, with 95% interval.
+
+        A test that has stopped by itself has stopped at a good moment for one side: this is biased away from the middle
+        of `elo0` and `elo1`.
+        """
+        players, weights, values = self.test.game.num_players, np.array(self.counts, np.float64), np.array(self.values)
+        weights += 0.5 / len(weights)  # an interval after the first opening, too
+        mean = float(weights @ values / weights.sum())
+        error = NORMAL_95 * sqrt(float(weights @ (values - mean) ** 2) / weights.sum() / max(1, self.openings))
+        return Rating(*(elo_of_score(min(max(mean + k * error, 1e-6), 1 - 1e-6), players) for k in (0, -1, 1)))
+
+    def add(self, score: float) -> bool:
+        """Count an opening with this score, unless the test is over; whether it is then."""
+        if self.accepted is None:
+            self.counts[int(np.abs(np.subtract(self.values, score)).argmin())] += 1
+            test, players = self.test, self.test.game.num_players
+            low, high = expected_score(test.elo0, players), expected_score(test.elo1, players)
+            self.llr = log_likelihood_ratio(self.counts, self.values, low, high)
+            lower, upper = test.bounds
+            self.accepted = H1 if self.llr >= upper else H0 if self.llr <= lower else None
+        return self.accepted is not None
+
+    def note(self) -> str:
+        """The state in a few words, for a progress bar."""
+        if not self.openings:
+            return ""
+        lower, upper = self.test.bounds
+        elo, low, high = self.elo
+        return f"LLR {self.llr:+.2f} in ({lower:.2f}, {upper:.2f}), Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as numbers, for JSON."""
+        lower, upper = self.test.bounds
+        return {
+            **self.test.command(),
+            "accepted": self.accepted,
+            "llr": round(self.llr, 6),
+            "bounds": [round(lower, 6), round(upper, 6)],
+            "openings_played": self.openings,
+            "scores": {f"{value:.6g}": count for value, count in zip(self.values, self.counts, strict=True) if count},
+            "elo": dict(zip(Rating._fields, (round(value, 1) for value in self.elo), strict=True)),
+        }
+
+    def __str__(self) -> str:
+        test, games = self.test, self.openings * (2**self.test.game.num_players - 2)
+        said = {
+            H1: f"H1 accepted: {test.new} is stronger than {test.old} (by {test.elo1:g} rather than {test.elo0:g} Elo)",
+            H0: f"H0 accepted: {test.new} is not {test.elo1:g} Elo stronger than {test.old} (rather {test.elo0:g})",
+            None: "nothing is decided yet",
+        }[self.accepted]
+        counted = zip(self.values, self.counts, strict=True)
+        seen = ", ".join(f"{value:.3g}: {count}" for value, count in counted if count or value == 0.5)
+        return f"{said}\n{self.note()}\n{games} games from {self.openings} openings; openings by score {seen}"
+
+
+class _InOrder:
+    """Takes games as they come, and tells the scores of whole openings in their order."""
+
+    def __init__(self, test: SequentialTest, told: Callable[[float], bool]) -> None:
+        self.test, self.told = test, told
+        self.size = 2**test.game.num_players - 2
+        self.following, self.waiting = 0, dict[int, list[GameRecord]]()
+        self.over = False
+
+    def take(self, games: Sequence[GameRecord]) -> bool:
+        """Whether the test is over."""
+        for record in games:
+            self.waiting.setdefault(record.number // self.size, []).append(record)
+        while not self.over and len(some := self.waiting.get(self.following, [])) == self.size:
+            del self.waiting[self.following]
+            self.following += 1
+            self.over = self.told(opening_score(some, self.test.new))
+        return self.over
+
+
+def opening_score(games: Sequence[GameRecord], agent: str) -> float:
+    """The mean share of the win that `agent` had, all its seats together, in the games of one opening."""
+    return sum(
+        share for record in games for name, share in zip(record.agents, shares(record), strict=True) if name == agent
+    ) / len(games)
+
+
+def play_sprt(
+    test: SequentialTest,
+    folder: str | Path,
+    workers: int = 1,
+    ray: bool | str = False,
+    progress: bool = False,
+) -> SequentialResult:
+    """Play until the test is decided, or its openings are used up; games that `folder` holds are not played again.
+
+    Args:
+        test: What is tested.
+        folder: Where the games are kept; it is made if missing. Stopped in whatever way, the same call goes on.
+        workers: Processes that play.
+        ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
+        progress: Show a bar, with the likelihood ratio, its bounds and the strength so far.
+
+    Returns:
+        The result, the same whoever plays.
+
+    Raises:
+        ValueError: `folder` holds another test, or something else.
+    """
+    result = SequentialResult(test)
+    order = _InOrder(test, result.add)
+    play_in_folder(
+        folder, test.command(), test.batches, workers, ray, Bar(progress, result.note, open_ended=True), order.take
+    )
+    return result

@@ -1,0 +1,85 @@
+"""`pbm warm-up`: compile ahead what the first use would compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from pbm_envs import Game
+from pbm_envs import games as known_games
+from pbm_envs.core.kernel_files import cache_directory
+from pbm_envs.envs.factories import make_raw_env, make_vector_env
+
+from ..play.options import parse_game_with_options
+from ..search import Search
+from .terminal import table
+
+EXAMPLES = """
+  pbm warm-up                          # every game at its usual size
+  pbm warm-up chameleon:size=7 curio   # these
+"""
+
+
+def warm_up(
+    games: Annotated[list[str] | None, typer.Argument(metavar="[GAME[:OPTION=VALUE,...]]...")] = None,
+) -> None:
+    """Compile the rules and the search of games ahead.
+
+    The first use of a game compiles its rules, for every board size anew, and the first search the search, once for all
+    games. What is compiled is kept on this machine, so that later first uses take a second.
+    """
+    rules = [parse_game_with_options(text) for text in games or known_games()]
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
+    steps: dict[str, Callable[[Game], Any]] = {"rules": _rules, "search": _search, "network search": _network_search}
+    rows = []
+    with tqdm(total=len(rules) * len(steps), unit="step") as bar:
+        for game in rules:
+            seconds = []
+            for name, step in steps.items():
+                bar.set_description(f"{game.name}: {name}")
+                began = perf_counter()
+                step(game)
+                seconds.append(f"{perf_counter() - began:.1f} s")
+                bar.update()
+            rows.append([repr(game), *seconds])
+    table(["", *steps], rows, numbers=list(steps))
+    print(f"kept in {cache_directory() or 'memory only: no cache folder can be written'}")
+
+
+def _rules(game: Game) -> None:
+    """Everything that the environments call, and playouts and determinization."""
+    rng = np.random.default_rng(0)
+    env = make_raw_env(game)
+    env.reset(seed=0)
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    envs = make_vector_env(game, 2)
+    _, info = envs.reset(seed=0)
+    envs.step(info["action_mask"].argmax(axis=1))
+    states = game.init(2, rng)
+    game.playout(game.determinize(game.view(states, states["to_move"]), rng), rng)
+
+
+def _search(game: Game) -> None:
+    _run(game, Search(simulations=8))
+
+
+def _network_search(game: Game) -> None:
+    """With priors, and noise in them."""
+
+    def uniform(observations: Any, masks: Any) -> tuple[Any, Any]:
+        return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), game.num_players))
+
+    _run(game, Search(simulations=8, evaluator=uniform, noise=0.25))
+
+
+def _run(game: Game, search: Search) -> None:
+    rng = np.random.default_rng(0)
+    states = game.init(2, rng)
+    search.run(game, game.view(states, states["to_move"]), rng)

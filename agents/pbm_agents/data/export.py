@@ -1,0 +1,135 @@
+"""From records to a data set in a folder: shards, games, schema and card, or nothing at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from pbm_envs.records import GameRecord, read_records
+
+from ..arena import tournament_records
+from ..players.names import make_agent
+from .card import CARD, Summary, card_text
+from .hdf5 import Hdf5Writer
+from .minari import write_minari
+from .parquet import RECORDS, ParquetWriter, parquet_records
+from .rows import GAMES_AT_ONCE, columns_of, position_tables, shape_of
+
+WRITERS: dict[str, type[ParquetWriter] | type[Hdf5Writer]] = {"parquet": ParquetWriter, "hdf5": Hdf5Writer}
+FORMATS = ("parquet", "hdf5", "minari")
+SHARD_ROWS = 100_000
+SCHEMA = "schema.json"
+
+
+def records_from(source: str | Path) -> list[GameRecord]:
+    """The games of a tournament's folder, of a file of records, or of a data set in Parquet."""
+    path = Path(source)
+    if (path / RECORDS).exists():
+        return list(parquet_records(path))
+    return tournament_records(path) if path.is_dir() else list(read_records(path))
+
+
+def export_records(
+    source: str | Path,
+    out: str | Path,
+    to: str = "parquet",
+    *,
+    label: str | None = None,
+    seed: int = 0,
+    full_states: bool = False,
+    with_games: bool = True,
+    shard_rows: int = SHARD_ROWS,
+    title: str = "",
+    progress: bool = False,
+) -> Summary:
+    """Write the positions of recorded games; the folder appears when it is complete, and a card is in it.
+
+    Args:
+        source: A tournament's folder, a file of records, or a data set in Parquet.
+        out: The folder to make; for Minari the id of the data set, such as `pbm/chameleon-5/expert-v0`, which is
+            written where Minari keeps its own.
+        to: One of FORMATS.
+        label: A searching agent by name, for the columns `policy` and `value`. Not for Minari, which has none.
+        seed: Of that search.
+        full_states: Add the column `full_state`.
+        with_games: Write the records beside the positions; of a game of hidden information they show everything.
+        shard_rows: Rows of a file.
+        title: Of the card.
+        progress: Show a bar.
+
+    Returns:
+        What has been written.
+
+    Raises:
+        ValueError: A wrong format, a folder that is there, records of several games, or none.
+    """
+    if to not in FORMATS:
+        raise ValueError(f"to is {to!r}: expected one of {', '.join(FORMATS)}")
+    if shard_rows < 1:
+        raise ValueError(f"shard_rows is {shard_rows}: expected at least 1")
+    records = records_from(source)
+    if not records:
+        raise ValueError(f"{source} holds no games: expected some")
+    game = records[0].rules()
+    summary = Summary(title or f"Positions of {game.name}", game, to, label, seed, full_states, with_games)
+    if to == "minari":
+        if label or full_states:
+            raise ValueError("Minari's episodes have no policies and no full states: expected another format")
+        for record in records:
+            summary.count_game(record)
+        write_minari(_with_progress(records, progress), str(out), card_text(summary))
+        return summary
+    agent = make_agent(label) if label else None
+    folder, part = Path(out), Path(f"{out}.part")
+    if folder.exists():
+        raise ValueError(f"{folder} is there already: expected a folder to be made")
+    shutil.rmtree(part, ignore_errors=True)  # of an export that was stopped
+    part.mkdir(parents=True)
+    with WRITERS[to](part, shard_rows, full_states) as writer:
+        games = chain(_with_progress(records, progress))
+        tables = position_tables(games, label=agent, seed=seed, full_states=full_states)
+        for table in tables:
+            summary.count_rows(table)
+            writer.write(table)
+        for first in range(0, len(records), GAMES_AT_ONCE):
+            some = records[first : first + GAMES_AT_ONCE]
+            for record in some:
+                summary.count_game(record)
+            if with_games:
+                writer.write_records(first, some)
+        summary.shards = writer.shards
+    (part / CARD).write_text(card_text(summary), encoding="utf-8")
+    (part / SCHEMA).write_text(json.dumps(schema(summary), indent=1) + "\n", encoding="utf-8")
+    part.replace(folder)
+    return summary
+
+
+def schema(summary: Summary) -> dict[str, Any]:
+    """The columns, for programs."""
+    columns = [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "shape": list(shape_of(column, summary.game)),
+            "nullable": column.nullable,
+            "meaning": column.meaning,
+        }
+        for column in columns_of(summary.full_states)
+    ]
+    return {"game": summary.game.name, "options": dict(summary.game.options), "columns": columns}
+
+
+def _with_progress(records: list[GameRecord], progress: bool) -> Iterator[GameRecord]:
+    """The records, with a bar if asked for."""
+    if not progress:
+        yield from records
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
+    yield from tqdm(records, unit="game", dynamic_ncols=True, desc="exporting")

@@ -1,0 +1,137 @@
+"""Minari: every seat of every game as an episode, as Gymnasium's single-seat environment would have shown it.
+
+Observations are `{"observation": planes, "action_mask": mask}` of the seat's view when it is to move, and once more
+after the game; rewards are 0 and, with the last move, the seat's return. Where the single-seat environment can be made
+by Gymnasium, `dataset.recover_environment()` gives it. Extra `data` (minari, h5py).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from pbm_envs import Game
+from pbm_envs.core.state import take_rows
+from pbm_envs.records import PLY_LIMIT, UNFINISHED, GameRecord, replay
+
+EPISODES_AT_ONCE = 256
+
+
+def observation_space(game: Game) -> spaces.Dict:
+    """Of the episodes."""
+    return spaces.Dict(
+        {
+            "observation": spaces.Box(-128, 127, game.observation_shape, np.int8),
+            "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
+        }
+    )
+
+
+def write_minari(
+    records: Iterable[GameRecord], dataset_id: str, description: str = "", author: str = "pbm_envs"
+) -> Any:
+    """Make a Minari data set of records of one game; the data set.
+
+    Args:
+        records: Finished games of one game with the same options.
+        dataset_id: As Minari wants it, such as `pbm/chameleon-5/expert-v0`.
+        description: What its card says.
+        author: Who made it.
+
+    Raises:
+        ValueError: There is such a data set already, or no record.
+    """
+    try:
+        import minari
+        from minari.data_collector.episode_buffer import EpisodeBuffer
+    except ImportError:
+        raise ImportError("Minari is not installed: pip install 'pbm-envs[data]'") from None
+    if dataset_id in minari.list_local_datasets():
+        raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
+    dataset: Any = None
+    held: list[Any] = []
+    game: Game | None = None
+    agents: set[str] = set()
+
+    def store() -> None:
+        nonlocal dataset, held
+        assert game is not None
+        if dataset is None:
+            spec = _env_spec(game)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # remarks on metadata that there need not be, such as e-mail addresses
+                dataset = minari.create_dataset_from_buffers(
+                    dataset_id,
+                    held,
+                    env=spec,
+                    eval_env=spec,
+                    observation_space=observation_space(game),
+                    action_space=spaces.Discrete(game.num_actions),
+                    algorithm_name=", ".join(sorted(agents)),
+                    author=author,
+                    description=description,
+                    requirements=["pbm-envs"],
+                )
+        else:
+            dataset.update_dataset_from_buffer(held)
+        held = []
+
+    for record in records:
+        if record.ending == UNFINISHED:
+            raise ValueError(f"game {record.number} is unfinished: expected games with returns")
+        rules = record.rules()
+        if game is not None and rules != game:
+            raise ValueError(f"records of {game!r} and of {rules!r}: expected one game with the same options")
+        game = rules
+        agents |= set(record.agents)
+        held += [EpisodeBuffer(**episode) for episode in _episodes(game, record)]
+        if len(held) >= EPISODES_AT_ONCE:
+            store()
+    if held:
+        store()
+    if dataset is None:
+        raise ValueError("there are no games in which a player has chosen a move: expected some")
+    return dataset
+
+
+def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
+    """One for each seat that has chosen a move; none for who has forfeited."""
+    positions = list(replay(record))
+    states = np.concatenate(positions)
+    forfeiters = {forfeit.player for forfeit in record.forfeits}
+    movers, found = states["to_move"][:-1], []
+    for seat in range(game.num_players):
+        plies = [ply for ply in range(record.opening, len(record.moves)) if movers[ply] == seat]
+        if not plies or seat in forfeiters:
+            continue
+        seen = take_rows(states, np.array([*plies, len(record.moves)]))
+        observations, masks = game.observe_with_mask(seen, seat)
+        last = np.arange(len(plies)) == len(plies) - 1
+        cut_off = record.ending == PLY_LIMIT
+        found.append(
+            {
+                "observations": {"observation": observations, "action_mask": masks.astype(np.int8)},
+                "actions": np.array([game.string_to_action(record.moves[ply]) for ply in plies], np.int64),
+                "rewards": np.where(last, record.returns[seat], 0.0).astype(np.float32),
+                "terminations": last & (not cut_off),
+                "truncations": last & cut_off,
+                "infos": {"player": np.full(len(seen), seat, np.int8), "ply": np.array([*plies, len(record.moves)])},
+            }
+        )
+    return found
+
+
+def _env_spec(game: Game) -> Any:
+    """Of the single-seat environment with the game's options; None for a game that Gymnasium does not know."""
+    try:
+        spec = deepcopy(gymnasium.spec(f"pbm/{type(game).__name__}-v0"))
+    except gymnasium.error.Error:
+        return None
+    spec.kwargs = {**spec.kwargs, **game.options}
+    return spec

@@ -1,0 +1,131 @@
+"""Parquet: positions in shards of so many rows, and the games themselves beside them. Extra `data` (pyarrow)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from pbm_envs import Game, __version__
+from pbm_envs.records import GameRecord
+
+from .rows import Column, Table, columns_of, shape_of
+
+ROW_GROUP = 8192
+"""Rows that a reader takes at once."""
+RECORDS = "games.parquet"
+COMPRESSION = "zstd"
+
+
+def record_column(game: Game) -> str:
+    """The column that holds the records: in a game of hidden information its name says that they show everything."""
+    return "record" if game.perfect_information else "full_state_record"
+
+
+class ParquetWriter:
+    """Writes tables to `positions-00000.parquet`, ..., and records to `games.parquet`. A context manager."""
+
+    suffix = "parquet"
+
+    def __init__(self, folder: Path, shard_rows: int, full_states: bool) -> None:
+        """A new shard begins after `shard_rows` rows."""
+        self.arrow, self.parquet = _pyarrow()
+        self.folder, self.shard_rows, self.columns = folder, shard_rows, columns_of(full_states)
+        self.shards: list[int] = []
+        self._writer: Any = None
+        self._records: Any = None
+
+    def write(self, table: Table) -> None:
+        """Add rows, in as many shards as they need."""
+        schema = self._schema(table.game)
+        data = self.arrow.table(
+            [self._array(column, table) for column in self.columns],
+            schema=schema,
+        )
+        while len(data):
+            if self._writer is None:
+                path = self.folder / f"positions-{len(self.shards):05}.parquet"
+                self._writer = self.parquet.ParquetWriter(path, schema, compression=COMPRESSION)
+                self.shards.append(0)
+            some = data.slice(0, self.shard_rows - self.shards[-1])
+            self._writer.write_table(some, row_group_size=ROW_GROUP)
+            self.shards[-1] += len(some)
+            data = data.slice(len(some))
+            if self.shards[-1] == self.shard_rows:
+                self._writer.close()
+                self._writer = None
+
+    def write_records(self, first: int, records: list[GameRecord]) -> None:
+        """Add games, of which the first has the id `first`."""
+        name = record_column(records[0].rules())
+        data = self.arrow.table(
+            {
+                "game_id": self.arrow.array(range(first, first + len(records)), self.arrow.int64()),
+                name: self.arrow.array([record.to_json() for record in records], self.arrow.string()),
+            }
+        )
+        if self._records is None:
+            self._records = self.parquet.ParquetWriter(self.folder / RECORDS, data.schema, compression=COMPRESSION)
+        self._records.write_table(data)
+
+    def __enter__(self) -> ParquetWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for writer in (self._writer, self._records):
+            if writer is not None:
+                writer.close()
+
+    def _schema(self, game: Game) -> Any:
+        """Fixed-size lists, and the meaning and shape of each column in its metadata."""
+        fields = []
+        for column in self.columns:
+            kind = self.arrow.string() if column.kind == "str" else self.arrow.from_numpy_dtype(np.dtype(column.kind))
+            shape = shape_of(column, game)
+            if shape:
+                kind = self.arrow.list_(kind, int(np.prod(shape)))
+            metadata = {"meaning": column.meaning, "shape": json.dumps(shape)}
+            fields.append(self.arrow.field(column.name, kind, nullable=column.nullable, metadata=metadata))
+        described = {"game": game.name, "options": json.dumps(dict(game.options)), "pbm_envs": __version__}
+        return self.arrow.schema(fields, metadata=described)
+
+    def _array(self, column: Column, table: Table) -> Any:
+        values, shape = table.columns[column.name], shape_of(column, table.game)
+        if column.kind == "str":
+            return self.arrow.array(values, self.arrow.string())
+        kind = self.arrow.from_numpy_dtype(np.dtype(column.kind))
+        size = int(np.prod(shape))
+        if values is None:
+            return self.arrow.nulls(len(table), self.arrow.list_(kind, size) if shape else kind)
+        flat = self.arrow.array(np.ascontiguousarray(values).reshape(-1), kind)
+        return self.arrow.FixedSizeListArray.from_arrays(flat, size) if shape else flat
+
+
+def parquet_records(folder: str | Path) -> Iterator[GameRecord]:
+    """The games of an exported data set: the records that it was made of.
+
+    Raises:
+        ValueError: The folder holds no games.
+    """
+    _, parquet = _pyarrow()
+    path = Path(folder) / RECORDS
+    if not path.exists():
+        raise ValueError(
+            f"{folder} holds no {RECORDS}: expected a data set that was exported to Parquet with its games"
+        )
+    for group in parquet.ParquetFile(path).iter_batches():
+        for text in group.column(group.schema.names[1]).to_pylist():
+            yield GameRecord.from_json(text)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError("Parquet needs pyarrow: pip install 'pbm-envs[data]'") from None
+    return pyarrow, pyarrow.parquet

@@ -1,0 +1,167 @@
+"""Records as tables of positions: the columns that every format has, and how they are filled.
+
+A row holds what the player to move knew: observation, mask and board text are those of that player's view. In a game
+of hidden information only `full_state`, which is there if asked for, and the record of the game show more.
+
+    Shapes: N rows, A actions, P players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs import Game
+from pbm_envs.records import UNFINISHED, GameRecord, replay
+
+from ..players.agent import Agent
+
+
+class Column(NamedTuple):
+    """One column: its type in NumPy's words, the shape of a value, and what it means."""
+
+    name: str
+    kind: str
+    """`int8`, `bool`, `float32`, ..., or `str`."""
+    shape: str
+    """Of one value: "" for a single number or text."""
+    meaning: str
+    nullable: bool = False
+
+
+COLUMNS = (
+    Column("game_id", "int64", "", "The game, counted from 0 in this data set."),
+    Column("ply", "int32", "", "The moves that have been played before, those of the opening included."),
+    Column("player", "int8", "", "The seat of the player to move; the row is that player's."),
+    Column("agent", "str", "", "The name of the agent in that seat."),
+    Column("observation", "int8", "rows x cols x planes", "What the player sees, as `game.observe(view)` gives it."),
+    Column("mask", "bool", "A", "The legal actions."),
+    Column("action", "int32", "", "The action that was played."),
+    Column("move", "str", "", "Its text."),
+    Column("policy", "float32", "A", "What a search of the position says: the share of its visits.", nullable=True),
+    Column("value", "float32", "", "What that search expects the player to get, from -1 to 1.", nullable=True),
+    Column("returns", "float32", "P", "What each seat got in the end, from -1 to 1."),
+    Column("ending", "str", "", "How the game ended, as in its record."),
+    Column("board", "str", "", "The board as text, as the player sees it: '?' for a number that is hidden."),
+)
+"""Every row has these. `policy` and `value` are empty unless the positions were searched."""
+FULL_STATE = Column(
+    "full_state", "str", "", "The whole board as text, with what is hidden from the player. Not for players."
+)
+"""The one column that may show more than its player knew; it is there only if asked for."""
+GAMES_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class Table:
+    """Some rows of a game."""
+
+    game: Game
+    columns: dict[str, Any]
+    """By name, arrays (N, ...), or lists of N texts; None where no row has a value."""
+
+    def __len__(self) -> int:
+        return len(self.columns["action"])
+
+
+def columns_of(full_states: bool) -> tuple[Column, ...]:
+    """The columns of a data set."""
+    return (*COLUMNS, FULL_STATE) if full_states else COLUMNS
+
+
+def shape_of(column: Column, game: Game) -> tuple[int, ...]:
+    """The shape of one value."""
+    named = {"": (), "A": (game.num_actions,), "P": (game.num_players,)}
+    return named.get(column.shape, game.observation_shape)
+
+
+def position_tables(
+    records: Iterable[GameRecord],
+    *,
+    label: Agent | None = None,
+    seed: int = 0,
+    full_states: bool = False,
+) -> Iterator[Table]:
+    """The positions of records of one game, in order, some games at a time: one for each move that a player chose.
+
+    Moves of an opening and forfeits were chosen by nobody, and make no row.
+
+    Args:
+        records: Finished games of one game with the same options.
+        label: An agent that searches each position for the columns `policy` and `value`; it sees the player's view.
+        seed: Of the search.
+        full_states: Add the column `full_state`.
+
+    Raises:
+        ValueError: Records of different games, an unfinished one, or a label that does not search.
+        RecordError: A record that contradicts the rules.
+    """
+    analyse = getattr(label, "analyse", None)
+    if label is not None and analyse is None:
+        raise ValueError(f"label is {label!r}: expected an agent that searches, such as mcts")
+    first: GameRecord | None = None
+    held: list[tuple[int, GameRecord]] = []
+    for number, record in enumerate(records):
+        first = first or record
+        if record.ending == UNFINISHED:
+            raise ValueError(f"game {record.number} is unfinished: expected games with returns")
+        if (record.game, dict(record.options)) != (first.game, dict(first.options)):
+            raise ValueError(
+                f"records of {first.game} {dict(first.options)} and of {record.game} {dict(record.options)}: expected "
+                "one game with the same options"
+            )
+        held.append((number, record))
+        if len(held) == GAMES_AT_ONCE:
+            yield _table(held, analyse, seed, full_states)
+            held = []
+    if held:
+        yield _table(held, analyse, seed, full_states)
+
+
+def chosen_plies(record: GameRecord) -> list[int]:
+    """The plies, counted from 0, in which a player chose the move."""
+    forfeited = {forfeit.ply for forfeit in record.forfeits}
+    return [ply for ply in range(record.opening, len(record.moves)) if ply + 1 not in forfeited]
+
+
+def _table(games: list[tuple[int, GameRecord]], analyse: Any, seed: int, full_states: bool) -> Table:
+    """All rows of some games."""
+    game = games[0][1].rules()
+    parts: list[NDArray[np.void]] = []
+    rows: list[tuple[int, int, GameRecord]] = []
+    for number, record in games:
+        plies = chosen_plies(record)
+        states = list(replay(record))
+        parts += [states[ply] for ply in plies]
+        rows += [(number, ply, record) for ply in plies]
+    states_before = np.concatenate(parts) if parts else np.zeros(0, game.dtype)
+    movers = states_before["to_move"].astype(np.int64)
+    views = game.view(states_before, movers)
+    texts = [record.moves[ply] for _, ply, record in rows]
+    policy, value = None, None
+    if analyse is not None and rows:
+        results = analyse(game, views, np.random.default_rng((seed, games[0][0])))
+        policy = np.array([result.policy() for result in results], np.float32)
+        value = np.array([result.value[mover] for result, mover in zip(results, movers, strict=True)], np.float32)
+    columns = {
+        "game_id": np.array([number for number, _, _ in rows], np.int64),
+        "ply": np.array([ply for _, ply, _ in rows], np.int32),
+        "player": movers.astype(np.int8),
+        "agent": [record.agents[mover] for (_, _, record), mover in zip(rows, movers.tolist(), strict=True)],
+        "observation": game.observe(views),
+        "mask": game.legal_action_mask(views),
+        "action": np.array([game.string_to_action(text) for text in texts], np.int32),
+        "move": texts,
+        "policy": policy,
+        "value": value,
+        "returns": np.array([record.returns for _, _, record in rows], np.float32).reshape(len(rows), -1),
+        "ending": [record.ending for _, _, record in rows],
+        "board": [game.board_to_string(view) for view in views],
+    }
+    if full_states:
+        columns["full_state"] = [game.board_to_string(state) for state in states_before]
+    return Table(game, columns)

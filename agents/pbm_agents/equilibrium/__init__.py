@@ -1,0 +1,36 @@
+"""Exact analysis of games for two with public moves and a hidden deal: exploitability, best responses, equilibria.
+
+Build the public tree of a game once; then measure policies on it, and find better ones.
+
+    tree = PublicTree.build(Curio(base=2, rows=2, cols=3, no_capture_limit=2))
+    policy = cfr_plus(tree, 200)
+    exploitability(tree, policy)
+"""
+
+from .agent_policies import ProbabilityAgent, agent_policy
+from .endgames import Trunk, solve
+from .evaluation import BestResponse, best_response, expected_value, exploitability, outcome_facts
+from .growth import TreeTooLargeError
+from .policy import Policy
+from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, cfr_plus
+from .tree import PublicTree
+
+__all__ = [
+    "CFR",
+    "BestResponse",
+    "CFRPlus",
+    "DiscountedCFR",
+    "MirrorDescent",
+    "Policy",
+    "ProbabilityAgent",
+    "PublicTree",
+    "TreeTooLargeError",
+    "Trunk",
+    "agent_policy",
+    "best_response",
+    "cfr_plus",
+    "expected_value",
+    "exploitability",
+    "outcome_facts",
+    "solve",
+]

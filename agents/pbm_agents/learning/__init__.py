@@ -1,0 +1,1 @@
+"""Learning: games as training data, networks."""

@@ -1,0 +1,260 @@
+"""A policy and value network for any game, in PyTorch (extra `torch`): saved, loaded, as an agent and as an evaluator.
+
+    network = PolicyValueNetwork(Chameleon(size=5))
+    network.save("chameleon5.pt")
+    make_agent("network:file=chameleon5.pt")
+    make_agent("mcts:simulations=100,network=chameleon5.pt")
+    Search(simulations=100, evaluator=PolicyValueNetwork.load("chameleon5.pt").evaluator())
+
+It sees an observation and its mask, nothing else, both from the view of the player to move.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs import Game, make_game
+
+from ..players.agent import Actions, Views
+from ..search import FunctionEvaluator
+from ..search.result import check_temperature
+from ..search.search import check_searchable
+from .torsos import TORSOS, FullyConnected, ResidualConvolution
+from .training_data import symmetry_tables
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError:
+    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+
+FORMAT = "pbm_agents.learning.network 2"
+WEIGHT = 131
+"""Greatest weight of a number of an observation: sums of so many are exact in single precision."""
+FORBIDDEN = -1e9
+"""The logit of an illegal action: its probability is 0."""
+
+
+@final
+class PolicyValueNetwork(nn.Module):
+    """A module from observations to logits and values (`torsos`, or your own), in the symmetric form of each position.
+
+    Of all the symmetric forms of a position the module sees one, which a fixed weighting of the planes finds greatest:
+    what it learns of a position holds for its mirror images, in Trinim for all exchanges of colours.
+
+    It lives on any device of PyTorch (`network.to("cuda")`); arrays go in and come out on the CPU.
+    """
+
+    weights: Tensor
+    """(2, rows x cols x planes, S): an observation's weight under each symmetry, in two parts. Small whole numbers,
+    whose sums are exact on any device: the same position is seen in the same form in any batch.
+    """
+    places: Tensor
+    """(S, rows x cols x planes): where in an observation each number comes from."""
+    actions: Tensor
+    """(S, A): what each action becomes."""
+
+    def __init__(
+        self,
+        game: Game,
+        hidden: int = 192,
+        layers: int = 3,
+        *,
+        module: nn.Module | None = None,
+        symmetric: bool = True,
+        half: bool = False,
+    ) -> None:
+        """Make a network with random weights.
+
+        Args:
+            game: the rules.
+            hidden: units of a layer, where no module is given: `torsos.FullyConnected`.
+            layers: so many, there.
+            module: called with observations (B, planes, rows, cols), float, gives logits (B, A) and values (B, P) of
+            the
+                players from the player to move on.
+            symmetric: whether the module sees one symmetric form of each position, or positions as they are.
+            half: compute the module in bfloat16 (autocast): faster on GPUs with tensor cores, slower on most CPUs.
+        """
+        super().__init__()
+        self.game, self.half = game, half
+        self.module = FullyConnected(game, hidden, layers) if module is None else module
+        ours = isinstance(self.module, (FullyConnected, ResidualConvolution))
+        self.settings: dict[str, Any] = dict(self.module.settings) if ours else {"torso": "own"}
+        self.settings |= {"symmetric": symmetric, "half": half}
+        numbers, actions = symmetry_tables(game)[0], np.array([symmetry.actions for symmetry in game.symmetries])
+        if not symmetric:
+            numbers, actions = numbers[:1], actions[:1]
+        weights = np.zeros((2, numbers.shape[1], len(numbers)), np.float32)
+        sines = np.sin(np.arange(1, numbers.shape[1] + 1, dtype=np.float64)[None] ** 2 + [[1.0], [2.0]])
+        for k, come_from in enumerate(numbers):  # weights as good as random, and always the same
+            weights[:, come_from, k] = np.round(WEIGHT * sines)
+        for name, table in {"weights": weights, "places": numbers.astype(np.int64), "actions": actions}.items():
+            self.register_buffer(name, torch.from_numpy(table), persistent=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+        return self.weights.device
+
+    def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits and values of a batch of observations.
+
+        Args:
+            observations: (B, rows, cols, planes), on the network's device.
+            masks: (B, A) bool, there as well.
+
+        Returns:
+            Logits (B, A), FORBIDDEN where an action is illegal, and values (B, P), which sum to 0: first that of the
+            player to move, then that of the next player, and so on.
+        """
+        rows, cols, planes = self.game.observation_shape
+        numbers = observations.flatten(1).float()
+        with nullcontext() if observations.is_meta else torch.autocast(self.device.type, enabled=False):
+            high, low = (numbers @ part for part in self.weights)
+            which = (high.long() * 2**25 + low.long()).argmax(dim=1)
+        numbers = torch.log2(1 + numbers)  # 0 and 1 stay, counts are squeezed
+        seen = numbers.gather(1, self.places[which]).unflatten(1, (rows, cols, planes)).permute(0, 3, 1, 2)
+        if self.half:
+            with torch.autocast(self.device.type, torch.bfloat16):
+                logits, values = self.module(seen)
+        else:
+            logits, values = self.module(seen)
+        expected = (len(masks), self.game.num_actions), (len(masks), self.game.num_players)
+        if (tuple(logits.shape), tuple(values.shape)) != expected:
+            raise ValueError(
+                f"the module gave logits {tuple(logits.shape)} and values {tuple(values.shape)}: expected "
+                f"{expected[0]} and {expected[1]}"
+            )
+        logits, values = logits.float().gather(1, self.actions[which]), values.float()
+        return logits.masked_fill(~masks, FORBIDDEN), values - values.mean(dim=1, keepdim=True)
+
+    def priors_and_values(self, observations: NDArray[Any], masks: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Probabilities (B, A) and values (B, P) in -1..1 as arrays."""
+        with torch.no_grad():
+            where = self.device
+            logits, values = self(torch.from_numpy(observations).to(where), torch.from_numpy(masks).to(where))
+        return logits.softmax(dim=1).cpu().numpy(), values.clamp(-1, 1).cpu().numpy()
+
+    def on(self, game: Game) -> PolicyValueNetwork:
+        """The same weights on another board, by a module that does not depend on its size (`ResidualConvolution`).
+
+        ValueError where they do not fit.
+        """
+        if not isinstance(self.module, ResidualConvolution):
+            raise ValueError(f"{type(self.module).__name__} is made for one board: expected a ResidualConvolution")
+        channels, blocks = self.settings["channels"], self.settings["blocks"]
+        network = PolicyValueNetwork(
+            game,
+            module=ResidualConvolution(game, channels, blocks),
+            symmetric=self.settings["symmetric"],
+            half=self.half,
+        ).to(self.device)
+        try:
+            network.load_state_dict(self.state_dict())
+        except RuntimeError as error:
+            raise ValueError(f"the weights do not fit {game!r}: {error}") from error
+        return network.train(self.training)
+
+    def evaluator(self) -> FunctionEvaluator:
+        """For `Search`."""
+        return FunctionEvaluator(self.priors_and_values, game=self.game)
+
+    def save(self, path: str | Path) -> None:
+        """Weights, settings, the game's name and options, in one piece: who reads meanwhile reads the old file."""
+        whole = {
+            "format": FORMAT,
+            "game": self.game.name,
+            "options": dict(self.game.options),
+            "settings": self.settings,
+            "weights": {name: part.cpu() for name, part in self.state_dict().items()},
+        }
+        write(whole, path)
+
+    @classmethod
+    def load(cls, path: str | Path, module: nn.Module | None = None) -> PolicyValueNetwork:
+        """The network of a file that `save` has written; nothing in the file is executed.
+
+        Args:
+            path: the file.
+            module: for a network of a module of your own, one that the weights fit.
+
+        Raises:
+            ValueError: if the file holds no network, or one of your own modules and `module` is missing.
+        """
+        whole = read(path)
+        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+            raise ValueError(f"{str(path)!r} is no network: expected a file that PolicyValueNetwork.save has written")
+        try:
+            game, settings = make_game(whole["game"], **whole["options"]), dict(whole["settings"])
+            torso, flags = settings.pop("torso"), {name: settings.pop(name) for name in ("symmetric", "half")}
+            if torso == "own" and module is None:
+                raise ValueError("it has a module of its own, which the file does not hold: give it as module=...")
+            network = cls(game, module=TORSOS[torso](game, **settings) if torso in TORSOS else module, **flags)
+            network.load_state_dict(whole["weights"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{str(path)!r} is no network of this version of pbm_envs: {error}") from error
+        return network.eval()
+
+
+@final
+class NetworkAgent:
+    """Plays the action that its network finds most probable.
+
+    With a temperature, one drawn in proportion to `probability ** (1 / temperature)`.
+    """
+
+    def __init__(self, network: PolicyValueNetwork, temperature: float = 0.0) -> None:
+        check_temperature(temperature)
+        self.network, self.temperature = network, temperature
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        weights = self._weights(game, views)
+        if self.temperature == 0:
+            return weights.argmax(axis=1)
+        sums = weights.cumsum(axis=1)
+        return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
+
+    def probabilities(self, game: Game, views: Views) -> NDArray[np.float64]:
+        """(B, A) how likely each action is to be played."""
+        weights = self._weights(game, views)
+        if self.temperature == 0:
+            return np.eye(game.num_actions)[weights.argmax(axis=1)]
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def _weights(self, game: Game, views: Views) -> NDArray[np.float64]:
+        """(B, A) in proportion to which actions are drawn; at temperature 0 the greatest is played."""
+        if game != self.network.game:
+            raise ValueError(f"the network plays {self.network.game!r}, not {game!r}")
+        check_searchable(game, views)
+        chances, _ = self.network.priors_and_values(game.observe(views), game.legal_action_mask(views))
+        if self.temperature == 0:
+            return chances
+        return (chances / chances.max(axis=1, keepdims=True)).astype(np.float64) ** (1 / self.temperature)
+
+
+def write(whole: dict[str, Any], path: str | Path) -> None:
+    """`torch.save`, in one piece."""
+    part = Path(f"{path}.part")
+    torch.save(whole, part)
+    os.replace(part, path)
+
+
+def read(path: str | Path) -> Any:
+    """What `write` has written: tensors, numbers, texts, lists and dictionaries, else ValueError."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {str(path)!r}") from None
+    except (OSError, EOFError, RuntimeError, ValueError, LookupError, pickle.UnpicklingError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(
+            f"{str(path)!r} cannot be read: expected a file that torch.save has written ({reason})"
+        ) from error

@@ -1,0 +1,141 @@
+"""A policy with memory: a GRU that sees the observations of its turns one after another (extra `torch`).
+
+    network = RecurrentNetwork(Curio(base=2, rows=4, cols=3))
+    network.save("gru.pt")
+    agent = RecurrentAgent(RecurrentNetwork.load("gru.pt"))    # also make_agent("recurrent:file=gru.pt")
+
+In Curio an observation holds what the rules imply of past moves, but not how the opponent came to choose them, nor,
+under `*_total`, what past masks told. `notebooks/training/recurrent_ppo.py` trains one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game, make_game
+from pbm_envs.core.checks import check_range
+from pbm_envs.envs.memory import AgentWithMemory, Ids
+
+from ..players.agent import Actions, Views
+from .network import FORBIDDEN, read, write
+
+try:
+    import torch
+    from torch import Tensor, nn
+except ImportError:
+    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+
+FORMAT = "pbm_agents.learning.recurrent 1"
+
+
+@final
+class RecurrentNetwork(nn.Module):
+    """A layer over the whole board, a GRU cell, and from its memory one logit an action and the player's value."""
+
+    def __init__(self, game: Game, hidden: int = 128) -> None:
+        """`hidden`: units of the layer and of the memory."""
+        super().__init__()
+        check_range("hidden", hidden, 1)
+        self.game, self.hidden = game, hidden
+        self.encoder = nn.Linear(int(np.prod(game.observation_shape)), hidden)
+        self.cell = nn.GRUCell(hidden, hidden)
+        self.policy = nn.Linear(hidden, game.num_actions)
+        self.value = nn.Linear(hidden, 1)
+        for layer, scale in ((self.encoder, 2**0.5), (self.policy, 0.01), (self.value, 0.01)):
+            nn.init.orthogonal_(layer.weight, scale)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, observations: Tensor, masks: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """One turn of each of B games.
+
+        Args:
+            observations: (B, rows, cols, planes)
+            masks: (B, A) bool
+            memory: (B, hidden), zeros at a player's first turn.
+
+        Returns:
+            Logits (B, A), FORBIDDEN where illegal; the value (B,) that the player expects; the new memory.
+        """
+        memory = self.cell(self._encoded(observations), memory)
+        return self.policy(memory).masked_fill(~masks, FORBIDDEN), self.value(memory)[:, 0], memory
+
+    def unroll(self, observations: Tensor, masks: Tensor, memory: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
+        """T turns of each of B games, one game after another: logits (T, B, A) and values (T, B).
+
+        Args:
+            observations: (T, B, rows, cols, planes)
+            masks: (T, B, A) bool
+            memory: (B, hidden) before the first turn.
+            ends: (T, B) bool: the game is over after this turn, and the next turn is the first of another.
+        """
+        memories = []
+        for seen, end in zip(
+            self._encoded(observations.flatten(0, 1)).unflatten(0, masks.shape[:2]), ends, strict=True
+        ):
+            memory = self.cell(seen, memory)
+            memories.append(memory)
+            memory = memory * ~end[:, None]
+        whole = torch.stack(memories)
+        return self.policy(whole).masked_fill(~masks, FORBIDDEN), self.value(whole)[..., 0]
+
+    def _encoded(self, observations: Tensor) -> Tensor:
+        seen: Tensor = self.encoder(torch.log2(1 + observations.flatten(1).float())).relu()
+        return seen
+
+    def start(self, count: int) -> Tensor:
+        """(count, hidden) the memory of games that begin."""
+        return torch.zeros(count, self.hidden, device=self.value.weight.device)
+
+    def save(self, path: str | Path) -> None:
+        """Weights, size, and the game's name and options, in one piece."""
+        game = {"game": self.game.name, "options": dict(self.game.options)}
+        write({"format": FORMAT, **game, "hidden": self.hidden, "weights": self.state_dict()}, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> RecurrentNetwork:
+        """The network of a file that `save` has written, else ValueError; nothing in the file is executed."""
+        whole = read(path)
+        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+            raise ValueError(f"{str(path)!r} is no recurrent network: expected a file that its save has written")
+        try:
+            network = cls(make_game(whole["game"], **whole["options"]), whole["hidden"])
+            network.load_state_dict(whole["weights"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise ValueError(f"{str(path)!r} is no network of this version of pbm_envs: {error}") from error
+        return network.eval()
+
+
+@final
+class RecurrentAgent(AgentWithMemory):
+    """Plays the network's best action, or one that is drawn from its policy, with a memory for each game and seat."""
+
+    def __init__(self, network: RecurrentNetwork, draws: bool = False) -> None:
+        """`draws`: draw actions instead of playing the best."""
+        self.network, self.draws = network, draws
+        self._memory: dict[int, Tensor] = {}
+
+    def begin_games(self, game: Game, ids: Ids) -> None:
+        """Start with an empty memory."""
+        if game != self.network.game:
+            raise ValueError(f"the network plays {self.network.game!r}, not {game!r}")
+        self._memory |= dict(zip(ids.tolist(), self.network.start(len(ids)), strict=True))
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids) -> Actions:
+        """(B,) the actions; remembers what it has seen."""
+        masks, memory = game.legal_action_mask(views), torch.stack([self._memory[one] for one in ids.tolist()])
+        with torch.no_grad():
+            seen, legal = torch.from_numpy(game.observe(views)), torch.from_numpy(masks)
+            logits, _, memory = self.network(seen.to(memory.device), legal.to(memory.device), memory)
+        self._memory |= dict(zip(ids.tolist(), memory, strict=True))
+        scores = logits.cpu().numpy()
+        if self.draws:  # by Gumbel's trick
+            scores = np.where(masks, scores + rng.gumbel(size=scores.shape), -np.inf)
+        return scores.argmax(axis=1)
+
+    def end_games(self, ids: Ids) -> None:
+        """Forget them."""
+        for one in ids.tolist():
+            del self._memory[one]

@@ -1,0 +1,140 @@
+"""A replay buffer: the newest examples of self-play in a folder of memory-mapped arrays, kept when the program ends.
+
+    buffer = ReplayBuffer("runs/buffer", game, capacity=100_000)     # makes the folder, or goes on with it
+    buffer.add(self_play(game, search, 64, rng))
+    batch = buffer.sample(512, rng)                                  # Examples, drawn uniformly
+    batch = augmented(game, batch, rng.integers(len(game.symmetries), size=512))
+
+One process writes; others may open the same folder and read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs import Game
+from pbm_envs.core.checks import check_range
+
+from .training_data import Examples
+
+FORMAT = "pbm_agents.learning.replay_buffer 1"
+
+
+@final
+class ReplayBuffer:
+    """The last `capacity` examples.
+
+    Its memory is the files' (`Examples` says how large), which the system reads and writes as needed, so a buffer may
+    be larger than the machine's memory.
+    """
+
+    def __init__(self, folder: str | Path, game: Game, capacity: int) -> None:
+        """Make a buffer, or open the one that is there.
+
+        Args:
+            folder: for its arrays, one file for each field of `Examples`, and `buffer.json`.
+            game: of which all examples are.
+            capacity: so many examples are kept.
+
+        Raises:
+            ValueError: if the folder holds a buffer of another game or capacity, or something else.
+        """
+        check_range("capacity", capacity, 1)
+        self.folder, self.game, self.capacity = Path(folder), game, capacity
+        self._about = {"format": FORMAT, "game": game.name, "options": dict(game.options), "capacity": capacity}
+        added = self._opened()
+        self.added = added or 0
+        """Examples that have ever been added."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        empty: tuple[NDArray[Any], ...] = tuple(_empty(game))
+        self._arrays = Examples(
+            *(self._array(name, part, added is None) for name, part in zip(Examples._fields, empty, strict=True))
+        )
+        if added is None:
+            self._write_state()
+
+    def __len__(self) -> int:
+        """Examples that are there to be drawn."""
+        return min(self.added, self.capacity)
+
+    def add(self, examples: Examples) -> None:
+        """Add examples; if the buffer is full, the oldest go. They are on the disk when this returns."""
+        count = len(examples.returns)
+        parts: tuple[NDArray[Any], ...] = tuple(examples)
+        arrays: tuple[NDArray[Any], ...] = tuple(self._arrays)
+        for name, part, held in zip(Examples._fields, parts, arrays, strict=True):
+            if part.shape != (count, *held.shape[1:]) or part.dtype != held.dtype:
+                raise ValueError(
+                    f"{name} are {part.dtype} {part.shape}: expected {held.dtype} {(count, *held.shape[1:])}, as of "
+                    f"examples of {self.game!r}"
+                )
+        newest: tuple[NDArray[Any], ...] = tuple(examples.rows(slice(max(0, count - self.capacity), None)))
+        kept = min(count, self.capacity)
+        places = (self.added + count - kept + np.arange(kept)) % self.capacity
+        for part, held in zip(newest, arrays, strict=True):
+            held[places] = part
+            if isinstance(held, np.memmap):
+                held.flush()
+        self.added += count
+        self._write_state()
+
+    def sample(self, count: int, rng: np.random.Generator) -> Examples:
+        """Examples drawn uniformly, with replacement; ValueError if the buffer is empty."""
+        if not len(self):
+            raise ValueError("the buffer is empty: expected examples to draw from")
+        return self._arrays.rows(rng.integers(len(self), size=count))
+
+    def newest(self, count: int) -> Examples:
+        """The last so many examples, or all there are, in the order in which they were added."""
+        count = min(count, len(self))
+        return self._arrays.rows((self.added - count + np.arange(count)) % self.capacity)
+
+    def _array(self, name: str, like: NDArray[Any], new: bool) -> NDArray[Any]:
+        path = self.folder / f"{name}.npy"
+        if new:
+            shape = (self.capacity, *like.shape[1:])
+            return np.lib.format.open_memmap(path, mode="w+", dtype=like.dtype, shape=shape)
+        return np.lib.format.open_memmap(path, mode="r+")
+
+    def _opened(self) -> int | None:
+        """How many examples the buffer that is there has been given; None if there is none."""
+        path = self.folder / "buffer.json"
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if self.folder.is_dir() and any(self.folder.iterdir()):
+                raise ValueError(
+                    f"{str(self.folder)!r} holds no buffer but something else: expected a new or empty folder"
+                ) from None
+            return None
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{str(path)!r} cannot be read: expected what a ReplayBuffer has written") from error
+        if not isinstance(state, dict) or state.get("format") != FORMAT:
+            raise ValueError(f"{str(path)!r} is of no buffer: expected what a ReplayBuffer has written")
+        added = state.pop("added", None)
+        about = json.loads(json.dumps(self._about))
+        if state != about or not isinstance(added, int):
+            other = {name: value for name, value in state.items() if value != about.get(name)}
+            raise ValueError(f"{str(self.folder)!r} holds a buffer of {other}: expected {about}")
+        return added
+
+    def _write_state(self) -> None:
+        part = self.folder / "buffer.json.part"
+        part.write_text(json.dumps(self._about | {"added": self.added}), encoding="utf-8")
+        os.replace(part, self.folder / "buffer.json")
+
+
+def _empty(game: Game) -> Examples:
+    """No examples, of the right types."""
+    return Examples.without_search(
+        np.zeros((0, *game.observation_shape), np.int8),
+        np.zeros((0, game.num_actions), np.bool_),
+        np.zeros((0, game.num_actions), np.float32),
+        np.zeros((0, game.num_players), np.float32),
+    )

@@ -1,0 +1,216 @@
+"""Self-play with a search, as AlphaZero learns from it.
+
+    search = Search(simulations=20, width=4)                        # with a network: evaluator=..., noise=0.25
+    settings = SelfPlay(exploring_plies=10, resign_below=-0.95)
+    examples = self_play(Chameleon(size=5), search, 16, rng, settings)
+    examples = self_play_in_processes(Chameleon(size=5), search, 16, seed=1, workers=2, settings=settings)
+
+Dirichlet noise in the priors of the root is a setting of the search (`noise`, `concentration`). The examples go to a
+`ReplayBuffer`, or straight to a learner.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs import Game
+from pbm_envs.core.randomness import seeds
+
+from ..search import Search, Workspace
+from ..search.result import check_temperature
+from .training_data import CUT_OFF, ENDED, RESIGNED, Examples, Floats, from_mover, joined
+
+
+@dataclass(frozen=True)
+class SelfPlay:
+    """How moves are chosen, and when a game is given up."""
+
+    temperature: float = 1.0
+    """Moves are drawn from `SearchResult.policy(temperature)`,"""
+    exploring_plies: int | None = None
+    """in the first so many plies of a game (None: in all);"""
+    final_temperature: float = 0.0
+    """then from that of this temperature."""
+    resign_below: float | None = None
+    """A player to move whose root value is below this gives up; None: nobody does."""
+    no_resign_share: float = 0.1
+    """In this share of the games nobody gives up: `wrong_resignations` learns from them whether the threshold is
+    right.
+    """
+
+    def __post_init__(self) -> None:
+        check_temperature(self.temperature)
+        check_temperature(self.final_temperature)
+        if self.exploring_plies is not None and self.exploring_plies < 0:
+            raise ValueError(f"exploring_plies is {self.exploring_plies!r}: expected None, or at least 0")
+        if self.resign_below is not None and not -1 <= self.resign_below <= 1:
+            raise ValueError(f"resign_below is {self.resign_below!r}: expected None, or a number from -1 to 1")
+        if not 0 <= self.no_resign_share <= 1:
+            raise ValueError(f"no_resign_share is {self.no_resign_share!r}: expected a number from 0 to 1")
+
+    def temperature_at(self, ply: int) -> float:
+        """The temperature of the move of this ply."""
+        return (
+            self.temperature if self.exploring_plies is None or ply < self.exploring_plies else self.final_temperature
+        )
+
+
+DEFAULT = SelfPlay()
+
+
+def self_play(
+    game: Game, search: Search, games: int, rng: np.random.Generator, settings: SelfPlay = DEFAULT
+) -> Examples:
+    """Every position of some games, played side by side, with what the search found in it, game by game, ply by ply.
+
+    A game that a limit of plies cuts off has the value of its last position for a return: what the search's evaluator
+    says of it as if there were no limit. (Random playouts stop at the limit at once, and say about 0.) A player who
+    gives up (`settings.resign_below`) loses.
+
+    Args:
+        game: the rules.
+        search: plays all seats.
+        games: how many.
+        rng: decides everything that is random.
+        settings: how moves are chosen; their policies are always those of temperature 1.
+    """
+    if games < 1:
+        raise ValueError(f"games is {games!r}: expected at least 1")
+    states = game.init(games, rng)
+    may_resign = rng.random(games) >= settings.no_resign_share
+    endings = np.full(games, ENDED, np.int8)
+    turns, workspace = [], Workspace()
+    while not states["done"].all():
+        rows = np.flatnonzero(~states["done"])
+        movers = states["to_move"][rows].astype(np.int64)
+        views = game.view(states[rows], movers)
+        results = search.run(game, views, rng, workspace=workspace)
+        values = np.array([result.value for result in results], np.float32)
+        policies = np.array([result.policy() for result in results], np.float32)
+        visits = np.array([result.visits for result in results], np.int32)
+        plies, masks = states["ply"][rows], game.legal_action_mask(views)
+        turns.append((rows, plies, movers, game.observe(views), masks, policies, from_mover(values, movers), visits))
+        actions = np.zeros(games, np.int64)
+        for row, ply, result in zip(rows.tolist(), plies.tolist(), results, strict=True):
+            actions[row] = result.sample(rng, settings.temperature_at(ply))
+        gives_up = np.zeros(games, np.bool_)
+        if settings.resign_below is not None:
+            gives_up[rows] = may_resign[rows] & (values[np.arange(len(rows)), movers] < settings.resign_below)
+        for row in np.flatnonzero(gives_up).tolist():
+            game.remove_player(states[row : row + 1])
+            endings[row] = RESIGNED
+        on = np.flatnonzero(~gives_up & ~states["done"])
+        going = states[on]
+        game.step(going, actions[on])
+        states[on] = going
+    endings[states["truncated"]] = CUT_OFF
+    returns = states["returns"].copy()
+    cut = np.flatnonzero(states["truncated"])
+    if cut.size:
+        returns[cut] = _last_values(game, search, states[cut], rng)
+    rows, plies, movers, observations, masks, policies, values, visits = (
+        np.concatenate(part) for part in zip(*turns, strict=True)
+    )
+    examples = Examples(
+        observations,
+        masks,
+        policies,
+        returns=from_mover(returns[rows], movers),
+        games=rows,
+        plies=plies.astype(np.int32),
+        players=movers.astype(np.int8),
+        endings=endings[rows],
+        root_values=values,
+        visits=visits,
+    )
+    return examples.rows(np.lexsort((plies, rows)))
+
+
+def self_play_in_processes(
+    game: Game,
+    search: Search,
+    games: int,
+    seed: int,
+    workers: int = 2,
+    settings: SelfPlay = DEFAULT,
+    *,
+    batch: int = 32,
+    progress: bool = False,
+) -> Examples:
+    """`self_play` in several processes: the same examples in the same order, however many processes there are.
+
+    Args:
+        game: the rules.
+        search: plays all seats; it goes to the processes as a pickle, so an evaluator must be one that can be pickled,
+            such as a function of a module, or `PolicyValueNetwork.evaluator()`.
+        games: how many.
+        seed: decides everything that is random.
+        workers: processes; 1 for none but this.
+        settings: how moves are chosen.
+        batch: games that are played side by side in a process. Another number is other games.
+        progress: show a bar (extra `cli`).
+    """
+    if workers < 1 or batch < 1 or games < 1:
+        raise ValueError(f"games={games!r}, workers={workers!r}, batch={batch!r}: expected at least 1")
+    sizes = [min(batch, games - first) for first in range(0, games, batch)]
+    streams = np.random.SeedSequence(seed).spawn(len(sizes))
+    jobs = [(game, replace(search), size, stream, settings) for size, stream in zip(sizes, streams, strict=True)]
+    if workers == 1:
+        parts = list(_with_progress(map(_play, jobs), len(jobs), progress))
+    else:
+        from ..arena.processes import one_thread_each, start_worker  # imported lazily: arena stands above learning
+
+        with one_thread_each():
+            pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), start_worker)
+            try:
+                parts = list(_with_progress(pool.map(_play, jobs), len(jobs), progress))
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+    return joined(part._replace(games=part.games + k * batch) for k, part in enumerate(parts))
+
+
+def wrong_resignations(examples: Examples, threshold: float) -> float:
+    """The share of players who would have resigned at this threshold and did not lose; nan without such players.
+
+    Only games in which nobody resigned count. AlphaGo Zero kept this share below 0.05.
+
+    Args:
+        examples: of `self_play` with `no_resign_share`; games that ended by resignation do not count.
+        threshold: a root value, as `SelfPlay.resign_below`.
+    """
+    low = (examples.endings != RESIGNED) & (examples.root_values[:, 0] < threshold)
+    who = np.stack([examples.games[low], examples.players[low]], axis=1)
+    _, first = np.unique(who, axis=0, return_index=True)
+    return float((examples.returns[low][first, 0] >= 0).mean()) if len(first) else float("nan")
+
+
+def _play(job: tuple[Game, Search, int, np.random.SeedSequence, SelfPlay]) -> Examples:
+    game, search, games, stream, settings = job
+    return self_play(game, search, games, np.random.default_rng(stream), settings)
+
+
+def _with_progress(parts: Iterable[Examples], count: int, progress: bool) -> Iterable[Examples]:
+    if not progress:
+        return parts
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
+    bar: Any = tqdm(parts, total=count, unit="batch", desc="self-play")
+    return bar
+
+
+def _last_values(game: Game, search: Search, states: NDArray[Any], rng: np.random.Generator) -> Floats:
+    """(R, P) by seat: what the search's evaluator says of positions that were cut off, as if the game went on."""
+    states = states.copy()
+    states["done"] = states["truncated"] = False
+    masks = game.legal_action_mask(states)
+    _, values = search.leaf_evaluator(game, states, masks, seeds(rng, len(states)), None)
+    return values.astype(np.float32)

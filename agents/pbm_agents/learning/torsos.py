@@ -1,0 +1,181 @@
+"""The two torsos of `PolicyValueNetwork` (extra `torch`): modules from observations to logits and values.
+
+    PolicyValueNetwork(game, module=ResidualConvolution(game, channels=64, blocks=4))
+
+A module of your own does the same: it is called with observations (B, planes, rows, cols), float, and returns logits
+(B, A) and values (B, P) of the players from the player to move on.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game
+
+try:
+    import torch
+    from torch import Tensor, nn
+    from torch.nn.functional import glu, layer_norm
+except ImportError:
+    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+
+
+def check_sizes(**sizes: int) -> None:
+    """ValueError unless all are integers from 1 up."""
+    for name, value in sizes.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} is {value!r}: expected an integer from 1 up")
+
+
+@final
+class FullyConnected(nn.Module):
+    """Gated hidden layers over the whole board, then a logit for each action and a value for each player.
+
+    A gated layer gives products of its inputs, which a game that counts odd and even needs. Each layer but the first is
+    added to its input.
+
+    What a plane has in all cells goes in once, as a mean, and each cell as its difference from that: most planes are
+    the same everywhere and would drown the rest.
+    """
+
+    rows: Tensor
+    cols: Tensor
+
+    def __init__(self, game: Game, hidden: int = 192, layers: int = 3) -> None:
+        """`layers` of `hidden` units."""
+        super().__init__()
+        check_sizes(hidden=hidden, layers=layers)
+        self.settings = {"torso": "fully connected", "hidden": hidden, "layers": layers}
+        planes = game.observation_shape[2]
+        for name, places in {"rows": game.board.rows, "cols": game.board.cols}.items():
+            self.register_buffer(name, torch.from_numpy(np.array(places, np.int64)), persistent=False)
+        self.first = nn.Linear((game.board.size + 1) * planes, 2 * hidden)
+        self.rest = nn.ModuleList(nn.Linear(hidden, 2 * hidden) for _ in range(layers - 1))
+        self.policy = nn.Linear(hidden, game.num_actions)
+        self.value = nn.Linear(hidden, game.num_players)
+        for layer in (self.first, *self.rest, self.policy, self.value):
+            nn.init.orthogonal_(layer.weight, 0.01 if layer in (self.policy, self.value) else 2**0.5)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and values of observations (B, planes, rows, cols)."""
+        cells = observations[:, :, self.rows, self.cols].transpose(1, 2)
+        means = cells.mean(dim=1, keepdim=True)
+        hidden = glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
+        for layer in self.rest:
+            hidden = hidden + glu(layer(layer_norm(hidden, hidden.shape[1:])))
+        return self.policy(hidden), self.value(hidden)
+
+
+class Block(nn.Module):
+    """A residual block of two convolutions; in between, what the whole board is like is added to every cell."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(channels) for _ in range(2))
+        self.convolutions = nn.ModuleList(nn.Conv2d(channels, channels, 3, padding=1) for _ in range(2))
+        self.whole = nn.Linear(3 * channels, channels)
+        nn.init.zeros_(self.convolutions[1].weight)  # begins as the identity
+        nn.init.zeros_(self.convolutions[1].bias)
+
+    def forward(self, cells: Tensor, board: Tensor) -> Tensor:
+        """Cells (B, C, rows, cols), 0 off the board."""
+        inner = self.convolutions[0](_normed(self.norms[0], cells).relu() * board) * board
+        inner = (inner + self.whole(pooled(inner, board))[:, :, None, None]) * board
+        return cells + self.convolutions[1](_normed(self.norms[1], inner).relu() * board) * board
+
+
+@final
+class ResidualConvolution(nn.Module):
+    """A residual convolutional network whose weights do not depend on the size of the board.
+
+    Weights trained on a small board play on a large one (`PolicyValueNetwork.on`).
+
+    As in KataGo (Wu 2019) cells off the board are masked, and global pooling (means, means by the board's size, maxima)
+    goes into every block and the heads. A move on one cell has the logit of that cell; one from a cell to another the
+    product of what the two say; one without a cell, such as a pass, a logit of the whole board.
+    """
+
+    board: Tensor
+    """(1, 1, rows, cols) 1 on the board."""
+
+    def __init__(self, game: Game, channels: int = 64, blocks: int = 4) -> None:
+        """`blocks` of two convolutions with so many `channels`."""
+        super().__init__()
+        check_sizes(channels=channels, blocks=blocks)
+        self.settings = {"torso": "residual", "channels": channels, "blocks": blocks}
+        board = torch.zeros(1, 1, *game.board.shape)
+        board[:, :, torch.tensor(game.board.rows.tolist()), torch.tensor(game.board.cols.tolist())] = 1
+        self.register_buffer("board", board, persistent=False)
+        self._index_actions(game)
+        self.first = nn.Conv2d(game.observation_shape[2], channels, 3, padding=1)
+        self.blocks = nn.ModuleList(Block(channels) for _ in range(blocks))
+        self.norm = nn.LayerNorm(channels)
+        self.on_one = nn.Linear(channels, max(1, self.kinds[1]))
+        self.origin, self.target = (nn.Linear(channels, max(1, self.kinds[2]) * channels) for _ in range(2))
+        self.on_none = nn.Linear(3 * channels, max(1, self.kinds[0]))
+        self.value = nn.Sequential(nn.Linear(3 * channels, channels), nn.ReLU(), nn.Linear(channels, game.num_players))
+        for layer in (self.on_one, self.target, self.on_none, self.value[2]):
+            nn.init.orthogonal_(layer.weight, 0.01)
+            nn.init.zeros_(layer.bias)
+
+    def _index_actions(self, game: Game) -> None:
+        """Where among the logits of cells, of pairs of cells, and of the whole board each action is."""
+        counts: dict[tuple[int, ...], int] = {}
+        cells, kinds = [], []
+        for action in range(game.num_actions):
+            cells.append(game.action_cells(action))
+            kinds.append(counts.setdefault(cells[-1], 0))
+            counts[cells[-1]] += 1
+        self.kinds = [max((n for key, n in counts.items() if len(key) == size), default=0) for size in range(3)]
+        flat = np.asarray(game.board.rows) * game.board.shape[1] + np.asarray(game.board.cols)
+        spots = game.board.shape[0] * game.board.shape[1]
+        places = []
+        for where, kind in zip(cells, kinds, strict=True):
+            if len(where) == 1:
+                places.append(int(flat[where[0]]) * max(1, self.kinds[1]) + kind)
+            elif len(where) == 2:
+                offset = spots * max(1, self.kinds[1])
+                pair = int(flat[where[0]]) * spots + int(flat[where[1]])
+                places.append(offset + kind * spots * spots + pair)
+            else:
+                offset = spots * max(1, self.kinds[1]) + self.kinds[2] * spots * spots
+                places.append(offset + kind)
+        self.register_buffer("places", torch.tensor(places), persistent=False)
+
+    places: Tensor
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and values of observations (B, planes, rows, cols)."""
+        board = self.board
+        cells = self.first(observations) * board
+        for block in self.blocks:
+            cells = block(cells, board)
+        cells = _normed(self.norm, cells).relu() * board
+        whole, spots = pooled(cells, board), cells.flatten(2).transpose(1, 2)  # (B, spots, C)
+        parts = [self.on_one(spots).flatten(1)]
+        if self.kinds[2]:
+            shape = (*spots.shape[:2], self.kinds[2], spots.shape[2])
+            origin, target = self.origin(spots).view(shape), self.target(spots).view(shape)
+            parts.append(torch.einsum("bikc,bjkc->bkij", origin, target).flatten(1) / spots.shape[2] ** 0.5)
+        parts.append(self.on_none(whole))
+        return torch.cat(parts, dim=1)[:, self.places], self.value(whole)
+
+
+def pooled(cells: Tensor, board: Tensor) -> Tensor:
+    """(B, 3 C) of cells (B, C, rows, cols): means over the board, the same by the board's size, and maxima."""
+    size = board.sum()
+    means = cells.sum(dim=(2, 3)) / size
+    highest = (cells + (board - 1) * 1e4).amax(dim=(2, 3))
+    return torch.cat([means, means * (size.sqrt() - 8) / 10, highest], dim=1)
+
+
+def _normed(norm: nn.Module, cells: Tensor) -> Tensor:
+    """Over the channels of each cell, so that neither batch nor board matter."""
+    normed: Tensor = norm(cells.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+    return normed
+
+
+TORSOS = {"fully connected": FullyConnected, "residual": ResidualConvolution}

@@ -1,0 +1,218 @@
+"""Games as training data: what the player to move could know, what was played or searched, and what came of it.
+
+    examples = joined(replayed(read_records("results/games.jsonl")))         # moves
+    examples = augmented(game, examples, rng.integers(len(game.symmetries), size=len(examples.returns)))
+
+In Curio nothing here shows a player what that player cannot know: observations are those of views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pbm_envs import Game
+from pbm_envs.records import UNFINISHED, GameRecord, replay
+
+Floats = NDArray[np.float32]
+ENDED, CUT_OFF, RESIGNED = range(3)
+"""How a game ended: by the rules, by a limit of plies, or because a player gave it up."""
+
+
+class Examples(NamedTuple):
+    """N positions, each of rows x cols x planes + 9 A + 8 P + 14 bytes: 0.7 KB in Chameleon 5x5, 3.8 KB in Curio."""
+
+    observations: NDArray[np.int8]
+    """(N, rows, cols, planes)"""
+    masks: NDArray[np.bool_]
+    """(N, A)"""
+    policies: Floats
+    """(N, A) a probability for each action: of the visits of a search, or 1 for the move played."""
+    returns: Floats
+    """(N, P) of the whole game: of the player to move, then of the next player, and so on. Of a game that a limit of
+    plies has cut off, what its last position is worth (`self_play`); of records, 0.
+    """
+    games: NDArray[np.int64]
+    """(N,) which game, counted from 0."""
+    plies: NDArray[np.int32]
+    """(N,) which ply of it."""
+    players: NDArray[np.int8]
+    """(N,) the seat of the player to move."""
+    endings: NDArray[np.int8]
+    """(N,) how the game ended: ENDED, CUT_OFF or RESIGNED."""
+    root_values: Floats
+    """(N, P) what the search expected, from the player to move on; nan where there was none."""
+    visits: NDArray[np.int32]
+    """(N, A) simulations of the search that began with each action; 0 where there was none."""
+
+    @classmethod
+    def without_search(
+        cls, observations: NDArray[np.int8], masks: NDArray[np.bool_], policies: Floats, returns: Floats
+    ) -> Examples:
+        """Positions of which no more is known: each a game of its own, of `player_0`."""
+        count, players = returns.shape
+        return cls(
+            observations,
+            masks,
+            policies,
+            returns,
+            games=np.arange(count),
+            plies=np.zeros(count, np.int32),
+            players=np.zeros(count, np.int8),
+            endings=np.full(count, ENDED, np.int8),
+            root_values=np.full((count, players), np.nan, np.float32),
+            visits=np.zeros(masks.shape, np.int32),
+        )
+
+    def rows(self, chosen: Any) -> Examples:
+        """Some of them: `chosen` is a slice, indices, or a mask."""
+        return Examples(*(part[chosen] for part in self))
+
+
+def replayed(
+    records: Iterable[GameRecord], size: int = 1024, agents: Collection[str] | None = None
+) -> Iterator[Examples]:
+    """Yield the examples of records of one game in batches of `size`, the last of which may be smaller.
+
+    There is an example for each move that a player chose, or that one of `agents` chose, if given; so none for openings
+    and forfeits. One batch is held at a time.
+
+    ValueError for records of different games and unfinished ones; RecordError as in `replay`.
+    """
+    if size < 1:
+        raise ValueError(f"size is {size}: expected at least 1")
+    first: GameRecord | None = None
+    held: list[Examples] = []
+    for number, record in enumerate(records):
+        first = first or record
+        if record.ending == UNFINISHED:
+            raise ValueError(f"game {record.number} is unfinished: expected games with returns")
+        if (record.game, dict(record.options)) != (first.game, dict(first.options)):
+            raise ValueError(
+                f"records of {first.game} {dict(first.options)} and of {record.game} {dict(record.options)}: expected "
+                "one game with the same options"
+            )
+        held.append(_moves(record, number, agents))
+        while sum(len(part.returns) for part in held) >= size:
+            whole = joined(held)
+            yield whole.rows(slice(size))
+            held = [whole.rows(slice(size, None))]
+    if sum(len(part.returns) for part in held):
+        yield joined(held)
+
+
+def augmented(game: Game, examples: Examples, which: int | NDArray[np.integer[Any]]) -> Examples:
+    """The same positions under other names: row i under `game.symmetries[which[i]]`, or all under one.
+
+    `augmented(...)` of what is seen is what is seen of `game.transform(...)`.
+    """
+    count = len(examples.returns)
+    chosen = np.broadcast_to(np.asarray(which), (count,))
+    if chosen.dtype.kind not in "iu" or (count and not 0 <= chosen.min() <= chosen.max() < len(game.symmetries)):
+        raise ValueError(
+            f"which is {which!r}: expected integers in 0..{len(game.symmetries) - 1}, one for each example"
+        )
+    numbers, moves = symmetry_tables(game)
+    flat = examples.observations.reshape(count, -1)
+    if flat.shape[1] != numbers.shape[1] or examples.masks.shape[1] != moves.shape[1]:
+        raise ValueError(
+            f"examples are {examples.observations.shape} with masks {examples.masks.shape}: expected those of {game!r}"
+        )
+    return examples._replace(
+        observations=np.take_along_axis(flat, numbers[chosen], axis=1).reshape(examples.observations.shape),
+        masks=np.take_along_axis(examples.masks, moves[chosen], axis=1),
+        policies=np.take_along_axis(examples.policies, moves[chosen], axis=1),
+        visits=np.take_along_axis(examples.visits, moves[chosen], axis=1),
+    )
+
+
+def value_targets(examples: Examples, lam: float = 1.0) -> Floats:
+    """(N, P) what each player got from each position on, first the player to move: TD(lambda) along their own turns.
+
+    The root values at those turns are what that player could expect.
+
+    Where a player has another turn in the game, the target is `(1 - lam)` times the root value there and `lam` times
+    the target there; else the return. `lam=1` gives the returns, `lam=0` the next root value.
+
+    Args:
+        examples: whole games, as `self_play` gives them, in any order.
+        lam: from 0 to 1.
+
+    Raises:
+        ValueError: if `lam` is no such number, or root values are missing that it asks for.
+    """
+    if not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam!r}: expected a number from 0 to 1")
+    if lam == 1:
+        return examples.returns.copy()
+    if np.isnan(examples.root_values).any():
+        raise ValueError(f"lam is {lam!r}, but there are examples without root values: expected those of self_play")
+    players = examples.returns.shape[1]
+    _, games = np.unique(examples.games, return_inverse=True)
+    by_seat = from_mover(examples.returns, -examples.players.astype(np.int64))
+    targets = np.empty_like(by_seat)
+    after = np.zeros((games.max(initial=-1) + 1, players), np.float32)
+    after[games] = by_seat
+    for ply in np.unique(examples.plies)[::-1]:
+        rows = np.flatnonzero(examples.plies == ply)
+        targets[rows] = after[games[rows]]
+        own = games[rows], examples.players[rows]
+        after[own] = (1 - lam) * examples.root_values[rows, 0] + lam * after[own]
+    return from_mover(targets, examples.players.astype(np.int64))
+
+
+def joined(parts: Iterable[Examples]) -> Examples:
+    """All in one; ValueError if there are none."""
+    if not (parts := list(parts)):
+        raise ValueError("there are no examples to join: expected some")
+    return Examples(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _moves(record: GameRecord, number: int, agents: Collection[str] | None) -> Examples:
+    """Of one game."""
+    game, states = record.rules(), np.concatenate(list(replay(record)))
+    forfeited = {forfeit.ply for forfeit in record.forfeits}
+    movers = states["to_move"][:-1].astype(np.int64)
+    plies = [
+        ply
+        for ply in range(record.opening, len(record.moves))
+        if ply + 1 not in forfeited and (agents is None or record.agents[movers[ply]] in agents)
+    ]
+    observations, masks = game.observe_with_mask(states[plies], movers[plies])
+    policies = np.zeros(masks.shape, np.float32)
+    policies[np.arange(len(plies)), [game.string_to_action(record.moves[ply]) for ply in plies]] = 1
+    returns = np.tile(np.array(record.returns, np.float32), (len(plies), 1))
+    examples = Examples.without_search(observations, masks, policies, from_mover(returns, movers[plies]))
+    return examples._replace(
+        games=np.full(len(plies), number),
+        plies=np.array(plies, np.int32),
+        players=movers[plies].astype(np.int8),
+        endings=np.full(len(plies), CUT_OFF if states["truncated"][-1] else ENDED, np.int8),
+    )
+
+
+def from_mover(returns: Floats, movers: NDArray[np.int64]) -> Floats:
+    """(N, P) by seat -> from the player to move on; with negative movers the way back."""
+    players = returns.shape[1]
+    return np.take_along_axis(returns, (np.arange(players) + movers[:, None]) % players, axis=1)
+
+
+@lru_cache(maxsize=8)
+def symmetry_tables(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Under each symmetry, where each number of an observation (S, rows x cols x planes) and each action (S, A) was.
+
+    Returns need none: turns go round in the same way under every name.
+    """
+    size = int(np.prod(game.observation_shape))
+    places = np.arange(size, dtype=np.int32).reshape(game.observation_shape)
+    numbers = np.tile(places.ravel(), (len(game.symmetries), 1))  # off the board all is 0
+    moves = np.empty((len(game.symmetries), game.num_actions), np.int32)
+    on_board = places[game.board.rows, game.board.cols]  # (n, planes)
+    for k, symmetry in enumerate(game.symmetries):
+        numbers[k, on_board[symmetry.cells][:, symmetry.planes]] = on_board
+        moves[k, symmetry.actions] = np.arange(game.num_actions)
+    return numbers, moves

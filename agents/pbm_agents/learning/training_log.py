@@ -1,0 +1,108 @@
+"""What a training program shows and keeps: a bar with the speed, a CSV file, TensorBoard if asked for.
+
+with TrainingLog("runs/chameleon", total=100_000, unit="ply") as log:
+    log.advance(256, score=0.61)                       # the bar: plies so far, plies a second, the running score
+    log.record({"plies": 256, "score": 0.61})          # a line of runs/chameleon/curve.csv
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, final
+
+try:
+    from tqdm.auto import tqdm
+except ImportError:
+    raise ImportError("training programs show a bar with tqdm: pip install 'pbm-envs[cli]'") from None
+
+CURVE = "curve.csv"
+
+
+@final
+class TrainingLog:
+    """The bar and the files of one run, in its folder."""
+
+    def __init__(
+        self,
+        folder: str | Path,
+        total: int,
+        *,
+        unit: str = "ply",
+        curve: Sequence[Mapping[str, Any]] = (),
+        done: int = 0,
+        tensorboard: bool = False,
+    ) -> None:
+        """Open the log.
+
+        Args:
+            folder: of the run; `curve.csv` is written there, and TensorBoard's events into `tensorboard`.
+            total: steps of the whole run.
+            unit: what a step is.
+            curve: the lines of a run that goes on.
+            done: the steps that it has made already.
+            tensorboard: also write for TensorBoard (needs `tensorboard`).
+        """
+        self.folder = Path(folder)
+        self._curve = [dict(line) for line in curve]
+        self._bar: Any = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=True, dynamic_ncols=True)
+        self._writer = _summary_writer(self.folder / "tensorboard") if tensorboard else None
+        if self._curve:
+            self._write()
+
+    def advance(self, steps: int, **figures: float) -> None:
+        """So many steps more, and what the bar shows beside the speed."""
+        if figures:
+            self._bar.set_postfix({name: f"{value:.3f}" for name, value in figures.items()}, refresh=False)
+        self._bar.update(steps)
+
+    def record(self, line: Mapping[str, Any], step: int | None = None) -> None:
+        """One more line of `curve.csv`; `step` is TensorBoard's axis, the steps of the bar if not given."""
+        self._curve.append(dict(line))
+        self._write()
+        if self._writer is not None:
+            for name, value in line.items():
+                if isinstance(value, (int, float)):
+                    self._writer.add_scalar(name, value, int(self._bar.n) if step is None else step)
+            self._writer.flush()
+
+    def say(self, text: str) -> None:
+        """A line of text above the bar, on the standard output."""
+        self._bar.clear()
+        print(text, flush=True)
+        self._bar.refresh()
+
+    def close(self) -> None:
+        """End the bar, and close the files."""
+        self._bar.close()
+        if self._writer is not None:
+            self._writer.close()
+
+    def __enter__(self) -> TrainingLog:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _write(self) -> None:
+        """The whole curve, in one piece: a reader never sees half a line."""
+        part = self.folder / f"{CURVE}.part"
+        columns = list(dict.fromkeys(name for line in self._curve for name in line))
+        with open(part, "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, columns)
+            writer.writeheader()
+            writer.writerows(self._curve)
+        os.replace(part, self.folder / CURVE)
+
+
+def _summary_writer(folder: Path) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ImportError("TensorBoard's files need it: pip install tensorboard") from None
+    return SummaryWriter(str(folder))

@@ -1,0 +1,1 @@
+"""Players: the agent interface and every kind of agent, and their names."""

@@ -1,0 +1,259 @@
+"""Agents by name, the same everywhere: `kind` or `kind:setting=value,setting=value`.
+
+| name | agent |
+|---|---|
+| `random` | every legal action with the same probability |
+| `greedy` | looks one ply ahead: wins if it can, does not lose at once |
+| `mcts:simulations=1000` | tree search; with hidden information, information-set search |
+| `mcts:seconds=0.5,c=1.2` | the same by the clock |
+| `ismcts:simulations=400` | another name of `mcts`, for games of hidden information |
+| `pimc:worlds=10,simulations=1000` | determinized trees that vote |
+| `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
+| `recurrent:file=gru.pt,draws=false` | a trained network with memory (extra `torch`) |
+| `mcts:simulations=100,network=network.pt` | the same tree search with the network's priors and values |
+| `openspiel-mcts:simulations=1000,c=2` | OpenSpiel's MCTS, with perfect information (extra `openspiel`) |
+| `openspiel-ismcts:simulations=1000,c=2` | OpenSpiel's ISMCTS, with hidden information |
+| `llm:model=...,url=http://localhost:8000/v1` | a language model behind an OpenAI-compatible server (extra `llm`) |
+| `package.module:attribute` | your own: an agent, a `Search`, a policy, or what makes one |
+| `package.module:Net:file=a.pt,temperature=0.5` | the same, made with these settings |
+
+`agent_kinds()` tells the settings of each kind with their types, defaults and help; `register_agent` adds a kind. A
+value cannot contain a comma.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
+
+from ..search import Search
+from .agent import Agent, AnyAgent, RandomAgent
+from .greedy import GreedyAgent
+from .kinds import Setting, agent_kinds, register_agent, settings_of
+from .llm import LLMAgent
+from .openspiel import OpenSpielISMCTS, OpenSpielMCTS
+from .policy import Act, FunctionAgent, Policy, PolicyAgent
+from .search_agents import PIMCAgent, SearchAgent
+
+AgentLike: TypeAlias = "str | AnyAgent | Search | Policy | Act"
+"""What `as_agent` makes an agent of."""
+REASON_LENGTH = 300
+"""Characters of what other people's code says that a message repeats."""
+
+
+def network_agent(*, file: str = "network.pt", temperature: float = 0.0) -> Agent:
+    """A trained network, without search.
+
+    Args:
+        file: What `PolicyValueNetwork.save` has written.
+        temperature: 0: the most probable action; else one drawn in proportion to `probability ** (1 / temperature)`.
+    """
+    from ..learning.network import NetworkAgent, PolicyValueNetwork  # PyTorch, when a network is asked for
+
+    return NetworkAgent(PolicyValueNetwork.load(file), temperature)
+
+
+def recurrent_agent(*, file: str = "gru.pt", draws: bool = False) -> AnyAgent:
+    """A trained network that remembers each game.
+
+    Args:
+        file: What `RecurrentNetwork.save` has written.
+        draws: Whether actions are drawn by their probability; else the most probable one is played.
+    """
+    from ..learning.recurrent import RecurrentAgent, RecurrentNetwork  # as above
+
+    return RecurrentAgent(RecurrentNetwork.load(file), draws)
+
+
+SEARCH_SETTINGS = tuple(
+    replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
+    for setting in settings_of(Search)
+    if setting.name != "evaluator"
+)
+SEARCH_WEB_SETTINGS = {setting.name for setting in SEARCH_SETTINGS} - {"memory", "threads"}
+
+
+def _with_search(make: Callable[..., Agent]) -> list[Setting]:
+    return [*SEARCH_SETTINGS, *(setting for setting in settings_of(make) if setting.name != "search")]
+
+
+register_agent("random", RandomAgent, web_settings=())
+for _name in ("mcts", "ismcts"):
+    register_agent(
+        _name, SearchAgent, settings=_with_search(SearchAgent), web_settings=SEARCH_WEB_SETTINGS | {"temperature"}
+    )
+register_agent("pimc", PIMCAgent, settings=_with_search(PIMCAgent), web_settings=SEARCH_WEB_SETTINGS | {"worlds"})
+register_agent("greedy", GreedyAgent, web_settings=("worlds",))
+register_agent("network", network_agent)
+register_agent("recurrent", recurrent_agent)
+register_agent("llm", LLMAgent)
+register_agent("openspiel-mcts", OpenSpielMCTS, web_settings=("simulations", "c"))
+register_agent("openspiel-ismcts", OpenSpielISMCTS, web_settings=("simulations", "c"))
+
+
+def make_agent(name: str) -> Agent:
+    """The agent of a name: see the table at the head of this module.
+
+    >>> make_agent("mcts:seconds=0.5,c=1.2")  # doctest: +ELLIPSIS
+    <pbm_agents.players.search_agents.SearchAgent object at ...>
+    >>> make_agent("mtcs")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: 'mtcs' is no agent: expected random, mcts, ... or module:attribute
+
+    Args:
+        name: `kind` or `kind:setting=value,setting=value`, the kind being registered or `module:attribute`.
+
+    Raises:
+        ValueError: For an unknown kind, setting or value; for whatever goes wrong in a module of your own.
+        ImportError: For a kind that needs an extra that is not installed.
+    """
+    kinds = agent_kinds()
+    kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if kind in kinds:
+        return as_agent(kinds[kind].make(**_parse(name, rest, kinds[kind].settings)))
+    if rest:
+        attribute, _, settings = rest.partition(":")
+        return _own(name, kind, attribute, settings)
+    raise ValueError(f"{name!r} is no agent: expected {', '.join(kinds)} or module:attribute")
+
+
+def as_agent(given: AgentLike) -> Agent:
+    """An agent of whatever plays: what `evaluate`, `as_policy`, and the `opponent` of environments accept.
+
+    Args:
+        given: A name; an agent, with `act(game, views, rng)`; such a function itself; a `Search`; or a policy, a
+            function from observations and masks to actions or scores (`PolicyAgent`).
+
+    Raises:
+        ValueError: If it is none of these.
+    """
+    if isinstance(given, str):
+        return make_agent(given)
+    if not isinstance(given, type):
+        if callable(getattr(given, "act", None)):
+            agent: Any = given
+            return agent
+        if isinstance(given, Search):
+            return SearchAgent(given)
+        if callable(given):
+            function: Any = given
+            if _accepts(function, 2):
+                return PolicyAgent(function)
+            if _accepts(function, 3):
+                return FunctionAgent(function)
+    raise ValueError(
+        f"{repr(given)[:REASON_LENGTH]} is no agent: expected a name, an agent with act(game, views, rng), such a "
+        "function, a Search, or a function of observations and masks"
+    )
+
+
+def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int | None]:
+    """An agent for a PettingZoo loop.
+
+        policy = as_policy("mcts:simulations=200", seed=7)
+        for name in env.agent_iter():
+            env.step(policy(env))
+
+    Args:
+        agent: Anything that `as_agent` accepts.
+        seed: Of the agent's random generator.
+
+    Returns:
+        A function that is called with the environment, and gives the action of `env.agent_selection`, or None if that
+        agent is done. The agent is shown what that player can know, nothing else.
+    """
+    asked: Any = as_agent(agent)
+    rng = np.random.default_rng(seed)
+    ids: dict[str, Ids] = {}
+    last_ply = -1
+
+    def policy(env: Any) -> int | None:
+        nonlocal last_ply
+        player = env.agent_selection
+        if env.terminations[player] or env.truncations[player]:
+            return None
+        game, states = env.unwrapped.game, env.unwrapped.states
+        view = game.view(states, env.possible_agents.index(player))
+        if not isinstance(asked, AgentWithMemory):
+            return int(asked.act(game, view, rng)[0])
+        if states["ply"][0] <= last_ply:  # another game
+            for old in ids.values():
+                asked.end_games(old)
+            ids.clear()
+        last_ply = int(states["ply"][0])
+        if player not in ids:
+            ids[player] = new_ids(1)
+            asked.begin_games(game, ids[player])
+        return int(asked.act(game, view, rng, ids[player])[0])
+
+    return policy
+
+
+def may_be_named_on_the_web(name: str) -> bool:
+    """Whether somebody on a web page may choose this agent.
+
+    Its kind and settings must be among those that `register_agent` allows; a `module:attribute` never is.
+    """
+    kind, _, rest = name.partition(":")
+    allowed = agent_kinds()[kind].web_settings if kind in agent_kinds() else None
+    settings = {part.partition("=")[0].strip() for part in rest.split(",")} if rest else set()
+    return allowed is not None and settings <= allowed
+
+
+def _parse(name: str, text: str, known: Collection[Setting]) -> dict[str, Any]:
+    """The settings in an agent's name."""
+    by_name, values = {setting.name: setting for setting in known}, dict[str, Any]()
+    for part in text.split(",") if text else []:
+        setting, equals, value = (piece.strip() for piece in part.partition("="))
+        if setting not in by_name or not equals:
+            expected = ", ".join(by_name) or "none"
+            raise ValueError(f"{part!r} in {name!r}: expected setting=value with one of the settings: {expected}")
+        if setting in values:
+            raise ValueError(f"{setting!r} is given twice in {name!r}")
+        try:
+            values[setting] = by_name[setting].parse(value)
+        except ValueError as error:
+            raise ValueError(f"{part!r} in {name!r}: {error} after the =") from None
+    return values
+
+
+def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
+    """What the user's own module holds, or makes."""
+    try:
+        found: Any = importlib.import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        if settings:
+            if not callable(found):
+                raise ValueError(f"{attribute} takes no settings: expected a class or a function")
+            found = found(**_parse(name, settings, settings_of(found)))
+        elif isinstance(found, type) or (_is_function(found) and _accepts(found, 0)):
+            found = found()
+        return as_agent(found)
+    except (Exception, SystemExit) as error:  # whatever other people's code does
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:REASON_LENGTH]
+        kinds = ", ".join(agent_kinds())
+        raise ValueError(f"{name!r} is no agent: expected {kinds} or module:attribute ({reason})") from error
+
+
+def _is_function(found: Any) -> bool:
+    """Whether it can only be called: no agent and no search."""
+    return callable(found) and not callable(getattr(found, "act", None))
+
+
+def _accepts(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments; of one written in C we think that it can."""
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    except ValueError:
+        return count > 0
+    return True

@@ -1,0 +1,110 @@
+"""Agents that search: `mcts` and `ismcts` (one class: what is hidden decides), and `pimc` for comparison."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.randomness import branch, seeds
+
+from ..search import Search, SearchResult, Workspace
+from ..search.result import check_temperature
+from ..search.search import check_searchable
+from .agent import Actions, Views
+
+DEFAULT_SIMULATIONS = 1000
+DEFAULT_WORLDS = 10
+
+
+@final
+class SearchAgent:
+    """Plays the best action of a search; with a temperature, one drawn by visits.
+
+    It holds the search's `Workspace`, so with `reuse=True` each move starts from the tree of the last one, and it is
+    for one thread at a time. A pickled or copied agent has an empty workspace.
+    """
+
+    def __init__(
+        self, search: Search | None = None, *, temperature: float = 0.0, network: str | None = None, **settings: Any
+    ) -> None:
+        """An agent that searches with these settings.
+
+        Args:
+            search: The settings as a `Search`; None: as given by name.
+            temperature: 0: the best action; else one drawn in proportion to `visits ** (1 / temperature)`.
+            network: A file of `PolicyValueNetwork.save` (extra `torch`), which is then the evaluator.
+            settings: Those of `Search`. Without a budget, simulations is 1000; early_stop is True unless given.
+        """
+        check_temperature(temperature)
+        if search is not None and (settings or network is not None):
+            raise ValueError(f"a Search and {', '.join([*settings] or ['network'])}: expected one of the two")
+        self.temperature = temperature
+        if network is not None:
+            from ..learning.network import PolicyValueNetwork
+
+            settings["evaluator"] = PolicyValueNetwork.load(network).evaluator()
+        self.search = Search(**_with_budget(settings)) if search is None else search
+        self.workspace = Workspace()
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        results = self.analyse(game, views, rng)
+        if self.temperature == 0:
+            return np.array([result.best for result in results], np.int64)
+        return np.array([result.sample(rng, self.temperature) for result in results], np.int64)
+
+    def analyse(self, game: Game, views: Views, rng: np.random.Generator) -> list[SearchResult]:
+        """What the search finds out about each position."""
+        return self.search.run(game, views, rng, workspace=self.workspace)
+
+
+@final
+class PIMCAgent:
+    """Perfect-information Monte Carlo (Ginsberg 2001).
+
+    Some worlds are drawn, each is searched as if the players knew it, and the worlds vote by their visits. With perfect
+    information the worlds are all the same, searched with different seeds (root parallelism).
+    """
+
+    def __init__(self, *, worlds: int = DEFAULT_WORLDS, **settings: Any) -> None:
+        """An agent that searches so many worlds.
+
+        Args:
+            worlds: How many are drawn for each position.
+            settings: Those of `Search`, with SearchAgent's defaults. The budget is that of all worlds together.
+        """
+        check_range("worlds", worlds, 1)
+        settings = _with_budget(settings)
+        if settings.get("simulations") is not None:
+            settings["simulations"] = max(1, settings["simulations"] // worlds)
+        if settings.get("seconds") is not None:
+            settings["seconds"] /= worlds
+        self.worlds = worlds
+        self.search = Search(**settings)
+        self.workspace = Workspace()
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        check_searchable(game, views)
+        own = seeds(rng, len(views))
+        rows = np.repeat(np.arange(len(views)), self.worlds)
+        streams = np.empty(len(rows), np.uint64)
+        branch(own, rows, streams)
+        results = self.search.run(game, game.determinize(views[rows], streams), streams, workspace=self.workspace)
+        shares = np.array([_vote(result) for result in results]).reshape(len(views), self.worlds, game.num_actions)
+        return shares.sum(axis=1).argmax(axis=1)
+
+
+def _vote(result: SearchResult) -> Any:
+    """(A,) the shares of the visits; a proven outcome puts all on its action."""
+    return result.policy(0.0 if result.proven else 1.0)
+
+
+def _with_budget(settings: dict[str, Any]) -> dict[str, Any]:
+    settings = {"early_stop": True} | settings
+    if settings.get("simulations") is None and settings.get("seconds") is None:
+        settings["simulations"] = DEFAULT_SIMULATIONS
+    return settings

@@ -1,0 +1,83 @@
+"""Expansion: nodes for the edges that simulations go on from, or that an evaluator has given priors."""
+
+from __future__ import annotations
+
+from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.randomness import next_bits
+from pbm_envs.core.types import Array, Seeds
+
+from .tree import NO_CHILD, Tree, add_node, is_leaf, open_node
+
+
+@kernel_without_allocation
+def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_seeds: Seeds, *arrays: Array) -> int:
+    """Go on after the games' step: a simulation that has come to a leaf (the game is over, or `is_leaf`) is set aside,
+    the others close ranks and go on from a node.
+
+    Args:
+        simulations: (2 R,) of SIMULATION: first those under way, from R on those that have come to leaves.
+        states: (2 R, bytes) their states after the step.
+        count: How many are under way.
+        arrived: How many have come to leaves before.
+        leaf_seeds: (R,) gets a random stream for each leaf.
+        arrays: Those of a Tree.
+
+    Returns:
+        How many go on.
+    """
+    tree, going, leaf = Tree(*arrays), 0, len(simulations) // 2 + arrived
+    first_leaf = leaf - arrived
+    to_move, done = tree.settings[0]["to_move"], tree.settings[0]["done"]
+    for r in range(count):
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        edge = tree.edges[g, n, action]
+        over = states[r, done] != 0
+        if over or is_leaf(tree, g, edge["child"], edge["visits"]):
+            simulations[leaf] = simulations[r]
+            simulations[leaf]["done"] = over
+            for k in range(states.shape[1]):
+                states[leaf, k] = states[r, k]
+            leaf_seeds[leaf - first_leaf] = next_bits(tree.seeds, g)
+            leaf += 1
+            continue
+        if edge["child"] == NO_CHILD:
+            add_child(tree, g, n, action, states[r, to_move])
+        simulations[going]["tree"], simulations[going]["node"] = g, edge["child"]
+        for k in range(states.shape[1]):
+            states[going, k] = states[r, k]
+        going += 1
+    return going
+
+
+@kernel_without_allocation
+def expand(simulations: Array, count: int, states: Array, masks: Array, priors: Array, *arrays: Array) -> None:
+    """Give each leaf that has none a node with its priors, while there is room.
+
+    Args:
+        simulations: (R,) of SIMULATION.
+        count: How many of them are at leaves.
+        states: (R, bytes) the leaves.
+        masks: (R, A) what is legal there.
+        priors: (R, A) what the evaluator says of them.
+        arrays: Those of a Tree.
+    """
+    tree = Tree(*arrays)
+    for r in range(count):
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        has_node = tree.edges[g, n, action]["child"] != NO_CHILD
+        if simulations[r]["done"] or has_node or tree.sizes[g] == tree.nodes.shape[1]:
+            continue
+        child = add_child(tree, g, n, action, states[r, tree.settings[0]["to_move"]])
+        for a in range(priors.shape[1]):
+            tree.priors[g, child, a] = priors[r, a]
+        if tree.states.size:
+            open_node(tree, g, child, states[r], masks[r])
+
+
+@kernel_without_allocation
+def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
+    """A new node below node n by this action, with this player to move."""
+    child = add_node(tree, g, player)
+    tree.nodes[g, child]["parent"], tree.nodes[g, child]["action"] = n, action
+    tree.edges[g, n, action]["child"] = child
+    return child

@@ -1,0 +1,139 @@
+"""Simulations in waves: a *wave* is some simulations of each of many positions at once, from the roots to the leaves,
+where all are evaluated together, and back.
+
+The virtual losses of the simulations under way let those of one wave spread. A wave of one simulation a position is the
+sequential algorithm.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.core.randomness import branch
+from pbm_envs.core.state import NOBODY
+from pbm_envs.core.types import Array, Seeds
+
+from .backup import backup
+from .defaults import Weights
+from .evaluators import Evaluator
+from .expansion import advance, expand
+from .selection import select
+from .tree import NOT_OPENED, add_roots, copy_subtree
+from .workspace import Memory, Simulations
+
+
+@final
+class Simulator:
+    """Searches some positions of one game at once, wave by wave."""
+
+    def __init__(self, game: Game, evaluator: Evaluator, weights: Weights, memory: Memory, *, solver: bool) -> None:
+        """`memory` is written to."""
+        self.game, self.evaluator, self.memory = game, evaluator, memory
+        settings = memory.tree.settings
+        settings["c"], settings["equivalence"], settings["solver"] = weights.c, weights.rave, solver
+        self._rave = weights.rave > 0
+
+    def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
+        """New trees for these positions.
+
+        Args:
+            views: (G,) what the players to move know.
+            seeds: (G,) the random stream of each tree.
+            previous: Trees to start from: what they know of these positions is copied.
+        """
+        game, tree, count = self.game, self.memory.tree, len(views)
+        self.views = views
+        self.root_masks = game.legal_action_mask(views)
+        self.roots = np.zeros(count, game.dtype)
+        for name in game.dtype.names or ():  # not what lies between the fields: equal states are equal bytes
+            self.roots[name] = views[name]
+        self.roots["viewer"] = NOBODY
+        tree.seeds[:count] = seeds
+        add_roots(tree, self.roots.view(np.uint8).reshape(count, -1), self.root_masks)
+        if self.evaluator.gives_priors:
+            states = game.determinize(views, tree.seeds[:count])
+            tree.priors[:count, 0], _ = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
+        if previous is not None:
+            self._copy_known(previous)
+
+    def _copy_known(self, previous: Memory) -> None:
+        """A tree becomes a copy of what `previous` has below a node with the same state, if there is one: of several,
+        that of the tree at the same place, or of the first.
+        """
+        old, plies = previous.tree, np.unique(self.roots["ply"])
+        known: dict[bytes, dict[int, int]] = {}
+        for g in range(np.count_nonzero(old.sizes)):
+            size = old.sizes[g]
+            states = old.states[g, :size].view(self.game.dtype)[:, 0]
+            opened = old.nodes["untried"][g, :size] != NOT_OPENED
+            for n in np.flatnonzero(opened & np.isin(states["ply"], plies)).tolist():
+                known.setdefault(states[n].tobytes(), {})[g] = n
+        tree = self.memory.tree
+        for g, root in enumerate(self.roots):
+            found = known.get(root.tobytes())
+            if found:
+                other = g if g in found else min(found)
+                copy_subtree(old, other, found[other], tree, g, tree.nodes.shape[1] // 2)
+
+    def add_noise(self, fraction: float, concentration: float) -> None:
+        """Mix Dirichlet noise into the priors of the roots (Silver et al. 2017)."""
+        tree = self.memory.tree
+        for g in range(len(self.views)):
+            rng = np.random.default_rng(int(tree.seeds[g]))
+            legal = np.flatnonzero(self.root_masks[g])
+            legal = legal[legal != self.game.resign_action]
+            noise = rng.dirichlet(np.full(len(legal), concentration))
+            tree.priors[g, 0, legal] = (1 - fraction) * tree.priors[g, 0, legal] + fraction * noise
+
+    def simulate(self, trees: Array) -> int:
+        """One wave: a simulation for each entry of `trees`, each at most `width` times. How many roots it proves."""
+        game, memory = self.game, self.memory
+        tree, moving = memory.tree, memory.moving
+        count, arrived = len(trees), 0
+        moving.trees[:count] = trees
+        moving.nodes[:count] = 0
+        if memory.hidden:
+            streams = np.empty(count, np.uint64)
+            branch(tree.seeds, trees, streams)
+            moving.states[:count] = game.determinize(self.views[trees], streams)
+            moving.masks[:count] = self.root_masks[trees]
+        while count:
+            at_leaves = select(moving.simulations, count, moving.bytes, moving.masks, memory.actions, *tree)
+            game.step(moving.states[:count], memory.actions[:count])
+            if at_leaves and not arrived:  # all at once: none need be set aside
+                moving.done[:count] = moving.games_done[:count]
+                seeds = memory.leaf_seeds[:count]
+                branch(tree.seeds, trees, seeds)
+                return self._evaluate_and_back_up(moving, count, seeds)
+            going = advance(memory.simulations, memory.bytes, count, arrived, memory.leaf_seeds, *tree)
+            arrived, count = arrived + count - going, going
+            if count:
+                game.legal_action_mask(moving.states[:count], out=moving.masks[:count])
+        return self._evaluate_and_back_up(memory.leaves, arrived, memory.leaf_seeds[:arrived])
+
+    def _evaluate_and_back_up(self, leaves: Simulations, count: int, seeds: Seeds) -> int:
+        game, memory = self.game, self.memory
+        states, masks, last_players = leaves.states[:count], leaves.masks[:count], None
+        if self.evaluator.gives_priors:
+            game.legal_action_mask(states, out=masks)
+        if self._rave:
+            last_players = memory.last_players[:count]
+            last_players.fill(NOBODY)
+        priors, values = self.evaluator(game, states, masks, seeds, last_players)
+        if priors is not None:
+            expand(leaves.simulations, count, leaves.bytes, leaves.masks, priors, *memory.tree)
+        return backup(leaves.simulations, count, values, memory.last_players, memory.value, *memory.tree)
+
+    def can_stop(self, trees: Array, left: int | None) -> Array:
+        """(len(trees),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited
+        one in so many more simulations (a proof of its loss could still).
+        """
+        tree = self.memory.tree
+        proven = tree.nodes["proven"][trees, 0]
+        if left is None:
+            return proven
+        visits = np.sort(tree.edges["visits"][trees, 0], axis=1)
+        return proven | (visits[:, -1] - visits[:, -2] > left)

@@ -1,0 +1,125 @@
+"""The memory that searches work in, kept from one run to the next."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.core.types import Array
+
+from .tree import SIMULATION, allocate_tree
+
+
+@final
+class Simulations:
+    """Some simulations under way, or at leaves: where each is, its state, and what is legal there."""
+
+    def __init__(self, simulations: Array, states: Array, masks: Array) -> None:
+        self.simulations, self.states, self.masks = simulations, states, masks
+        self.bytes = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
+        self.trees, self.nodes, self.done = (simulations[name] for name in ("tree", "node", "done"))
+        self.games_done = states["done"]
+
+
+@final
+class Memory:
+    """What one thread of a search works in: trees, and room for the simulations in them. Allocated once."""
+
+    def __init__(
+        self, game: Game, trees: int, capacity: int, width: int, *, hidden: bool, priors: bool, rave: bool
+    ) -> None:
+        """The arguments are those of `allocate_tree`; `width` simulations are under way in each tree."""
+        self.hidden = hidden
+        self.tree = allocate_tree(game, trees, capacity, hidden=hidden, priors=priors, rave=rave)
+        count = trees * width
+        self.simulations, states = np.zeros(2 * count, SIMULATION), np.zeros(2 * count, game.dtype)
+        masks = np.zeros((2 * count, game.num_actions), np.bool_)
+        self.moving = Simulations(self.simulations[:count], states[:count], masks[:count])
+        self.leaves = Simulations(self.simulations[count:], states[count:], masks[count:])
+        self.bytes = states.view(np.uint8).reshape(2 * count, game.dtype.itemsize)
+        self.actions = np.zeros(count, np.int64)
+        self.leaf_seeds = np.zeros(count, np.uint64)
+        self.value = np.zeros(game.num_players)
+        self.last_players = np.zeros((count if rave else 0, game.num_actions), np.int8)
+
+    @property
+    def trees(self) -> int:
+        """How many positions there is room for."""
+        return len(self.tree.nodes)
+
+
+@final
+class Workspace:
+    """The memory that searches work in, kept from one `Search.run` to the next.
+
+    Without one, each run allocates memory of its own. Give the same workspace to run after run to save that, and for
+    `reuse=True`, which starts from the trees that the last run has left here. Memory is kept as long as the same
+    `Search` searches the same game; then it makes room for what comes.
+
+    A workspace is for one run at a time: RuntimeError if two threads use it at once. A pickled or copied workspace is
+    empty.
+
+    >>> from pbm_agents import Search, Workspace
+    >>> from pbm_envs import Chameleon
+    >>> game, rng, workspace = Chameleon(size=3), np.random.default_rng(0), Workspace()
+    >>> search, states = Search(simulations=30, reuse=True), game.init(1, rng)
+    >>> [first] = search.run(game, states, rng, workspace=workspace)
+    >>> [second] = search.run(game, states, rng, workspace=workspace)
+    >>> int(first.visits.sum()), int(second.visits.sum())
+    (30, 60)
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made_for: tuple[Any, ...] = ()
+        self._newest: dict[int, Memory] = {}
+        self._older: dict[int, Memory] = {}
+        self._compiled: set[tuple[Any, ...]] = set()
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Of one run. RuntimeError if another is under way."""
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError("this workspace is in use by another search: expected a workspace for each thread")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def make_room(self, made_for: tuple[Any, ...]) -> None:
+        """Forget the memory of other searches; `made_for` says what the memory is good for from now on."""
+        if self._made_for != made_for:
+            self._newest.clear()
+            self._older.clear()
+            self._made_for = made_for
+
+    def newest(self, part: int) -> Memory | None:
+        """The memory that the last run has used for this part of its positions."""
+        return self._newest.get(part)
+
+    def spare(self, part: int, trees: int, *, keep: bool) -> Memory | None:
+        """Memory for so many trees that can be written to, if there is some; not that of the last run, if that is to
+        be kept.
+        """
+        memory = (self._older if keep else self._newest).get(part)
+        return memory if memory is not None and memory.trees >= trees else None
+
+    def put(self, part: int, memory: Memory, *, keep: bool) -> None:
+        """Make this the newest memory, and the last run's the older one, if that is to be kept."""
+        if keep and part in self._newest:
+            self._older[part] = self._newest[part]
+        self._newest[part] = memory
+
+    def is_new(self, kind: tuple[Any, ...]) -> bool:
+        """Whether this is the first run of its kind here, whose kernels may have to be compiled."""
+        new = kind not in self._compiled
+        self._compiled.add(kind)
+        return new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Workspace, ()

@@ -1,0 +1,142 @@
+"""The facts of Curio's ladder: sizes, time and memory, values, and how much mixing and hiding matter.
+
+    python benchmarks/curio_ladder.py                      # what is missing in results/curio_ladder.jsonl
+    python benchmarks/curio_ladder.py --rungs 3 --again
+
+One line of JSON a rung in `results/curio_ladder.jsonl`, and the table of all in `results/curio_ladder.txt`; the
+solutions of rungs whose file stays below a megabyte are kept in `results/curio_ladder/`. A rung that has been measured
+is left alone, so the script can be stopped and started again.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from machine import machine
+from pbm_agents import make_agent
+from pbm_agents.equilibrium import (
+    Policy,
+    PublicTree,
+    Trunk,
+    agent_policy,
+    expected_value,
+    exploitability,
+    outcome_facts,
+    solve,
+)
+
+from pbm_envs import make_game
+from pbm_envs.games.curio.ladder import RUNGS
+
+RESULTS = Path(__file__).parent / "results"
+LARGEST_FILE = 1_000_000
+
+
+def pure(policy: Policy) -> Policy:
+    """Of each information set, the most likely choice alone."""
+    tree = policy.tree
+    firsts, sizes = tree.set_choices[:-1], np.diff(tree.set_choices)
+    most = np.repeat(np.maximum.reduceat(policy.probabilities, firsts), sizes)
+    candidates = np.where(policy.probabilities == most, np.arange(tree.num_choices), tree.num_choices)
+    chosen = np.zeros(tree.num_choices)
+    chosen[np.minimum.reduceat(candidates, firsts)] = 1.0
+    return Policy(tree, chosen)
+
+
+def measure(rung: int, until: float, largest_greedy: int) -> dict[str, Any]:
+    """What is known of a rung."""
+    game = make_game(f"curio-ladder-{rung}")
+    start, spent = time.perf_counter(), time.process_time()
+    tree = PublicTree.build(game, memory=12.0)
+    facts: dict[str, Any] = {
+        "rung": rung,
+        "worlds": len(tree.starts),
+        "public_nodes": tree.num_public_nodes,
+        "pairs": tree.num_pairs,
+        "information_sets": tree.num_information_sets,
+        "depth": tree.depth,
+        "tree_mib": tree.nbytes / 2**20,
+        "build_seconds": time.perf_counter() - start,
+        "build_processor_seconds": time.process_time() - spent,
+    }
+    uniform = tree.uniform_policy()
+    exploitability(tree, uniform)
+    start, spent = time.perf_counter(), time.process_time()
+    facts["random"] = exploitability(tree, uniform)
+    facts["evaluate_seconds"] = time.perf_counter() - start
+    facts["evaluate_processor_seconds"] = time.process_time() - spent
+    if tree.num_information_sets <= largest_greedy:
+        facts["greedy"] = exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
+    trunk = Trunk.of(tree)
+    facts["trunk"] = trunk.tree.num_information_sets
+    spent, looks = time.process_time(), []
+    policy = solve(tree, until=until, report=lambda step, left: looks.append(step))
+    facts |= {
+        "iterations": looks[-1],
+        "solve_processor_seconds": time.process_time() - spent,
+        "exploitability": exploitability(tree, policy),
+        "value": expected_value(tree, policy),
+        "pure": exploitability(tree, pure(policy)),
+        "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+    facts |= outcome_facts(tree, policy)
+    path = RESULTS / "curio_ladder" / f"curio-ladder-{rung}.npz"
+    path.parent.mkdir(exist_ok=True)
+    policy.save(path)
+    if path.stat().st_size > LARGEST_FILE:
+        path.unlink()
+    return facts
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """For people."""
+    lines = [
+        machine(),
+        "",
+        "pure: the most likely action of the solution everywhere; mixed: share of decisions, as they are met in play,",
+        "in which no action has 90%; drawn: share of games; seconds of processor time (build, evaluate, solve)",
+        "",
+        f"{'rung':>4} {'worlds':>6} {'information sets':>16} {'trunk':>9} {'plies':>5} {'value':>9} {'+-':>7} "
+        f"{'random':>7} {'greedy':>7} {'pure':>6} {'mixed':>6} {'drawn':>6} {'build':>7} {'eval.':>6} {'solve':>7} "
+        f"{'MiB':>6}",
+    ]
+    for row in rows:
+        greedy = f"{row['greedy']:7.4f}" if "greedy" in row else " " * 7
+        lines.append(
+            f"{row['rung']:4} {row['worlds']:6,} {row['information_sets']:16,} {row['trunk']:9,} {row['depth']:5} "
+            f"{row['value']:+9.6f} {2 * row['exploitability']:7.0e} {row['random']:7.4f} {greedy} {row['pure']:6.3f} "
+            f"{row['mixed']:6.1%} {row['drawn']:6.1%} {row['build_processor_seconds']:7.2f} "
+            f"{row['evaluate_processor_seconds']:6.2f} {row['solve_processor_seconds']:7.1f} {row['tree_mib']:6.1f}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main(
+    rungs: Annotated[list[int] | None, typer.Option(help="Only these.")] = None,
+    again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
+    until: Annotated[float, typer.Option(help="The exploitability of the solutions.")] = 5e-7,
+    largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 50_000,
+) -> None:
+    """Measure what is missing."""
+    path = RESULTS / "curio_ladder.jsonl"
+    known = {}
+    if path.exists():
+        known = {row["rung"]: row for row in map(json.loads, path.read_text().splitlines())}
+    for rung in rungs or RUNGS:
+        if again or rung not in known:
+            known[rung] = measure(rung, until, largest_greedy)
+            print(known[rung], flush=True)
+            path.write_text("".join(json.dumps(known[k]) + "\n" for k in sorted(known)))
+    text = table([known[k] for k in sorted(known)])
+    (RESULTS / "curio_ladder.txt").write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    typer.run(main)

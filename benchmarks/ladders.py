@@ -1,0 +1,247 @@
+"""The frozen ladders (`pbm_agents.arena.ladder`): the tournament of each, and the ratings that follow from it.
+
+    python benchmarks/ladders.py play chameleon-11 --workers 2     # resumed where it was stopped
+    python benchmarks/ladders.py write chameleon-11                # the ladder, from the games
+    python benchmarks/ladders.py show                              # what is in the package
+
+`play` needs hours for all of them: `nice` it. The games are kept in `benchmarks/results/ladders/<name>.jsonl.gz`;
+`write` rates them, looks for results that no one scale explains, plays the games that the tests pin, and writes the
+ladder into the package. A ladder that has been published is never written again: what changes gets the next version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import pbm_agents.arena
+from pbm_agents.arena import (
+    HeadToHead,
+    Ladder,
+    Rung,
+    Tournament,
+    head_to_head,
+    ladders,
+    load_ladder,
+    play_tournament,
+    rate,
+    tournament_records,
+)
+from pbm_agents.arena.ladder import Pin, pinned_moves
+from pbm_agents.arena.schedule import draw_opening
+
+from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
+from pbm_envs.records import GameRecord
+
+VERSION = 1
+LADDERS = Path(pbm_agents.arena.__file__).parent / "ladders"
+PINNED_GAMES, MOST_IN_WHOLE, FEW_MOVES = 2, 300, 4
+"""Of each opponent; the budget up to which a game is pinned in whole, and the moves of one that is not."""
+RESULTS = Path(__file__).parent / "results" / "ladders"
+BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
+PINNED = "width=1,playouts=1,avoid_losing_moves=true,solver=true,early_stop=false,reuse=false"
+WEIGHTS = {
+    "chameleon": "c=0.05,rave=1000",
+    "curio": "c=0.6,rave=0",
+    "trinim": "c=0.5,rave=0",
+    "unlur": "c=0.1,rave=1000",
+}
+"""The defaults of version 0.1.0. They stay in the ladders whatever the defaults become."""
+SEED = 1500
+
+
+class Set(NamedTuple):
+    """A game with its options, and how much of it is played."""
+
+    game: Game
+    openings: int
+    opening_moves: int
+    budgets: tuple[int, ...] = BUDGETS
+
+
+SETS = {
+    "chameleon-11": Set(Chameleon(), 40, 1),
+    "unlur-6": Set(Unlur(), 40, 1),
+    "trinim-5": Set(Trinim(), 150, 0),
+    "curio-5x5": Set(Curio(), 20, 0, BUDGETS[:6]),
+    "chameleon-5": Set(Chameleon(size=5), 60, 1, BUDGETS[:6]),
+    "chameleon-7": Set(Chameleon(size=7), 60, 1, BUDGETS[:6]),
+    "unlur-4": Set(Unlur(radius=4), 60, 1, BUDGETS[:6]),
+    "curio-4x4": Set(Curio(base=3, rows=4, cols=4), 40, 0, BUDGETS[:6]),
+    "trinim-5-three": Set(Trinim(num_players=3), 40, 0, BUDGETS[:6]),
+}
+
+
+def search_agent(game: Game, simulations: int) -> str:
+    """The tree search with all its settings, so that no change of a default changes the opponent."""
+    return f"mcts:simulations={simulations},{WEIGHTS[game.name]},{PINNED}"
+
+
+def tournament(name: str) -> Tournament:
+    """All games of a ladder: every opponent against those up to three places away, from the same openings."""
+    game, openings, opening_moves, budgets = SETS[name]
+    agents = ("random", "greedy:worlds=8", *(search_agent(game, budget) for budget in budgets))
+    return Tournament(
+        (game,),
+        agents,
+        form="neighbours",
+        openings=openings,
+        opening_moves=opening_moves,
+        seed=SEED,
+        batch=openings,
+    )
+
+
+def write(name: str, folder: Path) -> Ladder:
+    """Rate the games, pin some moves, and put the ladder into the package."""
+    spec, path = SETS[name], RESULTS / f"{name}.jsonl.gz"
+    if folder.exists():
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        wanted = sum(map(len, tournament(name).batches()))
+        records = tournament_records(folder)[:wanted]  # a longer ladder may have been begun
+        lines = "".join(replace(record, seconds=()).to_json() + "\n" for record in records)  # who else computed then
+        path.write_bytes(gzip.compress(lines.encode(), mtime=0))
+    records = committed_records(name)
+    expected = sum(map(len, tournament(name).batches()))
+    if len(records) != expected:
+        raise SystemExit(f"{path} holds {len(records)} games: expected the {expected} of the tournament")
+    if forfeits := [record for record in records if record.forfeits]:
+        raise SystemExit(f"{path}: game {forfeits[0].number} was forfeited: {forfeits[0].forfeits[0].reason}")
+    ladder = rated(name, records)
+    pins = tuple(pin for rung in ladder.rungs for pin in _pins(spec, rung.agent))
+    ladder = replace(ladder, pins=pins)
+    LADDERS.mkdir(exist_ok=True)
+    (LADDERS / f"{name}-v{VERSION}.json").write_text(ladder.to_json(), encoding="utf-8")
+    return ladder
+
+
+def committed_records(name: str) -> list[GameRecord]:
+    """The games of a ladder's tournament."""
+    lines = gzip.decompress((RESULTS / f"{name}.jsonl.gz").read_bytes()).decode().splitlines()
+    return [GameRecord.from_json(line) for line in lines]
+
+
+def rated(name: str, records: Sequence[GameRecord]) -> Ladder:
+    """The ladder that follows from the games, without pins."""
+    spec = SETS[name]
+    ratings = rate(records, anchor="random")
+    played = Counter(agent for record in records for agent in set(record.agents))
+    rungs = sorted(
+        (
+            Rung(title(agent), agent, *(round(value, 1) for value in rating), games=played[agent])
+            for agent, rating in ratings.items()
+        ),
+        key=lambda rung: rung.elo,
+    )
+    meetings, expected = head_to_head(records, [rung.agent for rung in rungs]), luce(records, rungs)
+    pairs = []
+    for i, j in combinations(range(len(rungs)), 2):
+        if games := int(meetings.games[j, i]):
+            score, chance = float(meetings.scores[j, i]), expected[j, i] / games
+            off = (score - chance) / (chance * (1 - chance) / games) ** 0.5
+            pairs.append([rungs[j].name, rungs[i].name, games, round(score, 4), round(chance, 4), round(off, 2)])
+    return Ladder(
+        name,
+        VERSION,
+        spec.game,
+        spec.opening_moves,
+        tuple(rungs),
+        tournament={
+            "form": "neighbours",
+            "openings": spec.openings,
+            "seed": SEED,
+            "games": len(records),
+            "pairs": pairs,
+            "circles": intransitive(meetings),
+        },
+    )
+
+
+def luce(records: Sequence[GameRecord], rungs: Sequence[Rung]) -> dict[tuple[int, int], float]:
+    """What the first of each pair of rungs should have scored against the second in these games, by Luce's model.
+
+    Who wins has scored 1 against each other, and those who do not win 1/2 against one another, as in `head_to_head`.
+    """
+    place = {rung.agent: k for k, rung in enumerate(rungs)}
+    total: dict[tuple[int, int], float] = defaultdict(float)
+    for record in records:
+        strengths = [10 ** (rungs[place[agent]].elo / 400) for agent in record.agents]
+        for agent, mine in zip(record.agents, strengths, strict=True):
+            for other, theirs in zip(record.agents, strengths, strict=True):
+                if agent != other:
+                    total[place[agent], place[other]] += (1 + (mine - theirs) / sum(strengths)) / 2
+    return total
+
+
+def intransitive(meetings: HeadToHead) -> list[list[str]]:
+    """Threes of which each has beaten the next more often than not."""
+    won, names = meetings.scores > 0.5, [title(agent) for agent in meetings.agents]
+    return [
+        [names[i] for i in some]
+        for three in combinations(range(len(names)), 3)
+        for some in (three, three[::-1])
+        if won[some[0], some[1]] and won[some[1], some[2]] and won[some[2], some[0]]
+    ]
+
+
+def title(agent: str) -> str:
+    """`1,000 simulations` for the search; else the name without settings."""
+    kind, _, settings = agent.partition(":")
+    return f"{int(settings.partition(',')[0].partition('=')[2]):,} simulations" if kind == "mcts" else kind
+
+
+def _pins(spec: Set, agent: str) -> Iterator[Pin]:
+    """The beginnings of PINNED_GAMES games of an agent against itself."""
+    budget = int(agent.partition("simulations=")[2].partition(",")[0] or 0)
+    most = FEW_MOVES if budget > MOST_IN_WHOLE else spec.game.max_plies
+    for k in range(PINNED_GAMES):
+        opening = draw_opening(spec.game, SEED + k, None, spec.opening_moves)
+        start, _ = opening.position(spec.game)
+        board = spec.game.board_to_string(start) if spec.opening_moves == 0 else None
+        moves = pinned_moves(spec.game, agent, board, opening.moves, SEED + k, most)
+        yield Pin(agent, board, opening.moves, SEED + k, moves)
+
+
+def report(ladder: Ladder) -> str:
+    """The ladder as a table, and what does not fit."""
+    lines = [f"{ladder.id}: {ladder.game!r}, {ladder.tournament['games']:,} games"]
+    lines += [f"  {rung.name:20} {rung.elo:7,.0f} ({rung.low:,.0f} to {rung.high:,.0f})" for rung in ladder.rungs]
+    worst = max(ladder.tournament["pairs"], key=lambda pair: abs(pair[-1]))
+    beyond = sum(abs(pair[-1]) > 3 for pair in ladder.tournament["pairs"])
+    lines.append(
+        f"  farthest from its ratings: {worst[0]} against {worst[1]}, {worst[3]:.1%} in {worst[2]} games, expected "
+        f"{worst[4]:.1%} ({worst[5]:+.1f} standard errors); {beyond} of {len(ladder.tournament['pairs'])} pairs are "
+        "more than 3 off"
+    )
+    circles = ladder.tournament["circles"]
+    said = "; ".join(" beats ".join([*circle, circle[0]]) for circle in circles) or "none"
+    return "\n".join([*lines, f"  circles, by scores over 50%: {said}"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("play", "write", "show"))
+    parser.add_argument("ladders", nargs="*", metavar="ladder", help=f"of {', '.join(SETS)}; all, if none is named")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=Path("ladder-games"), help="of the tournaments being played")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.ladders) - SETS.keys():
+        parser.error(f"there is no ladder {', '.join(sorted(unknown))}: expected some of {', '.join(SETS)}")
+    there = [ladder.name for ladder in ladders().values()] if arguments.verb == "show" else list(SETS)
+    for name in arguments.ladders or there:
+        if arguments.verb == "play":
+            play_tournament(tournament(name), arguments.folder / name, arguments.workers, progress=True)
+        elif arguments.verb == "write":
+            write(name, arguments.folder / name)
+        else:
+            print(report(load_ladder(name)) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""Makes the sets of puzzles of `pbm_envs.text.puzzles`, and measures random answers and searches on them.
+
+    python benchmarks/puzzles.py make [GAME] # writes src/pbm_envs/text/puzzles/*.jsonl, the same ones again
+    python benchmarks/puzzles.py baselines > benchmarks/results/puzzles.txt
+
+Wins and only moves are found by trying every line of play to the depth that is asked about; contracts by a search whose
+outcome is proven; the set-ups of Curio by drawing until every one has been seen many times.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pbm_agents import Search
+from tqdm.auto import tqdm
+
+from pbm_envs import Game, make_game, sample_actions
+from pbm_envs.core.state import take_rows
+from pbm_envs.text.puzzles import MOVE_KINDS, Puzzle, load_puzzles, mean_scores
+
+SETS = Path(__file__).parent.parent / "src" / "pbm_envs" / "text" / "puzzles"
+BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
+MOST_SIMULATIONS = 50_000
+DRAWS = 20_000
+MOST_GAMES = 60
+"""Random games in a row without a new puzzle."""
+MOST_WORLDS = 200
+"""So that each of them is missed by all draws with a probability below 1e-40."""
+WANTED = {  # game: (options, kind, number of moves, how many)
+    "chameleon": [
+        ({"size": 4}, "win", 1, 10),
+        ({"size": 5}, "win", 2, 15),
+        ({"size": 4}, "win", 3, 10),
+        ({"size": 5}, "only-move", 0, 15),
+        ({"size": 3}, "contract", 0, 10),
+    ],
+    "unlur": [
+        ({"radius": 4}, "win", 1, 10),
+        ({"radius": 4}, "win", 2, 15),
+        ({"radius": 3}, "win", 3, 10),
+        ({"radius": 4}, "only-move", 0, 15),
+    ],
+    "trinim": [({}, "win", 1, 10), ({}, "win", 2, 15), ({}, "win", 3, 15), ({}, "only-move", 0, 10)],
+    "curio": [
+        ({"base": 2, "rows": 4, "cols": 3}, "count", 0, 10),
+        ({"base": 3, "rows": 4, "cols": 4}, "count", 0, 10),
+        ({"base": 2, "rows": 4, "cols": 3}, "probability", 0, 10),
+        ({"base": 3, "rows": 4, "cols": 4}, "probability", 0, 20),
+    ],
+}
+CONTRACTS = {"chameleon": "swap", "unlur": "black"}
+
+
+def children(game: Game, states: Any) -> tuple[Any, Any, Any]:
+    """(rows, actions, states) after every legal action of each state."""
+    rows, actions = np.nonzero(game.legal_action_mask(states))
+    after = take_rows(states, rows)
+    game.step(after, actions)
+    return rows, actions, after
+
+
+def can_force(game: Game, states: Any, player: int, moves: int) -> Any:
+    """(B,) bool: can `player`, to move in all states, win within so many own moves, whatever the others do?"""
+    if not len(states):
+        return np.zeros(0, bool)
+    rows, _, after = children(game, states)
+    forced = np.zeros(len(states), bool)
+    forced[rows[forces(game, after, player, moves - 1)]] = True
+    return forced
+
+
+def forces(game: Game, states: Any, player: int, moves: int) -> Any:
+    """(B,) bool: has `player` won, or will they within so many own moves, whoever moves next?"""
+    result = states["done"] & (states["returns"][:, player] == 1)
+    own = np.flatnonzero(~states["done"] & (states["to_move"] == player))
+    if moves:
+        result[own] = can_force(game, take_rows(states, own), player, moves)
+    theirs = np.flatnonzero(~states["done"] & (states["to_move"] != player))
+    if not len(theirs):
+        return result
+    if moves == 0:  # most fail at the first reply
+        first = take_rows(states, theirs)
+        game.step(first, game.legal_action_mask(first).argmax(axis=1))
+        theirs = theirs[forces(game, first, player, 0)]
+    rows, _, after = children(game, take_rows(states, theirs))
+    good = np.ones(len(theirs), bool)
+    good[rows[~forces(game, after, player, moves)]] = False
+    result[theirs] = good
+    return result
+
+
+def winning_moves(game: Game, state: Any, moves: int) -> list[str]:
+    """The moves that force a win within so many own moves."""
+    _, actions, after = children(game, state)
+    good = forces(game, after, int(state["to_move"][0]), moves - 1)
+    return [game.action_to_string(int(action)) for action in actions[good]]
+
+
+def safe_moves(game: Game, state: Any) -> list[str]:
+    """The moves after which nobody else wins at once."""
+    player, safe = int(state["to_move"][0]), []
+    _, actions, after = children(game, state)
+    for row, action in enumerate(actions):
+        one = after[row : row + 1]
+        if one["done"][0]:
+            lost = one["returns"][0, player] < 0
+        else:
+            lost = one["to_move"][0] != player and bool(can_force(game, one, int(one["to_move"][0]), 1)[0])
+        if not lost:
+            safe.append(game.action_to_string(int(action)))
+    return safe
+
+
+def worlds(game: Game, view: Any, draws: int, rng: np.random.Generator) -> Counter[bytes]:
+    """How often each consistent set-up was drawn: the faces of all pieces."""
+    drawn = game.determinize(np.repeat(view, draws), rng)
+    return Counter(faces.tobytes() for faces in drawn["faces"])
+
+
+def hidden_piece(game: Game, view: Any, rng: np.random.Generator) -> tuple[int, int] | None:
+    """(cell, slot) of a piece on the board with a side that the viewer does not know."""
+    seen = int(view["viewer"][0])
+    slots = [(cell, int(slot)) for cell, slot in enumerate(view["board"][0]) if slot >= 0]
+    hidden = [(cell, slot) for cell, slot in slots if view["faces"][0, slot, 1 - seen] == 0]
+    return hidden[int(rng.integers(len(hidden)))] if hidden else None
+
+
+def solve(game: Game, state: Any, kind: str, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
+    """The answers to a question about a position, with what else the puzzle says; None if it makes no puzzle."""
+    player = int(state["to_move"][0])
+    legal = int(game.legal_action_mask(state).sum())
+    if kind == "win":
+        if legal > (14 if number == 3 else 60) or (number > 1 and winning_moves(game, state, number - 1)):
+            return None
+        found = winning_moves(game, state, number)
+        return {"answers": found, "number": number} if 0 < len(found) <= max(1, legal // 4) else None
+    if kind == "only-move":
+        if legal < 4 or winning_moves(game, state, 1):
+            return None
+        safe = safe_moves(game, state)
+        return {"answers": safe} if len(safe) == 1 else None
+    if kind == "contract":
+        return contract(game, state, player, rng)
+    view = game.view(state, player)
+    found = worlds(game, view, DRAWS, rng)
+    if not 2 < len(found) <= MOST_WORLDS:
+        return None
+    if kind == "count":
+        return {"answers": [str(len(found))]}
+    piece = hidden_piece(game, view, rng)
+    if piece is None:
+        return None
+    cell, slot = piece
+    values = Counter(int(np.frombuffer(world, np.int8).reshape(-1, 2)[slot, 1 - player]) for world in found)
+    number = int(rng.choice(sorted(values)))
+    share = Fraction(values[number], len(found))
+    return {"answers": [str(share)], "cell": game.board.names[cell], "number": number} if share != 1 else None
+
+
+def contract(game: Game, state: Any, player: int, rng: np.random.Generator) -> dict[str, Any] | None:
+    """Whether the move of the contract wins; proven."""
+    word = CONTRACTS[game.name]
+    action = game.string_to_action(word)
+    if not game.legal_action_mask(state)[0, action] or game.legal_action_mask(state).sum() < 2:
+        return None
+    after = state.copy()
+    game.step(after, [action])
+    mover = int(after["to_move"][0])
+    [result] = Search(simulations=MOST_SIMULATIONS, early_stop=True).run(game, game.view(after, mover), rng)
+    if not result.proven:
+        return None
+    return {"answers": ["yes" if result.value[player] == 1 else "no"], "cell": word}
+
+
+def make(name: str) -> list[Puzzle]:
+    """The set of a game."""
+    rng, made, known = np.random.default_rng(2026), list[Puzzle](), set[tuple[Any, ...]]()
+    with tqdm(total=sum(count for *_, count in WANTED[name]), desc=name) as bar:
+        for options, kind, number, count in WANTED[name]:
+            game, found, answers = make_game(name, **options), 0, Counter[tuple[str, ...]]()
+            tried = 0
+            while found < count and tried < MOST_GAMES:  # of some questions there are not so many
+                tried += 1
+                start = game.init(1, rng)
+                state, moves = start.copy(), list[str]()
+                while not state["done"][0] and found < count:
+                    key = (kind, number, game.board_to_string(start), *moves)
+                    puzzle = None if key in known else solve(game, state, kind, number, rng)
+                    known.add(key)
+                    if puzzle is not None and (
+                        kind != "contract" or answers[tuple(puzzle["answers"])] < (count + 1) // 2
+                    ):
+                        answers[tuple(puzzle["answers"])] += 1
+                        board = game.board_to_string(start)
+                        found, tried = found + 1, 0
+                        made.append(
+                            Puzzle(
+                                id=f"{name}-{kind}{number or ''}-{found}-{game.board.size}",
+                                kind=kind,
+                                game=name,
+                                options=dict(options),
+                                board=board if set(board) - set("./ ") else None,
+                                moves=tuple(moves),
+                                player=int(state["to_move"][0]),
+                                **{k: tuple(v) if k == "answers" else v for k, v in puzzle.items()},
+                            )
+                        )
+                        bar.update()
+                        break
+                    [action] = sample_actions(game.legal_action_mask(state), rng)
+                    moves.append(game.action_to_string(int(action)))
+                    game.step(state, [action])
+    return made
+
+
+def searched(puzzle: Puzzle, simulations: int, rng: np.random.Generator) -> str:
+    """What a search of so many simulations answers; in Curio, that many draws of set-ups."""
+    table = puzzle.table()
+    game, view = table.game, table.view(puzzle.player)
+    if puzzle.kind in MOVE_KINDS:
+        [result] = Search(simulations=simulations).run(game, view, rng)
+        return f'{{"move": "{game.action_to_string(result.best)}"}}'
+    if puzzle.kind == "contract":
+        after = table.states.copy()
+        game.step(after, [game.string_to_action(puzzle.cell)])
+        [result] = Search(simulations=simulations).run(game, game.view(after, int(after["to_move"][0])), rng)
+        return f'{{"answer": "{"yes" if result.value[puzzle.player] > 0 else "no"}"}}'
+    drawn = worlds(game, view, simulations, rng)
+    if puzzle.kind == "count":
+        return f'{{"answer": {len(drawn)}}}'
+    slot = int(view["board"][0, game.board.names.index(puzzle.cell)])
+    hits = sum(
+        count
+        for world, count in drawn.items()
+        if np.frombuffer(world, np.int8).reshape(-1, 2)[slot, 1 - puzzle.player] == puzzle.number
+    )
+    return f'{{"answer": {hits / simulations:.6f}}}'
+
+
+def by_chance(puzzle: Puzzle) -> float:
+    """The expected score of a random legal move, or of a coin; of numbers, of an integer from 1 to 36 or a twelfth."""
+    if puzzle.kind in MOVE_KINDS:
+        table = puzzle.table()
+        return len(puzzle.answers) / int(table.game.legal_action_mask(table.states).sum())
+    if puzzle.kind == "contract":
+        return 0.5
+    if puzzle.kind == "count":
+        return 1 / 36 if int(puzzle.answers[0]) <= 36 else 0.0
+    return 1 / 11 if 12 % Fraction(puzzle.answers[0]).denominator == 0 else 0.0
+
+
+def baselines() -> str:
+    """A table: the mean score of each game and kind."""
+    lines = ["game       kind         puzzles  random" + "".join(f"{budget:>8,}" for budget in BUDGETS)]
+    for name in WANTED:
+        puzzles = load_puzzles(name)
+        columns = [
+            mean_scores(
+                puzzles,
+                [
+                    searched(puzzle, budget, np.random.default_rng([budget, k]))
+                    for k, puzzle in enumerate(tqdm(puzzles, desc=f"{name}, {budget} simulations"))
+                ],
+            )
+            for budget in BUDGETS
+        ]
+        for kind in columns[0]:
+            own = [puzzle for puzzle in puzzles if kind in ("all", puzzle.kind)]
+            chance = sum(map(by_chance, own)) / len(own)
+            scores = "".join(f"{column[kind]:8.2f}" for column in columns)
+            lines.append(f"{name:<10} {kind:<12} {len(own):7} {chance:7.2f}{scores}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["make"]:
+        for game_name in sys.argv[2:] or WANTED:
+            text = "".join(puzzle.to_json() + "\n" for puzzle in make(game_name))
+            (SETS / f"{game_name}.jsonl").write_text(text, encoding="utf-8")
+    elif sys.argv[1:] == ["baselines"]:
+        from machine import machine
+
+        print(f"{machine()}\n\n{baselines()}", end="")
+    else:
+        sys.exit("expected: make, or baselines")

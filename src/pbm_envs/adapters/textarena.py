@@ -1,0 +1,145 @@
+"""Every registered game as an environment of TextArena, registered on import (extra `textarena`).
+
+    import textarena as ta
+    import pbm_envs.adapters.textarena
+    env = ta.make("PbmCurio-v0")          # PbmTrinim-v0, ...; "-raw" without TextArena's wrapper; options as keywords
+    env.reset(num_players=2, seed=7)
+    player, text = env.get_observation()
+    done, info = env.step("I take it: [a2-a3]")
+    rewards, game_info = env.close()
+
+As in TextArena's own games, the rules come first, each move is told to all as the game describes it, the player to
+move sees the board, and `error_allowance` (1) bad answers in one turn are sent back before the game is lost. What
+differs: an answer is told to its player alone, since it may give away what only that player knows; moves and boards are
+told as each player sees them; and an answer may also be JSON (`pbm_envs.text.reading`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from ..core.game import Game
+from ..core.state import NO_ACTION
+from ..registry import games, make_game
+from ..text import PromptStyle, TextGame
+
+try:
+    import textarena as ta
+except ImportError:
+    raise ImportError("TextArena is not installed: pip install 'pbm-envs[textarena]'") from None
+
+STYLE = PromptStyle(history=0)
+"""The moves are messages of their own."""
+
+
+@final
+class TextArenaEnv(ta.Env):
+    """One game, by TextArena's interface."""
+
+    def __init__(
+        self,
+        game: Game,
+        style: PromptStyle = STYLE,
+        *,
+        error_allowance: int = 1,
+        disguise: int | None = None,
+    ) -> None:
+        """Set up without a game; `reset` starts one.
+
+        Args:
+            game: the rules.
+            style: how much is told with each board.
+            error_allowance: bad answers in one turn before the next one loses.
+            disguise: as in TextGame.
+        """
+        self.table = TextGame(game, style, attempts=error_allowance + 1, disguise=disguise)
+        self._error_allowance = error_allowance
+
+    def reset(self, num_players: int, seed: int | None = None) -> None:
+        """Start a game. The set-up follows from `seed`."""
+        game = self.table.game
+        if num_players != game.num_players:
+            raise ValueError(f"num_players is {num_players}: {game!r} is for {game.num_players}")
+        self.table.reset(seed)
+        self.state = ta.FFAMultiPlayerState(num_players, seed, error_allowance=self._error_allowance)
+        self.state.reset(player_prompt_function=self._prompt)
+        self._turn()
+
+    def step(self, action: str) -> tuple[bool, dict[str, Any]]:
+        """Read the answer of the player to move. (done, info), as in TextArena's own games."""
+        table, state = self.table, self.state
+        player = table.to_move
+        state.add_observation(
+            from_id=player, to_id=player, message=action, observation_type=ta.ObservationType.PLAYER_ACTION
+        )
+        outcome = table.answer(action)
+        if outcome.played:
+            self._tell_ply(ta.ObservationType.GAME_ACTION_DESCRIPTION)
+        elif outcome.forfeited:
+            state.game_info[player]["invalid_move"] = True
+            self._tell_ply(ta.ObservationType.GAME_ADMIN)
+            if not table.done:
+                state.add_elimination(player)
+        else:
+            state.made_invalid_move = True
+            state.error_count = table.failed
+            state.add_observation(to_id=player, message=outcome.message, observation_type=ta.ObservationType.GAME_ADMIN)
+        if table.done:
+            ending = table.game.status(table.states).rpartition(" - ")[2]
+            reason = f"player_{player} has forfeited the game." if outcome.forfeited else f"{ending}."
+            state.set_game_outcome(dict(enumerate(table.returns)), reason)
+        done, info = state.step(rotate_player=False)
+        self._turn()
+        return done, info
+
+    def _prompt(self, player_id: int, game_state: Any) -> str:
+        return f"{self.table.system_prompt()}\n\nYour move may also be given in brackets: [...]."
+
+    def _turn(self) -> None:
+        """The board, to the player to move; at the end to all."""
+        table, state = self.table, self.state
+        if not table.done:
+            state.manually_set_current_player_id(table.to_move, force=True)
+        for player in range(table.game.num_players) if table.done else [table.to_move]:
+            state.add_observation(
+                to_id=player, message=table.prompt(player), observation_type=ta.ObservationType.GAME_BOARD
+            )
+
+    def _tell_ply(self, kind: Any) -> None:
+        """The last ply, to each player as they have seen it."""
+        words = self.table.words
+        for player, history in enumerate(self.table.histories):
+            seen = history.plies[-1]
+            text = words.moves[words.displayed_action(seen.action)] if seen.action != NO_ACTION else ""
+            note = words.translate(seen.note)
+            told = f"{text} ({note})" if text and note else text or note
+            self.state.add_observation(to_id=player, message=f"player_{seen.player}: {told}", observation_type=kind)
+
+
+def make_textarena(
+    name: str, *, error_allowance: int = 1, disguise: int | None = None, legal_moves: bool = False, **options: Any
+) -> TextArenaEnv:
+    """What the ids make.
+
+    Args:
+        name: a registered game.
+        error_allowance: as in TextArenaEnv.
+        disguise: as in TextArenaEnv.
+        legal_moves: whether the legal moves are listed with the board.
+        options: of the game.
+    """
+    style = PromptStyle(history=0, legal_moves=legal_moves)
+    return TextArenaEnv(make_game(name, **options), style, error_allowance=error_allowance, disguise=disguise)
+
+
+def register() -> None:
+    """Tell TextArena the games. Has been done on import; again does no harm."""
+    from textarena.envs.registration import ENV_REGISTRY
+
+    for name, kind in games().items():
+        for suffix, wrappers in (("", [ta.wrappers.LLMObservationWrapper]), ("-raw", None)):
+            if f"Pbm{kind.__name__}-v0{suffix}" not in ENV_REGISTRY:
+                ta.register(f"Pbm{kind.__name__}-v0{suffix}", make_textarena, default_wrappers=wrappers, name=name)
+
+
+register()

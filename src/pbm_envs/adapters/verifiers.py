@@ -1,0 +1,146 @@
+"""The games as an environment of verifiers, 0.4 and later (extra `verifiers`).
+
+    [env.taskset]                                # verifiers' run configuration
+    id = "pbm_verifiers"
+    game = "unlur"
+    options = {radius = 4}
+    opponent = "mcts:simulations=100"
+
+A task is a seed: the set-up, the seat and the opponent's draws follow from it. The system prompt holds the rules, the
+first prompt the position; after each answer the game answers as the user, with the next position or with what was
+wrong. The reward `game_return` is the seat's return; metrics count `plies`, `illegal` and `unreadable` answers, and
+`forfeited` and `unfinished` games (cut off by the run's own limits, return 0).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, final
+
+from ..registry import make_game
+from ..text import Kind, PromptStyle, TextSeat
+
+try:
+    import verifiers.v1 as vf
+except ImportError:
+    raise ImportError("verifiers is not installed: pip install 'pbm-envs[verifiers]'") from None
+
+__all__ = ["GameEnv", "GameTaskset"]
+
+
+class GameTasksetConfig(vf.TasksetConfig):
+    """Which game is played, against whom, and how much is told."""
+
+    game: str = "curio"
+    """A registered name."""
+    options: dict[str, Any] = {}
+    """Of the game."""
+    opponent: str = "random"
+    """An agent by name (`pbm_agents.make_agent`)."""
+    seat: int | str = "random"
+    attempts: int = 3
+    disguise: int | None = None
+    """As in TextGame; -1: another one for each task, its seed."""
+    rules: str = "short"
+    position: str = "both"
+    history: int | None = None
+    legal_moves: bool = False
+    first_seed: int = 0
+    """Of the first task; the next ones follow."""
+
+
+class GameData(vf.TaskData):
+    """A task on the wire."""
+
+    settings: dict[str, Any]
+    """The configuration, as `make_seat` reads it."""
+    seed: int
+
+
+class GameTask(vf.Task[GameData, vf.State, vf.TaskConfig]):
+    """One game."""
+
+
+class GameEnvConfig(vf.EnvConfig):
+    """One seat."""
+
+    player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
+    """Who plays: the model that is evaluated or trained, without tools."""
+
+
+@final
+class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
+    """Seeds without end."""
+
+    INFINITE = True
+
+    def load(self) -> Iterator[GameTask]:
+        """Yield a task for each seed from `first_seed` on."""
+        settings = {name: getattr(self.config, name) for name in SETTINGS}
+        seed = self.config.first_seed
+        while True:
+            seat = make_seat(settings, seed)
+            yield GameTask(
+                GameData(
+                    name=f"{self.config.game}#{seed}",
+                    system_prompt=seat.system_prompt(),
+                    prompt=seat.prompt(),
+                    settings=settings,
+                    seed=seed,
+                ),
+                self.config.task,
+            )
+            seed += 1
+
+
+SETTINGS = tuple(name for name in GameTasksetConfig.__annotations__ if name != "first_seed")
+
+
+@final
+class GameEnv(vf.Env[GameEnvConfig]):
+    """Plays the game of a task with the player."""
+
+    async def run(self, task: GameTask, agents: Any) -> None:
+        """One episode."""
+        seat = await asyncio.to_thread(make_seat, task.data.settings, task.data.seed)
+        failures = dict.fromkeys((Kind.ILLEGAL, Kind.UNREADABLE), 0)
+        async with agents.player.interaction(task) as interaction:
+            segment = await interaction.turn()
+            while not segment.terminated:
+                outcome = await asyncio.to_thread(seat.answer, segment.last_reply)  # the opponent may think for long
+                if not outcome.played:
+                    failures[outcome.reading.kind] += 1
+                if seat.done:
+                    break
+                segment = await interaction.turn(outcome.message or seat.prompt())
+        trace = interaction.trace
+        trace.record_reward("game_return", float(seat.reward), 1.0)
+        table = seat.table
+        trace.record_metric("plies", float(len(table.moves)))
+        for kind, count in failures.items():
+            trace.record_metric(kind.value, float(count))
+        trace.record_metric("forfeited", float(any(forfeit.player == seat.seat for forfeit in table.forfeits)))
+        trace.record_metric("unfinished", float(not seat.done))
+        trace.info["moves"] = list(table.moves)
+        trace.info["seat"] = seat.seat
+
+
+def make_seat(settings: dict[str, Any], seed: int) -> TextSeat:
+    """The seat of a task, at its first turn.
+
+    Args:
+        settings: the fields of GameTasksetConfig from `game` to `legal_moves`.
+        seed: of the task.
+    """
+    style = PromptStyle(settings["rules"], settings["position"], settings["history"], settings["legal_moves"])
+    seat = TextSeat(
+        make_game(settings["game"], **settings["options"]),
+        settings["opponent"],
+        settings["seat"],
+        style=style,
+        attempts=settings["attempts"],
+        disguise=seed if settings["disguise"] == -1 else settings["disguise"],
+    )
+    seat.reset(seed)
+    return seat

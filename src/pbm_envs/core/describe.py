@@ -1,0 +1,62 @@
+"""Games in words: whose turn it is, how a game has ended, why an action is illegal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .scene import Seat
+from .state import NO_ACTION, NOBODY
+from .types import Record, States
+
+if TYPE_CHECKING:
+    from .game import Game
+
+LISTED = 8
+"""Legal moves that an error lists."""
+
+
+def seat(game: Game, view: Record, player: int) -> Seat:
+    """What a picture says of a player."""
+    return Seat(
+        title=game.role(view, player),
+        name=f"player_{player}",
+        active=not view["done"] and int(view["to_move"]) == player,
+        won=bool(view["done"]) and winner_of(view) == player,
+    )
+
+
+def winner_of(view: Record) -> int:
+    """The player who alone has the greatest return of a finished game; NOBODY in a draw."""
+    best = np.flatnonzero(view["returns"] == view["returns"].max())
+    return int(best[0]) if len(best) == 1 else NOBODY
+
+
+def status(game: Game, view: Record) -> str:
+    """Last move, and whose turn it is or how the game has ended."""
+    named = [
+        f"player_{player}" + f" ({role})" * bool(role)
+        for player in range(game.num_players)
+        for role in [game.role(view, player)]
+    ]
+    if view["truncated"]:
+        ending = "drawn by the ply limit"
+    elif not view["done"]:
+        ending = f"{named[view['to_move']]} to move"
+    else:
+        winner = winner_of(view)
+        ending = "drawn" if winner == NOBODY else f"{named[winner]} has won"
+    last = "" if view["last_action"] == NO_ACTION else f", last move {game.action_to_string(view['last_action'])}"
+    return f"ply {view['ply']}{last} - {ending}"
+
+
+def why_illegal(game: Game, state: States, row: int, action: int) -> str:
+    """The message for an action that a game, a batch of one, does not allow in row `row` of what was given."""
+    if state["viewer"][0] != NOBODY:
+        return f"row {row} is a view: determinize it first, or step the state it was taken from"
+    if not 0 <= action < game.num_actions:
+        return f"row {row}: action {action} does not exist: expected 0..{game.num_actions - 1}"
+    legal = [game.action_to_string(int(a)) for a in np.flatnonzero(game.legal_action_mask(state)[0])]
+    some = ", ".join(legal[:LISTED]) + (", ..." if len(legal) > LISTED else "")
+    return f"row {row}: {game.action_to_string(action)!r} is illegal here: expected one of {len(legal)} ({some})"

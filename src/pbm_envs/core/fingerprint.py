@@ -1,0 +1,256 @@
+"""What a kernel is compiled from, as a hash: its code, the constants that it reads, and the same of all it calls.
+
+The hash is made from the functions and values in memory, those that Numba compiles, and not from source files, which
+may have changed since they were imported. It covers closures (kernels made by a factory: the kernels and constants that
+they capture), default arguments, and globals of whatever origin; comments and the places of lines are no part of it.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import cache
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numba
+import numpy as np
+from numba.extending import is_jitted
+
+LIBRARIES = {"_operator", "builtins", "cmath", "llvmlite", "math", "numba", "numpy", "operator", "random", "typing"}
+"""Packages whose content follows from versions, which are part of every key."""
+types: Any = numba.types
+TOLD_BY_NAME = (
+    types.Array,
+    types.Boolean,
+    types.DType,
+    types.Literal,
+    types.NoneType,
+    types.Number,
+    types.NumberClass,
+    types.NumPyRandomGeneratorType,
+    types.Omitted,
+    types.Record,
+    types.UnicodeType,
+)
+"""Types whose name says everything: the fields and offsets of a record, the layout of an array."""
+
+
+class NoFingerprintError(Exception):
+    """A kernel reads something of which we cannot tell whether it is the same in another process."""
+
+
+class Part(NamedTuple):
+    """What one function contributes."""
+
+    digest: bytes
+    calls: tuple[FunctionType, ...]
+    """The functions that it reads, in order."""
+
+
+_parts: WeakKeyDictionary[FunctionType, Part | None] = WeakKeyDictionary()
+"""As they were when first asked for; None if what one reads has changed since."""
+
+
+def fingerprint(function: Callable[..., Any]) -> str:
+    """Hash of what `function` is compiled from, as it was when this was first asked of it and of what it calls.
+
+    Raises:
+        NoFingerprintError: It reads something that has no stable description, or that has been changed since.
+    """
+    reached = dict(_reached(_python_function(function)))
+    numbers = {each: number for number, each in enumerate(reached)}
+    digest = hashlib.sha256()
+    for part in reached.values():
+        digest.update(part.digest + repr([numbers[call] for call in part.calls]).encode())
+    return digest.hexdigest()
+
+
+def unchanged(function: Callable[..., Any]) -> bool:
+    """Does `function`, and all that it calls, still read what it read when its fingerprint was taken?
+
+    What has changed has no fingerprint any more, nor has what calls it: Numba may have compiled either state.
+    """
+    try:
+        reached = dict(_reached(_python_function(function)))
+    except NoFingerprintError:
+        return False
+    changed = [each for each, part in reached.items() if _part(each) != part]
+    _parts.update(dict.fromkeys(changed))
+    return not changed
+
+
+def _reached(function: FunctionType) -> Iterator[tuple[FunctionType, Part]]:
+    """The function and all that it calls, each once, in an order that follows from them."""
+    pending, seen = [function], {function}
+    while pending:
+        current = pending.pop()
+        if current not in _parts:
+            _parts[current] = _part(current)
+        part = _parts[current]
+        if part is None:
+            raise NoFingerprintError(f"what {current.__qualname__} reads has changed since it was compiled")
+        yield current, part
+        for call in reversed(part.calls):
+            if call not in seen:
+                seen.add(call)
+                pending.append(call)
+
+
+def _part(function: FunctionType) -> Part:
+    """What stands in the function itself. Names that it may read as globals are those in its code; attributes too."""
+    calls: list[FunctionType] = []
+    code = function.__code__
+    words = [
+        function.__module__,
+        function.__qualname__,
+        _describe_code(code),
+        _describe(function.__defaults__, calls, code),
+        _describe(function.__kwdefaults__, calls, code),
+    ]
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            raise NoFingerprintError(f"{function.__qualname__} reads {name}, which is not bound yet") from None
+        words.append(f"{name}: {_describe(value, calls, code)}")
+    for name in _names(code):
+        if name in function.__globals__:
+            try:
+                words.append(f"{name}: {_describe(function.__globals__[name], calls, code)}")
+            except NoFingerprintError as error:
+                if name in _global_names(code):
+                    raise NoFingerprintError(f"{function.__qualname__} reads {name}: {error}") from None
+    return Part(hashlib.sha256("\n".join(words).encode()).digest(), tuple(calls))
+
+
+@cache
+def _describe_code(code: CodeType) -> str:
+    """Everything in a code object that runs, without file names and lines."""
+    return repr(
+        (
+            code.co_code,
+            getattr(code, "co_exceptiontable", b""),
+            [
+                _describe_code(each) if isinstance(each, CodeType) else _describe(each, [], code)
+                for each in code.co_consts
+            ],
+            (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars),
+            (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags),
+        )
+    )
+
+
+def _describe_constant(constant: Any, code: CodeType) -> str:
+    return _describe_code(constant) if isinstance(constant, CodeType) else _describe(constant, [], code)
+
+
+@cache
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Globals and attributes that a code object names, those of functions within it included."""
+    inner = [name for each in code.co_consts if isinstance(each, CodeType) for name in _names(each)]
+    return tuple(dict.fromkeys([*code.co_names, *inner]))
+
+
+def _global_names(code: CodeType) -> set[str]:
+    """Only the globals; slower."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            found |= _global_names(each)
+    return found
+
+
+def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
+    """A text that is another wherever Numba would compile something else. Functions are added to `calls`."""
+    kind = type(value)
+    if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes, np.dtype, range):
+        return f"{kind.__name__} {value!r}"
+    if kind in (tuple, list, slice):
+        parts = (value.start, value.stop, value.step) if kind is slice else value
+        return f"{kind.__name__}({', '.join(_describe(part, calls, reader) for part in parts)})"
+    if kind in (frozenset, set, dict):
+        items = value.items() if kind is dict else value
+        return f"{kind.__name__}({', '.join(sorted(_describe(item, calls, reader) for item in items))})"
+    if isinstance(value, Enum):
+        return f"{kind.__module__}.{kind.__qualname__}.{value.name} = {_describe(value.value, calls, reader)}"
+    if isinstance(value, tuple) and hasattr(value, "_fields"):  # of a NamedTuple
+        return f"{_describe(kind, calls, reader)}({', '.join(_describe(part, calls, reader) for part in value)})"
+    if isinstance(value, (np.ndarray, np.generic)) and not value.dtype.hasobject:
+        return _describe_array(np.asarray(value))
+    if isinstance(value, np.dtype):
+        return f"dtype {value!r}"
+    if isinstance(value, types.Type):
+        return describe_type(value)
+    if isinstance(value, ModuleType):
+        return _describe_module(value, calls, reader)
+    module = getattr(value, "__module__", None) or type(value).__module__
+    if isinstance(value, type):
+        return _describe_class(value, calls, reader)
+    if module.partition(".")[0] in LIBRARIES and not is_jitted(value):
+        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+        if name is not None and "<" not in name:
+            return f"{module}.{name}"
+    if isinstance(value, FunctionType) or is_jitted(value):
+        calls.append(_python_function(value))
+        return f"function {_describe(getattr(value, 'targetoptions', None), [], reader)}"
+    wrapped = getattr(value, "__wrapped__", None)
+    if kind.__module__.startswith("numba.") and isinstance(wrapped, FunctionType):
+        calls.append(wrapped)
+        return "intrinsic"  # (`core.words`): what it generates follows from the function that it wraps
+    if isinstance(value, BuiltinFunctionType):
+        raise NoFingerprintError(f"{value!r} is compiled code of another package")
+    raise NoFingerprintError(
+        f"a {kind.__module__}.{kind.__qualname__} has no description that is the same in every process"
+    )
+
+
+def _describe_array(array: np.ndarray[Any, Any]) -> str:
+    content = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+    return f"array {array.dtype!r} {array.shape} {array.strides} {array.flags.writeable} {content}"
+
+
+def _describe_module(module: ModuleType, calls: list[FunctionType], reader: CodeType) -> str:
+    """The name of a library; of another module also whatever the code may read from it."""
+    if module.__name__.partition(".")[0] in LIBRARIES:
+        return f"module {module.__name__}"
+    content = vars(module)
+    read = [f"{name}: {_describe(content[name], calls, reader)}" for name in _names(reader) if name in content]
+    return f"module {module.__name__} {read}"
+
+
+def _describe_class(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
+    name = f"class {value.__module__}.{value.__qualname__}"
+    if issubclass(value, tuple) and hasattr(value, "_fields"):
+        return f"{name} {value._fields} {_describe(list(value._field_defaults.items()), calls, reader)}"
+    if issubclass(value, Enum):
+        return f"{name} {[_describe(member, calls, reader) for member in value]}"
+    if value.__module__.partition(".")[0] in LIBRARIES:
+        return name
+    raise NoFingerprintError(f"{name} may do anything")
+
+
+def describe_type(kind: Any) -> str:
+    """The type of an argument, as another process would describe it; the fields of a NamedTuple included.
+
+    Raises:
+        NoFingerprintError: The type has no such description: a function, say.
+    """
+    if isinstance(kind, types.BaseTuple):
+        parts = ", ".join(describe_type(part) for part in kind)
+        owner = getattr(kind, "instance_class", None)
+        return f"{_describe_class(owner, [], describe_type.__code__) if owner else 'tuple'}({parts})"
+    if isinstance(kind, types.Optional):
+        return f"optional {describe_type(kind.type)}"
+    if isinstance(kind, TOLD_BY_NAME):
+        return str(kind)
+    raise NoFingerprintError(f"an argument is a {kind}")
+
+
+def _python_function(function: Any) -> FunctionType:
+    """What is compiled: the function below a dispatcher."""
+    python: FunctionType = getattr(function, "py_func", function)
+    return python

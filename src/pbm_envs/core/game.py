@@ -1,0 +1,458 @@
+"""What a game is: rules over batches, with a record for each game.
+
+Shapes, here and everywhere: B games in a batch, P players, A actions, n cells of the board.
+
+    states   (B,) of game.dtype      actions  (B,) integers in 0..A-1      players  (B,) integers in 0..P-1
+    views    (B,) of game.dtype      masks    (B, A) bool                  returns  (B, P) float32
+
+A *view* is a state record in which everything that its viewer cannot know is blanked out and whose field `viewer` names
+them; in a full state `viewer` is NOBODY. The public methods check what they are given once, for all games, and hand
+whole batches to the hooks of a game, whose names begin with an underscore.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import takewhile
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import describe
+from .checks import check_range, check_writable
+from .deals import Deal
+from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, GameHooks
+from .randomness import seeds
+from .scene import Scene, Seat
+from .state import INT64, NO_ACTION, NOBODY, any_view, copy_states, single_record
+from .symmetry import Symmetry
+from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ..render import Picture
+
+NOT_RECORDED = np.zeros((0, 0), np.int8)
+
+
+class Game(GameHooks):
+    """A board game by the rules of one set of options. Immutable; equal to another with the same options.
+
+    Users call the methods below, over batches of games. The author of a game gives it what `GameHooks` asks for: its
+    moves, `_init`, `_board_to_string` and its rules. Hidden information adds `_view` and `_determinize`; a random
+    set-up adds `random_setup` and `_deal`.
+
+    >>> from pbm_envs import Chameleon
+    >>> game, rng = Chameleon(size=3), np.random.default_rng(7)
+    >>> states = game.init(2, rng)
+    >>> game.step(states, [game.string_to_action("a1x"), game.string_to_action("b2o")])
+    >>> game.legal_action_mask(states).sum(axis=1)
+    array([17, 17])
+    """
+
+    def with_options(self, **changes: Any) -> Self:
+        """The same game with some options changed.
+
+        >>> from pbm_envs import Trinim
+        >>> Trinim(size=6).with_options(num_players=3)
+        Trinim(size=6, num_players=3, allow_resign=False)
+
+        Raises:
+            ValueError: For an option that the game does not have, or a value that it refuses.
+        """
+        known = inspect.signature(type(self)).parameters
+        if unknown := sorted(changes.keys() - known.keys()):
+            raise ValueError(f"{type(self).__name__} has no option {unknown[0]!r}: expected some of {', '.join(known)}")
+        return type(self)(**{**self.options, **changes})
+
+    def init(self, batch_size: int, rng: Rng | Seeds, board: str | None = None) -> States:
+        """Start games.
+
+        Args:
+            batch_size: B, from 0 up.
+            rng: A generator, or (B,) uint64 seeds, one a game, which are advanced in place.
+            board: A board text from which all games start; None for the game's own set-up.
+
+        Returns:
+            (B,) states.
+
+        Raises:
+            ValueError: For a board text that is none of this game.
+        """
+        check_range("batch_size", batch_size, 0, 2**31)
+        if not isinstance(board, (str, type(None))):
+            raise ValueError(f"board is {board!r}: expected a board text, or None")
+        streams = seeds(rng, batch_size)
+        states = np.zeros(batch_size, self.dtype)
+        states["viewer"] = NOBODY
+        states["last_action"] = NO_ACTION
+        self._init(states, streams, board)
+        return states
+
+    def step(self, states: States, actions: ArrayLike) -> None:
+        """Play one ply in every game, in place; games that are done stay as they are, whatever their action.
+
+        Args:
+            states: (B,) full states.
+            actions: (B,) integers.
+
+        Raises:
+            ValueError: Before anything is changed, if an action is illegal (naming row and move) or a record is a view.
+        """
+        self._check(states)
+        chosen = np.asarray(actions)
+        if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}, one for each game"
+            )
+        check_writable("states", states)
+        if chosen.dtype is not INT64:
+            chosen = chosen.astype(INT64)
+        row = self._step(states, chosen)
+        if row >= 0:
+            raise ValueError(describe.why_illegal(self, states[row : row + 1], row, int(chosen[row])))
+
+    def legal_action_mask(self, states: States, out: Mask | None = None) -> Mask:
+        """The legal actions: all False where done and in the view of a player who is not the player to move.
+
+        Args:
+            states: (B,) states or views.
+            out: (B, A) bool, contiguous, to write to instead of a new array.
+
+        Returns:
+            (B, A) bool.
+        """
+        self._check(states)
+        mask = self._result(out, np.bool_, (len(states), self.num_actions))
+        self._legal_action_mask(states, mask)
+        return mask
+
+    def view(self, states: States, players: int | ArrayLike, out: States | None = None) -> States:
+        """What players can know of their games.
+
+        Args:
+            states: (B,) full states.
+            players: (B,) integers, the viewer of each row; or one for all rows.
+            out: (B,) records to write to instead of a new array.
+
+        Returns:
+            (B,) views.
+        """
+        self._check(states)
+        if isinstance(players, int):
+            known = 0 <= players < self.num_players
+        else:
+            given = np.asarray(players)
+            known = given.dtype.kind in "iu" and bool(given.astype(np.uint64).max(initial=0) < self.num_players)
+        if not known:
+            raise ValueError(f"players are {players!r}: expected integers in 0..{self.num_players - 1}")
+        if out is None:
+            out = np.empty(len(states), self.dtype)
+        else:
+            self._check(out)
+            if out.shape != states.shape:
+                raise ValueError(f"out has shape {out.shape}: expected {states.shape}")
+            check_writable("out", out)
+        out["viewer"] = players
+        self._view(states, out)
+        return out
+
+    def observe(self, views: States, out: Planes | None = None) -> Planes:
+        """The observations of views; `planes` names what they hold. A full state is observed as by an all-knowing
+        `player_0`.
+
+        Args:
+            views: (B,) views or states.
+            out: (B, rows, cols, planes) int8, contiguous, to write to instead of a new array.
+
+        Returns:
+            (B, rows, cols, planes) int8.
+        """
+        self._check(views)
+        observations = self._result(out, np.int8, (len(views), *self.observation_shape))
+        self._observe(views, observations)
+        return observations
+
+    def observe_with_mask(
+        self, states: States, players: int | ArrayLike, views: States | None = None
+    ) -> tuple[Planes, Mask]:
+        """`observe` and `legal_action_mask` of `view(states, players)`.
+
+        Args:
+            states: (B,) full states.
+            players: (B,) integers, the viewer of each row; or one for all rows.
+            views: (B,) records that the views are written to instead of a new array.
+
+        Returns:
+            Observations (B, rows, cols, planes) int8 and masks (B, A) bool.
+        """
+        views = self.view(states, players, out=views)
+        rows, cols, planes = self.observation_shape
+        observations = np.empty((len(states), rows, cols, planes), np.int8)
+        masks = np.empty((len(states), self.num_actions), np.bool_)
+        self._observe(views, observations)
+        self._legal_action_mask(views, masks)
+        return observations, masks
+
+    def determinize(self, views: States, rng: Rng | Seeds) -> States:
+        """Full states drawn uniformly from those that are consistent with each view.
+
+        Args:
+            views: (B,) views; full states are copied.
+            rng: A generator, or (B,) uint64 seeds, one a game, which are advanced in place.
+
+        Returns:
+            (B,) full states.
+        """
+        self._check(views)
+        states = self._determinize(views, seeds(rng, len(views)))
+        states["viewer"] = NOBODY
+        return states
+
+    def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
+        """Starts that a player could not have told from the true one, given what that player has seen of start and now.
+
+        The default draws from all worlds that fit the view of the start: whoever replays the moves has to reject those
+        that do not lead to what the player sees. A game that can use the later view does (Curio).
+
+        Args:
+            starts: (B,) views of the positions before the first move.
+            views: (B,) views of the same players later in the same games.
+            rng: A generator, or (B,) uint64 seeds, one a game, which are advanced in place.
+
+        Returns:
+            (B,) full states at the start.
+        """
+        return self.determinize(starts, rng)
+
+    def playout(
+        self,
+        states: States,
+        rng: Rng | Seeds,
+        *,
+        avoid_losing_moves: bool = False,
+        last_player_by_action: Ints | None = None,
+    ) -> None:
+        """Play every game to its end, in place, each ply drawn uniformly from the legal actions except `resign`.
+
+        Args:
+            states: (B,) full states.
+            rng: A generator, or (B,) uint64 seeds, one a game, which are advanced in place.
+            avoid_losing_moves: An action that loses at once is drawn anew, unless all do (Unlur, where a move can
+                complete the opponent's figure). An option of games that name it in `playout_options`.
+            last_player_by_action: (B, A) int8, in which the player is written who played each action last; what was
+                not played is left alone, and so are actions that name no cell. An option likewise.
+
+        Raises:
+            ValueError: For views, and for an option that is none of this game's `playout_options`.
+        """
+        self._check(states)
+        check_writable("states", states)
+        if any_view(states["viewer"]):
+            raise ValueError("a view cannot be played on: determinize it first")
+        for option, given in ((AVOID_LOSING_MOVES, avoid_losing_moves), (LAST_PLAYER_BY_ACTION, last_player_by_action)):
+            if given is not None and given is not False and option not in self.playout_options:
+                known = ", ".join(sorted(self.playout_options)) or "none"
+                raise ValueError(f"playouts of {self!r} have no option {option}: expected some of: {known}")
+        if last_player_by_action is None:
+            last_player_by_action = NOT_RECORDED
+        elif last_player_by_action.shape != (len(states), self.num_actions) or last_player_by_action.dtype != np.int8:
+            raise ValueError(
+                f"last_player_by_action is {last_player_by_action.dtype} {last_player_by_action.shape}: expected int8 "
+                f"{(len(states), self.num_actions)}"
+            )
+        else:
+            check_writable("last_player_by_action", last_player_by_action)
+        self._playout(states, seeds(rng, len(states)), last_player_by_action, avoid_losing_moves)
+
+    def remove_player(self, state: States) -> None:
+        """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.
+
+        In a game of more than two that knows no resigning the game ends: the others share what the player loses.
+
+        Args:
+            state: (1,) a full state of a game that is going on.
+        """
+        self._check(state)
+        single_record(state)
+        if "allow_resign" in inspect.signature(type(self)).parameters:
+            resigning, last = self._resigning, state["last_action"].copy()
+            resigning.step(state.view(resigning.dtype), [resigning.resign_action])
+            if resigning is not self:
+                state["last_action"] = last  # there is no action `resign` in this game
+            return
+        loss = 1 / (self.num_players - 1)
+        mover = int(state["to_move"][0])
+        state["returns"] = loss * loss
+        state["returns"][0, mover] = -loss
+        state["to_move"] = (mover + 1) % self.num_players
+        state["ply"] += 1
+        state["done"] = True
+
+    @cached_property
+    def _resigning(self) -> Game:
+        """The same game where everyone may resign."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the user was warned when this game was made (T7)
+            return self if self.resign_action >= 0 else self.with_options(allow_resign=True)
+
+    def transform(self, states: States, symmetry: Symmetry) -> States:
+        """The same games under other names: playing `symmetry.actions[a]` in them is playing `a` in `states`.
+
+        Args:
+            states: (B,) states or views.
+            symmetry: One of `symmetries`.
+
+        Returns:
+            (B,) renamed copies.
+        """
+        self._check(states)
+        renamed = copy_states(states)
+        players = np.asarray(symmetry.players)
+        renamed["to_move"] = players[states["to_move"]]
+        renamed["viewer"] = np.where(states["viewer"] == NOBODY, NOBODY, players[states["viewer"]])
+        renamed["returns"][:, players] = states["returns"]
+        last = states["last_action"]
+        renamed["last_action"] = np.where(last == NO_ACTION, NO_ACTION, symmetry.actions[last])
+        self._transform(renamed, symmetry)
+        return renamed
+
+    @cached_property
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Every symmetry of the rules, the identity first."""
+        return tuple(self._symmetries())
+
+    @cached_property
+    def deal(self) -> Deal | None:
+        """The random set-up as chance events; None where all games start alike or the game does not spell it out."""
+        return self._deal()
+
+    def action_to_string(self, action: int) -> str:
+        """The canonical text of an action (A3)."""
+        return self.notation.write(action)
+
+    def string_to_action(self, text: str) -> int:
+        """The action of a move text, in upper or lower case, with or without blanks around it (A3); else ValueError."""
+        return self.notation.read(text)
+
+    def board_to_string(self, state: States | Record) -> str:
+        """The board of a record (or of a batch of one) as `init(board=...)` reads it."""
+        return self._board_to_string(single_record(state))
+
+    def action_cells(self, action: int) -> tuple[int, ...]:
+        """The cells that a move names, in order: none, one, or its two ends."""
+        self.notation.write(action)
+        return self._cells(int(action))
+
+    @cached_property
+    def cell_free_actions(self) -> Mapping[int, str]:
+        """The actions that name no cell, such as `swap`, and their texts. They are the last ones."""
+        actions = takewhile(lambda action: not self._cells(action), reversed(range(self.num_actions)))
+        return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
+
+    def scene(self, view: States | Record, heat: ArrayLike | None = None, *, public: bool = False) -> Scene:
+        """The picture of a record (or of a batch of one) as data.
+
+        Args:
+            view: A view, of which the viewer's knowledge is drawn; or a full state, of which everything is.
+            heat: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
+                masked ones and nan are left out, negative ones have another colour.
+            public: Draw of a full state only what every player knows.
+        """
+        record = single_record(view)
+        if record.dtype != self.dtype:
+            raise ValueError(f"{self!r} was given a record of {record.dtype}: expected one of its own dtype")
+        shown = self._public(record) if public else record
+        if heat is None:
+            return self._scene(shown, {})
+        from ..render.parts import warmth
+
+        return self._scene(shown, warmth(heat, self.num_actions))
+
+    def show(
+        self,
+        view: States | Record,
+        heat: ArrayLike | None = None,
+        *,
+        public: bool = False,
+        size: int = 480,
+        theme: str = "light",
+    ) -> Picture:
+        """`scene` for a notebook, or to be saved.
+
+        Args:
+            view: As in `scene`.
+            heat: As in `scene`.
+            public: As in `scene`.
+            size: Pixels of the longer side.
+            theme: "light" or "dark".
+        """
+        from ..render import Picture
+
+        return Picture(self.scene(view, heat, public=public), size, theme)
+
+    def to_text(self, view: States | Record) -> str:
+        """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything."""
+        from ..render import text
+
+        return text(self.scene(view))
+
+    def seat(self, view: Record, player: int) -> Seat:
+        """What a picture says of a player."""
+        return describe.seat(self, view, player)
+
+    def _repr_svg_(self) -> str:
+        """A start position, as its first player sees it."""
+        return self.show(self.view(self.init(1, np.random.default_rng(0)), 0))._repr_svg_()
+
+    def status(self, view: States | Record) -> str:
+        """Last move, and whose turn it is or how the game has ended.
+
+        >>> from pbm_envs import Chameleon
+        >>> game = Chameleon(size=3)
+        >>> game.status(game.init(1, np.random.default_rng(0)))
+        'ply 0 - player_0 (Vert) to move'
+        """
+        return describe.status(self, single_record(view))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Game) and type(self) is type(other) and self.options == other.options
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.options.items())))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), dict(self.options))
+
+    def _check(self, states: States) -> None:
+        if type(states) is np.ndarray and states.dtype is self.dtype and states.ndim == 1:
+            return  # the usual case, fast
+        if not isinstance(states, np.ndarray) or states.ndim != 1 or states.dtype != self.dtype:
+            given = f"{states.dtype}, shape {states.shape}" if isinstance(states, np.ndarray) else repr(states)
+            raise ValueError(f"{self!r} was given {given}: expected a batch (B,) of its own dtype, as init makes it")
+
+    @staticmethod
+    def _result(out: Any, dtype: type, shape: tuple[int, ...]) -> Any:
+        """`out`, or an array to fill."""
+        if out is None:
+            return np.empty(shape, dtype)
+        if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+            raise ValueError(f"out is {out.dtype} {out.shape}: expected contiguous {np.dtype(dtype)} {shape}")
+        check_writable("out", out)
+        return out
+
+
+def _rebuild(kind: type[Game], options: dict[str, Any]) -> Game:
+    """A game that was pickled. Its warnings were given when it was first made (T7)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return kind(**options)

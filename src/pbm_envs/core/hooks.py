@@ -1,0 +1,231 @@
+"""What a game provides: its facts and its rules, as hooks that `Game` calls with batches that it has checked."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import defaults
+from .boards import Board
+from .deals import Deal
+from .kernels import record_type
+from .notation import Notation
+from .record_rules import RecordRules
+from .scene import Heat, Scene
+from .state import NO_ACTION, copy_batch, copy_states
+from .symmetry import Symmetry
+from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
+from .wording import JSON, Wording, default_wording, rules_page
+
+if TYPE_CHECKING:
+    pass
+
+AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION = "avoid_losing_moves", "last_player_by_action"
+
+
+class GameHooks(ABC):
+    """The part of a game that its author writes; `Game` is the part that users call.
+
+    The moves (`__init__`), `_init`, `_board_to_string` and the rules have to be there: the rules either as `rules`,
+    kernels over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. All else has a default.
+    """
+
+    name: str
+    """The name in the registry, records and ids: lower case, as in `make_game(name)`."""
+    configurations: tuple[Mapping[str, Any], ...] = ({},)
+    """Options that between them use every option: what the conformance checks play."""
+    player_counts: tuple[int, ...] = (2,)
+    """The numbers of players that some options allow."""
+    named_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    """Sets of options by name: "ladder-5" of "curio" is `make_game("curio-ladder-5")`, id `pbm/curio-ladder-5-v0`."""
+    perfect_information: bool = True
+    """Every player knows the whole state; else views hide something."""
+    random_setup: bool = False
+    """`init` draws the position; else all games without a board text start alike."""
+    mask_reveals_hidden: bool = False
+    """A mover's legal actions can say more than the rest of the view (Curio's `*_total` options, C7)."""
+    moves_player_independent: bool = False
+    """An action does the same to the board whoever plays it."""
+    playout_options: frozenset[str] = frozenset({LAST_PLAYER_BY_ACTION})
+    """Keywords that `playout` takes."""
+    rules: RecordRules | None = None
+    """The rules as kernels over one record, if the game does not write the batch hooks itself."""
+    tables: Tables = ()
+    """Arrays and numbers that the kernels of `rules` are given."""
+
+    options: Mapping[str, Any]
+    """The options, complete with defaults."""
+    num_players: int
+    num_actions: int
+    max_plies: int
+    """No game is longer than this."""
+    dtype: np.dtype[np.void]
+    board: Board
+    planes: Mapping[str, str]
+    """The planes of an observation, in order: name and meaning. All are 0 off the board."""
+    observation_shape: tuple[int, int, int]
+    """(rows, cols, planes)"""
+    notation: Notation
+    """Texts of the actions."""
+    resign_action: int
+    """The action `resign`, the last one; NO_ACTION without the option `allow_resign`."""
+
+    def __init__(
+        self,
+        *,
+        options: Mapping[str, Any],
+        board: Board,
+        dtype: np.dtype[np.void],
+        planes: Mapping[str, str],
+        moves: Sequence[str],
+        form: str,
+        max_plies: int,
+        num_players: int = 2,
+        other_texts: Mapping[str, int] | None = None,
+    ) -> None:
+        """The facts of a game.
+
+        Args:
+            options: The keyword arguments that make an equal game, complete with defaults. With `allow_resign` true the
+                game has one more action, `resign`.
+            board: The cells.
+            dtype: The type of a record, as `state_dtype` makes it.
+            planes: Name and meaning of each plane of an observation, in order.
+            moves: The texts of all actions but `resign`, in order.
+            form: What the error for an unreadable text says is expected, such as "a cell such as 'a1'".
+            max_plies: An upper bound on the length of a game.
+            num_players: P.
+            other_texts: Further texts that are read, and their actions.
+        """
+        self.options = MappingProxyType(dict(options))
+        self.num_players, self.board, self.dtype, self.planes = num_players, board, dtype, planes
+        self._record_type = record_type(dtype)
+        resigns = ["resign"] if self.options.get("allow_resign") else []
+        self.notation = Notation(
+            type(self).__name__, [*moves, *resigns], form + " or 'resign'" * len(resigns), other_texts
+        )
+        self.num_actions = len(moves) + len(resigns)
+        self.resign_action = len(moves) if resigns else NO_ACTION
+        self.max_plies = max_plies
+        self.observation_shape = (*board.shape, len(planes))
+        self._check_rules()
+
+    def _check_rules(self) -> None:
+        """TypeError at once for a game whose rules are incomplete, rather than at the first ply."""
+        missing = [
+            hook
+            for hook in ("_step", "_legal_action_mask", "_observe")
+            if getattr(type(self), hook) is getattr(GameHooks, hook)
+            and (self.rules is None or (hook == "_observe" and self.rules.observe is None))
+        ]
+        if missing:
+            raise TypeError(
+                f"{type(self).__name__} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`"
+            )
+        if self.rules is not None and self.resign_action >= 0 and self.num_players != 2:
+            if type(self)._step is GameHooks._step:
+                raise TypeError(
+                    f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
+                )
+
+    # Hooks: what a game provides. The batches that these are given have been checked.
+
+    @abstractmethod
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        """Set up (B,) records that are zero but for the common fields, from (B,) streams or from a board text."""
+
+    @abstractmethod
+    def _board_to_string(self, state: Record) -> str:
+        """The board text of a record, as `_init` reads it."""
+
+    def _step(self, states: States, actions: Ints) -> int:
+        """Play; or change nothing and return the first row whose action is illegal, else -1."""
+        assert self.rules is not None
+        return self.rules.step(states, actions, self.tables, self.resign_action, self.num_actions)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        """Write all of `out` (B, A), in which anything may stand."""
+        assert self.rules is not None
+        self.rules.mask(states, self.tables, self.resign_action, out)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        """Write all of `out` (B, rows, cols, planes), in which anything may stand."""
+        assert self.rules is not None
+        assert self.rules.observe is not None
+        self.rules.observe(views, self.tables, out)
+
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        """As `playout`; of what is no option of this game, `last_player_by_action` is (0, 0), the other False."""
+        if self.rules is None:
+            defaults.play_random_games(self, states, seeds, last_player_by_action)
+        else:
+            self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+
+    def _view(self, states: States, views: States) -> None:
+        """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in perfect information."""
+        copy_batch(states, views)
+
+    def _determinize(self, views: States, seeds: Seeds) -> States:
+        """Copies in which what `_view` has blanked is filled in."""
+        return copy_states(views)
+
+    def _deal(self) -> Deal | None:
+        """The set-up as chance events, if a game with `random_setup` spells it out."""
+        return None
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """Every symmetry of the rules, the identity first."""
+        return defaults.identity(self)
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        """Rename what the common fields do not cover, in place. A game with symmetries of its own needs it."""
+        if not (symmetry.cells == np.arange(self.board.size)).all():
+            raise NotImplementedError(f"{type(self).__name__} has symmetries: expected a `_transform` of its own")
+
+    def _cells(self, action: int) -> tuple[int, ...]:
+        """As `action_cells`, of an action that exists."""
+        return defaults.cells_in_text(self.notation.write(action), self.board.names)
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        """The picture of a record; by default the grid of cells with the characters of the board text."""
+        from ..render.plain import plain_scene
+
+        return plain_scene(self, view, heat)
+
+    def _public(self, state: Record) -> Record:
+        """A record, never the given one if it is changed, without what only some of the players can know."""
+        return state if self.perfect_information else defaults.common_knowledge(self, state)
+
+    def role(self, view: Record, player: int) -> str:
+        """The part that `player` has now, or "" in a game without parts."""
+        return ""
+
+    # What a game says to players who read. Everything has a default.
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The rules in a few sentences, and the words that they use."""
+        return default_wording(type(self), self.options)
+
+    def rules_page(self) -> str:
+        """The whole rules: `rules.md` beside the game's module, else the summary."""
+        return rules_page(type(self).__module__.rpartition(".")[0]) or self.wording.summary
+
+    def cell_texts(self, view: Record) -> tuple[str, ...]:
+        """What the viewer sees on each cell, "" on an empty one; () in a game that does not say. Marks and words are
+        among `wording.terms`.
+        """
+        return ()
+
+    def facts(self, view: Record) -> dict[str, JSON]:
+        """What else the viewer knows of the position, for its JSON form."""
+        return {}
+
+    def move_note(self, before: Record, after: Record) -> str:
+        """What the viewer has seen of the ply between two of their views, beside the move itself, such as a capture."""
+        return ""

@@ -1,0 +1,39 @@
+"""Move texts (A3): one table from action to text, and its reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+class Notation:
+    """The canonical text of every action, and the texts that are read.
+
+    >>> moves = Notation("Nim", ("A1", "A2-A1"), "a cell such as 'A1' or two ends such as 'A2-A1'", {"A1-A2": 1})
+    >>> moves.write(1), moves.read(" a1-a2 ")
+    ('A2-A1', 1)
+    """
+
+    def __init__(self, game: str, texts: Sequence[str], form: str, other: Mapping[str, int] | None = None) -> None:
+        """`form` tells a person what is expected; `other` are further texts that are read."""
+        self._game = game
+        self._texts = tuple(texts)
+        self.form = form
+        self._actions = {text.lower(): action for action, text in enumerate(self._texts)}
+        for text, action in (other or {}).items():
+            self._actions[text.lower()] = action
+
+    def write(self, action: int) -> str:
+        if not 0 <= action < len(self._texts):
+            raise ValueError(f"{action!r} is no {self._game} action: expected 0..{len(self._texts) - 1}")
+        return self._texts[action]
+
+    def read(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise ValueError(f"{text!r} is no {self._game} move: expected {self.form}")
+        plain = text.strip()
+        if plain.isascii():  # the kelvin sign would become our k
+            plain = plain.lower()
+        try:
+            return self._actions[plain]
+        except KeyError:
+            raise ValueError(f"{text!r} is no {self._game} move: expected {self.form}") from None

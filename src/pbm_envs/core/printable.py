@@ -1,0 +1,40 @@
+"""Texts of other people, made fit for a terminal, a record and a message: short, one line, nothing that is obeyed."""
+
+from __future__ import annotations
+
+LONGEST = 300
+"""Characters of what other people's code or files say that a message repeats."""
+
+
+def printable(text: object, longest: int = LONGEST) -> str:
+    r"""The text in one line, cut, with control characters, terminal escapes and lone surrogates written as escapes.
+
+    >>> printable("red\x1b[31m\nand \ud800")
+    'red\\x1b[31m and \\ud800'
+    """
+    words = str(text)[: longest + 1]
+    line = "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else _escaped(sign) for sign in words)
+    return line if len(line) <= longest and len(words) <= longest else line[: longest - 3] + "..."
+
+
+def describe_error(error: BaseException, longest: int = LONGEST) -> str:
+    """Kind and text of an error, whatever its class does when it is asked for them.
+
+    >>> describe_error(ZeroDivisionError("by zero"))
+    'ZeroDivisionError: by zero'
+    """
+    try:
+        kind = str(type(error).__name__)
+    except BaseException:  # a metaclass can raise anything
+        kind = "an error"
+    try:
+        text = str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        text = "(its text cannot be had)"
+    return printable(f"{kind}: {text[: longest + 1]}" if text else kind, longest)
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()

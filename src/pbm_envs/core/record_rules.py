@@ -1,0 +1,123 @@
+"""Batch kernels made of a game's kernels over one record: the loops that every game would otherwise write again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+
+from .kernels import kernel
+from .randomness import draw
+from .state import NOBODY, begin_ply, shows_mask, win
+from .types import Ints, Mask, Planes, Seeds, States, Tables
+
+
+@final
+class RecordRules:
+    """The rules of a game as kernels over one record, compiled into loops over batches.
+
+    A game with `rules = RecordRules(...)` need not write `_step`, `_legal_action_mask`, `_playout` and `_observe`. Each
+    kernel takes `tables` last: the game's attribute of that name, a tuple of arrays and numbers (empty by default).
+
+    | kernel | what it does |
+    |---|---|
+    | `play(state, mover, action, tables)` | plays a legal action that is not `resign` |
+    | `mark_legal(state, mask, tables)` | sets the legal actions in `mask` (A,), which is all False; not `resign` |
+    | `observe(view, viewer, planes, tables)` | writes `planes` (rows, cols, planes) int8, which is all zeros |
+
+    Before `play` is called the ply has been counted, `last_action` set, and the turn passed to the next player; a rule
+    that gives the turn to somebody else sets `to_move`. A rule ends the game by `win`, by `end_in_draw`, or by setting
+    `returns` and `done`.
+    """
+
+    def __init__(
+        self, play: Callable[..., Any], mark_legal: Callable[..., Any], observe: Callable[..., Any] | None = None
+    ) -> None:
+        """Compile nothing yet: Numba does when a batch is first given.
+
+        Args:
+            play: Kernel that plays an action.
+            mark_legal: Kernel that marks the legal actions.
+            observe: Kernel that writes an observation; None for a game that has `_observe`.
+        """
+        self.mask = _mask_loop(mark_legal)
+        self.step = _step_loop(play, mark_legal)
+        self.playout = _playout_loop(play, mark_legal)
+        self.observe = None if observe is None else _observe_loop(observe)
+
+
+def _mask_loop(mark_legal: Callable[..., Any]) -> Callable[..., None]:
+    @kernel
+    def mask_records(states: States, tables: Tables, resign: int, out: Mask) -> None:
+        for i in range(len(states)):
+            out[i, :] = False
+            if shows_mask(states[i]):
+                mark_legal(states[i], out[i], tables)
+                if resign >= 0:
+                    out[i, resign] = True
+
+    return mask_records
+
+
+def _step_loop(play: Callable[..., Any], mark_legal: Callable[..., Any]) -> Callable[..., int]:
+    @kernel
+    def step_records(states: States, actions: Ints, tables: Tables, resign: int, num_actions: int) -> int:
+        mask = np.empty(num_actions, np.bool_)
+        for i in range(len(states)):  # all are checked before anything is changed
+            state, action = states[i], actions[i]
+            if state["done"]:
+                continue
+            if state["viewer"] != NOBODY or not 0 <= action < num_actions:
+                return i
+            if action != resign:
+                mask[:] = False
+                mark_legal(state, mask, tables)
+                if not mask[action]:
+                    return i
+        for i in range(len(states)):
+            state, action = states[i], actions[i]
+            if state["done"]:
+                continue
+            mover = begin_ply(state, action)
+            if action == resign:
+                win(state, 1 - mover)
+            else:
+                play(state, mover, action, tables)
+        return -1
+
+    return step_records
+
+
+def _playout_loop(play: Callable[..., Any], mark_legal: Callable[..., Any]) -> Callable[..., None]:
+    @kernel
+    def playout_records(states: States, seeds: Seeds, tables: Tables, num_actions: int, last_player: Ints) -> None:
+        mask, legal = np.empty(num_actions, np.bool_), np.empty(num_actions, np.int64)
+        for i in range(len(states)):
+            state = states[i]
+            while not state["done"]:
+                mask[:] = False
+                mark_legal(state, mask, tables)
+                count = 0
+                for a in range(num_actions):
+                    if mask[a]:
+                        legal[count] = a
+                        count += 1
+                action = legal[draw(seeds, i, count)]
+                mover = begin_ply(state, action)
+                if last_player.size:
+                    last_player[i, action] = mover
+                play(state, mover, action, tables)
+
+    return playout_records
+
+
+def _observe_loop(observe: Callable[..., Any]) -> Callable[..., None]:
+    @kernel
+    def observe_records(views: States, tables: Tables, out: Planes) -> None:
+        for i in range(len(views)):
+            out[i, :, :, :] = 0
+            viewer = 0 if views[i]["viewer"] == NOBODY else int(views[i]["viewer"])
+            observe(views[i], viewer, out[i], tables)
+
+    return observe_records

@@ -1,0 +1,138 @@
+"""A scene: a picture as plain shapes, in units of one cell, y downwards. It knows no game and no colours, only their
+names (`themes`). Equal pictures are equal scenes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+Point: TypeAlias = tuple[float, float]
+Points: TypeAlias = tuple[Point, ...]
+Heat: TypeAlias = Mapping[int, float]
+"""A number from -1 to 1 for some actions; 1 or -1 is the greatest."""
+
+
+@dataclass(frozen=True)
+class Polygon:
+    """Filled, outlined, or both, with round corners as wide as the outline."""
+
+    points: Points
+    fill: str | None = None
+    line: str | None = None
+    width: float = 0.0
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Circle:
+    x: float
+    y: float
+    radius: float
+    fill: str | None = None
+    line: str | None = None
+    width: float = 0.0
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """Through all points, with round ends."""
+
+    points: Points
+    line: str
+    width: float
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Label:
+    """One line of text; (x, y) is its middle, or the middle of its left or right end."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    """From the bottom of the line to its top: a capital is 0.7 of it."""
+    fill: str
+    anchor: str = "middle"
+    """"start", "middle" or "end": what of the text is at x."""
+    bold: bool = False
+    opacity: float = 1.0
+
+
+Shape: TypeAlias = Polygon | Circle | Line | Label
+
+
+class Seat(NamedTuple):
+    """What a picture says of a player."""
+
+    title: str
+    """The role that the player has, or ""."""
+    name: str
+    active: bool
+    """It is this player's turn."""
+    won: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Where cell `index` of the board lies, for a user who points at it."""
+
+    index: int
+    name: str
+    points: Points
+
+
+@dataclass(frozen=True)
+class Glyph:
+    """Characters of the picture in text; later ones cover earlier ones."""
+
+    row: int
+    col: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    box: tuple[float, float, float, float]
+    """Left, top, width, height: the same for every position of a game."""
+    shapes: tuple[Shape, ...]
+    """In the order of painting."""
+    cells: tuple[Cell, ...]
+    glyphs: tuple[Glyph, ...]
+    notes: tuple[str, ...] = ()
+    """Lines below the picture in text."""
+    caption: str = ""
+    """Last line of the picture in text, and what a screen reader says."""
+
+    def to_json(self) -> str:
+        """One shape a line; numbers to four places."""
+        parts: dict[str, list[Any]] = {
+            "shapes": [{"kind": type(shape).__name__, **_plain(shape)} for shape in self.shapes],
+            "cells": [_plain(cell) for cell in self.cells],
+            "glyphs": [[glyph.row, glyph.col, glyph.text] for glyph in self.glyphs],
+        }
+        lines = [f'"box": {json.dumps([_round(number) for number in self.box])}']
+        for name, members in parts.items():
+            lines.append(f'"{name}": [\n' + ",\n".join(json.dumps(member) for member in members) + "\n]")
+        lines += [f'"notes": {json.dumps(self.notes)}', f'"caption": {json.dumps(self.caption)}']
+        return "{" + ",\n".join(lines) + "}\n"
+
+
+def _plain(shape: Shape | Cell) -> dict[str, Any]:
+    """Its fields, less those that say nothing."""
+    fields = {name: _round(value) for name, value in asdict(shape).items()}
+    return {
+        name: value for name, value in fields.items() if value not in (None, False) and (name, value) != ("opacity", 1)
+    }
+
+
+def _round(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 4) + 0.0  # not -0.0
+    if isinstance(value, tuple):
+        return [_round(part) for part in value]
+    return value

@@ -1,0 +1,74 @@
+"""Symmetries of the rules: what each cell, action, plane, letter and player becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .boards import Board
+from .types import Ints
+
+
+class Symmetry(NamedTuple):
+    """A change of names under which the rules stay the same. Entry k of each field says what k becomes."""
+
+    name: str
+    cells: Ints
+    """(n,)"""
+    actions: Ints
+    """(A,)"""
+    planes: Ints
+    """(number of planes,): the same holds for an observation, cell by cell and plane by plane."""
+    marks: tuple[int, ...]
+    """Letters or colours, EMPTY first."""
+    players: tuple[int, ...]
+    """The player that takes over each player's part: the seats of to_move, returns and roles."""
+
+
+def permutation(move: Mapping[Any, Any], order: Iterable[Any]) -> Ints:
+    """Where each thing of `order` goes, as positions in `order`.
+
+    Args:
+        move: What becomes of each thing; one that is not named stays what it is.
+        order: The things, such as the places of a board or the names of the planes.
+
+    Returns:
+        (n,) entry k is the position of what the k-th thing becomes.
+    """
+    place = {thing: k for k, thing in enumerate(order)}
+    return np.array([place[move.get(thing, thing)] for thing in place], np.int64)
+
+
+def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]:
+    """Which edge each edge becomes when cell c becomes `cells[c]`."""
+    bits = range(int(board.edges.max()).bit_length())
+    sets = [set(np.flatnonzero(board.edges >> k & 1).tolist()) for k in bits]
+    return [sets.index(set(cells[sorted(on_edge)].tolist())) for on_edge in sets]
+
+
+def symmetry_of_cells(
+    name: str, cells: Ints, action_cells: Sequence[tuple[int, ...]], planes: int, players: int = 2
+) -> Symmetry:
+    """The symmetry that renames cells and nothing else: marks, planes and players keep their parts.
+
+    An action becomes the one that names the renamed cells; of several that name the same cells (one for each letter,
+    say), the first becomes the first.
+
+    Args:
+        name: What it is called.
+        cells: (n,) what each cell becomes.
+        action_cells: The cells of each action, in order (`Game.action_cells`).
+        planes: How many planes an observation has.
+        players: How many players the game has.
+    """
+    seen: dict[tuple[int, ...], int] = {}
+    keys = []
+    for named in action_cells:
+        keys.append((named, seen.get(named, 0)))
+        seen[named] = seen.get(named, 0) + 1
+    place = {key: action for action, key in enumerate(keys)}
+    actions = [place[tuple(int(cells[cell]) for cell in named), which] for named, which in keys]
+    return Symmetry(name, cells, np.array(actions), np.arange(planes), (), tuple(range(players)))

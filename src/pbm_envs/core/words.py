@@ -1,0 +1,113 @@
+"""Eight bytes at once: observations and tables of bytes are written in words.
+
+Writing a cell's planes with one store instead of eight is what makes observations as fast as the memory they go to.
+Words are made from bytes, and become bytes again, in the order of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from llvmlite import ir
+from numba.core import config, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from .types import Planes, States
+
+Words: TypeAlias = NDArray[np.uint64]
+WORD = 8
+"""Bytes of a word."""
+BITS = np.array([1 << k for k in range(64)] + [0], np.uint64)
+"""Bit k as a word; BITS[-1] is none."""
+NO_BITS = BITS[-1]
+
+
+def records_of_words(rows: Planes) -> States:
+    """Rows of bytes (m, n) as records (m,) with a field `words` of n / 8 words, rounded up, zeros after the bytes.
+
+    The number of words is part of a record's type, so that loops over them are unrolled.
+    """
+    count = -(-rows.shape[1] // WORD)
+    padded = np.zeros((len(rows), count * WORD), np.int8)
+    padded[:, : rows.shape[1]] = rows
+    return padded.view([("words", np.uint64, (count,))])[:, 0]
+
+
+def _compiled_store(_: Any, target: Any, at: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        first = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+        place = builder.bitcast(builder.gep(first, [arguments[1]]), ir.IntType(64).as_pointer())
+        builder.store(arguments[2], place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, types.uint64), generate
+
+
+def _plain_store(target: Planes, at: int, word: np.uint64) -> None:
+    target[at : at + WORD] = np.array([word], np.uint64).view(np.int8)
+
+
+def _compiled_load(_: Any, source: Any, at: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        first = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+        place = builder.bitcast(builder.gep(first, [arguments[1]]), ir.IntType(64).as_pointer())
+        return builder.load(place, align=1)
+
+    return types.uint64(source, types.int64), generate
+
+
+def _plain_load(source: Planes, at: int) -> np.uint64:
+    return np.ascontiguousarray(source[at : at + WORD]).view(np.uint64)[0]
+
+
+def _compiled_lowest_bit(_: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+def _compiled_highest(_: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        zeros = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.lshr(ir.Constant(ir.IntType(64), 1 << 63), zeros)
+
+    return types.uint64(types.uint64), generate
+
+
+def _plain_highest(word: np.uint64) -> np.uint64:
+    return BITS[int(word).bit_length() - 1]
+
+
+def _compiled_count(_: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+def _plain_count(word: np.uint64) -> int:
+    return int(word).bit_count()
+
+
+def _plain_lowest_bit(word: np.uint64) -> int:
+    return (int(word) & -int(word)).bit_length() - 1
+
+
+store_word: Callable[[Any, int, Any], None] = _plain_store if config.DISABLE_JIT else intrinsic(_compiled_store)
+"""`store_word(target, at, word)`: write eight bytes from `target[at]` on, a contiguous row of bytes. The caller sees to
+it that the row is long enough.
+"""
+load_word: Callable[[Any, int], Any] = _plain_load if config.DISABLE_JIT else intrinsic(_compiled_load)
+"""`load_word(source, at)`: the eight bytes from `source[at]` on, of a contiguous row of bytes that is long enough."""
+lowest_bit: Callable[[Any], int] = _plain_lowest_bit if config.DISABLE_JIT else intrinsic(_compiled_lowest_bit)
+"""`lowest_bit(word)`: the number of the lowest bit that is set, of a word that is not 0."""
+highest: Callable[[Any], Any] = _plain_highest if config.DISABLE_JIT else intrinsic(_compiled_highest)
+"""`highest(word)`: only the highest bit that is set, of a word that is not 0."""
+count_bits: Callable[[Any], int] = _plain_count if config.DISABLE_JIT else intrinsic(_compiled_count)
+"""`count_bits(word)`: how many bits are set."""

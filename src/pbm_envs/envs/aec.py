@@ -1,0 +1,402 @@
+"""The PettingZoo environment of every game: one AEC class that knows no rules.
+
+Agents are `player_0`, `player_1` (, `player_2`) in move order. An observation is a dict: `observation`, the game's
+planes (rows, cols, planes) int8 as the agent may see them, and `action_mask` (actions,) int8, all zeros for an agent
+that is not to move. `observe` answers for every possible agent at any time after `reset`, after the end too. Where a
+limit of plies has cut a game off (truncation), whoever would be next to move still observes a turn of theirs, with its
+mask, so that a learner can estimate what the position is worth.
+
+`raw_env` raises the game's ValueError for an illegal action and changes nothing. `env` ends the game: -1 for the
+offender, 0 for the others, terminated and truncated; refuses what is no action; and notices calls in a wrong order:
+what PettingZoo's usual wrappers (TerminateIllegalWrapper, AssertOutOfBoundsWrapper, OrderEnforcingWrapper) do, in one
+class, since the wrappers take twice as long as the games.
+
+With `history=k` the infos hold `history` (k,), the last moves, the newest first, -1 before the first; `history_players`
+(k,), who played them; and where legality reveals something hidden (Curio's `*_total`) `mask_history` (k, actions), the
+masks that the agent was given at its last turns. `pbm_envs.envs.history.history_planes` makes planes of moves.
+
+`render_mode`: "ansi" (`render` returns a text), "rgb_array" (an (H, W, 3) uint8 array; extra `render`) or "human" (a
+window that shows every position, at most `metadata["render_fps"]` in a second; extra `window`, and a display, else
+RuntimeError). All draw the same scene, of what `render_viewer` sees: the player to move by default, or always one
+agent; only "all" shows everything.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
+
+from ..core.checks import check_range
+from ..core.game import Game
+from ..core.kernels import logger
+from ..core.state import INT64, copy_states
+from ..core.types import Rng, States
+from ..render import Scene
+from ..render.modes import EVERYTHING, MODES, Frame, Renderer
+from .history import History
+
+Observation: TypeAlias = dict[str, NDArray[np.int8]]
+FIRST = np.zeros(1, np.int64)
+"""The row of a batch of one."""
+GAME_ATTRIBUTES = ("rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents")
+"""What there is only after `reset`."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A moment of a game, independent of the environment it was taken from."""
+
+    game: Game
+    states: States
+    rng: Rng
+    agents: tuple[str, ...]
+    agent_selection: str
+    skipped: str | None
+    """whose turn it is when dead agents have stepped"""
+    rewards: dict[str, float]
+    cumulative_rewards: dict[str, float]
+    terminations: dict[str, bool]
+    truncations: dict[str, bool]
+    history: History | None = None
+
+
+@final
+class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
+    """One game of `game`, in `states`: a batch of one."""
+
+    def __init__(
+        self,
+        game: Game,
+        render_mode: str | None = None,
+        render_viewer: str | None = None,
+        *,
+        render_size: int = 480,
+        render_theme: str = "light",
+        illegal_action: Literal["raise", "terminate"] = "raise",
+        history: int = 0,
+    ) -> None:
+        """Make an environment; `reset` starts a game.
+
+        Args:
+            game: The rules.
+            render_mode: None, "ansi", "rgb_array" or "human".
+            render_viewer: Whose view is drawn: None for the player to move, an agent such as "player_0", or "all" for
+                the full state.
+            render_size: Pixels of the longer side.
+            render_theme: "light" or "dark".
+            illegal_action: "raise" (as `raw_env`) raises ValueError and changes nothing; "terminate" (as `env`) ends
+                the game, at -1 for the player who made it.
+            history: How many moves the infos go back.
+
+        Raises:
+            ValueError: If a setting is wrong.
+            ImportError: If the render mode needs a library that is missing.
+        """
+        super().__init__()
+        self.possible_agents = [f"player_{k}" for k in range(game.num_players)]
+        viewers = [*self.possible_agents, EVERYTHING]
+        if render_viewer is not None and render_viewer not in viewers:
+            raise ValueError(f"render_viewer is {render_viewer!r}: expected None or one of {viewers}")
+        if illegal_action not in ("raise", "terminate"):
+            raise ValueError(f"illegal_action is {illegal_action!r}: expected 'raise' or 'terminate'")
+        check_range("history", history, 0, game.max_plies)
+        self.illegal_action = illegal_action
+        self._checks = illegal_action == "terminate"
+        if not self._checks:
+            self.agents: list[str] = []
+            self.agent_selection = self.possible_agents[0]
+        self.game = game
+        self.render_mode = render_mode
+        self.render_viewer = render_viewer
+        self._renderer = Renderer(f"{game.name}_v0", render_mode, MODES, render_size, render_theme)
+        self.metadata: dict[str, Any] = {
+            "name": f"{game.name}_v0",
+            "render_modes": list(MODES),
+            "is_parallelizable": False,
+            "render_fps": 2,
+        }
+        self._seat = {agent: k for k, agent in enumerate(self.possible_agents)}
+        self._states: States | None = None
+        self._action = np.zeros(1, INT64)
+        self._view = np.empty(1, game.dtype)  # a new array of records takes as long as all rules of a ply
+        self._rng: Rng | None = None
+        self._cut_off = False
+        """A limit of plies has ended the game."""
+        self._stepped = False
+        """There has been a step or a reset since `agent_iter` named an agent."""
+        self._history = History(game, 1, history) if history else None
+        self.state_space = spaces.Box(0, 127, game.observation_shape, np.int8)
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                observation=spaces.Box(0, 127, game.observation_shape, np.int8),
+                action_mask=spaces.Box(0, 1, (game.num_actions,), np.int8),
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(game.num_actions) for agent in self.possible_agents}
+
+    @property
+    def states(self) -> States:
+        """(1,) the full state, secrets included."""
+        if self._states is None:
+            raise RuntimeError("there is no game yet: call reset() first")
+        return self._states
+
+    def __getattr__(self, name: str) -> Any:
+        if name in GAME_ATTRIBUTES:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a game.
+
+        `options`: "board", a board text (the game's own set-up if missing), and "moves", a list of move texts played
+        from there.
+
+        A seed decides all set-ups from here on; without one the next set-up follows from the last. Other options are
+        ignored with a logged warning (PettingZoo's own api_test passes one).
+        """
+        options = dict(options or {})
+        board, moves = options.pop("board", None), options.pop("moves", ())
+        if not isinstance(moves, (list, tuple)):
+            raise ValueError(f"moves are {moves!r}: expected a list of move texts")
+        if options:
+            logger.warning("reset ignores the options %s: expected 'board' and 'moves'", sorted(options))
+        rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
+        states = self.game.init(1, rng, board)
+        start = copy_states(states)
+        for text in moves:
+            if states["done"][0]:
+                raise ValueError(f"move {text!r} comes after the end of the game")
+            self.game.step(states, [self.game.string_to_action(text)])
+        self._rng, self._states, self._stepped = rng, states, True
+        if self._history is not None:
+            self._history = self._replayed(start, moves)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection: str | None = None
+        self._close_seats()
+        self._show_history()
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play `action` for `agent_selection`; None for an agent that is done."""
+        if self._states is None:
+            self._before_reset("step.")
+        states = self.states
+        self._stepped = True
+        if not self.agents:
+            if self._checks:
+                EnvLogger.warn_step_after_terminated_truncated()
+                return
+            raise RuntimeError("all agents are done: call reset()")
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if self._checks:
+            assert self.action_spaces[agent].contains(action), "action is not in action space"
+        if action is None:
+            raise ValueError(f"{agent} is to move: None is for agents that are done")
+        self._action[0] = index(action)
+        masks = None if self._history is None else self._history.before(states, FIRST)
+        try:
+            self.game.step(states, self._action)
+        except ValueError:
+            if not self._checks:
+                raise
+            self._end_at_an_illegal_action(agent)
+            return
+        if self._history is not None:
+            self._history.add(FIRST, self._action, np.array([self._seat[agent]]), masks)
+        self._cumulative_rewards[agent] = 0.0
+        # rewards are still 0: whoever has been paid is done, and their dead step clears them
+        if states["done"][0] or action == self.game.resign_action:
+            returns = states["returns"][0].tolist()
+            for other in self.agents:
+                self.rewards[other] = returns[self._seat[other]]
+            self._accumulate_rewards()
+            self._close_seats()
+        else:
+            self.agent_selection = self.possible_agents[states["to_move"][0]]
+        self._show_history()
+        if self.render_mode == "human":
+            self.render()
+
+    def _end_at_an_illegal_action(self, agent: str) -> None:
+        """-1 for the offender, 0 for the others, terminated and truncated, as TerminateIllegalWrapper has it."""
+        EnvLogger.warn_on_illegal_move()
+        self._cumulative_rewards[agent] = 0
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, True)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[agent] = -1.0
+        self._accumulate_rewards()
+        self._deads_step_first()
+
+    def _before_reset(self, what: str) -> None:
+        """As OrderEnforcingWrapper has it; without checks, `states` says it."""
+        if self._checks:
+            raise AssertionError(f"reset() needs to be called before {what}")
+
+    def agent_iter(self, max_iter: int = 2**63) -> Any:
+        """The agents as they come to act, at most `max_iter`: call `step` once for each."""
+        if not self._checks:
+            return super().agent_iter(max_iter)
+        if self._states is None:
+            self._before_reset("agent_iter().")
+        return self._turns(max_iter)
+
+    def _turns(self, most: int) -> Iterator[str]:
+        while self.agents and most > 0:
+            assert self._stepped, "need to call step() or reset() in a loop over `agent_iter`"
+            self._stepped = False
+            yield self.agent_selection
+            most -= 1
+
+    def _replayed(self, states: States, moves: Sequence[str]) -> History:
+        """The history after `moves`, which are played in `states`."""
+        assert self._history is not None
+        history = History(self.game, 1, self._history.length)
+        for text in moves:
+            action, masks = np.array([self.game.string_to_action(text)]), history.before(states, FIRST)
+            history.add(FIRST, action, states["to_move"].copy(), masks)
+            self.game.step(states, action)
+        return history
+
+    def _show_history(self) -> None:
+        """The infos of the agents that are in the game."""
+        if self._history is not None:
+            for agent in self.agents:
+                shown = self._history.info(np.array([self._seat[agent]]))
+                self.infos[agent] = {name: values[0] for name, values in shown.items()}
+
+    def _close_seats(self) -> None:
+        """Terminations, truncations and whose turn it is, when the game or one agent's part in it may be over."""
+        states = self.states
+        self.agent_selection = self.possible_agents[states["to_move"][0]]
+        self._cut_off = truncated = bool(states["truncated"][0])
+        if states["done"][0]:
+            for agent in self.agents:
+                self.terminations[agent], self.truncations[agent] = not truncated, truncated
+            if self.agent_selection not in self.agents:
+                self.agent_selection = self.agents[0]
+        elif states["returns"].any():  # a player has resigned (A2)
+            for agent in self.agents:
+                self.terminations[agent] = bool(states["returns"][0, self._seat[agent]])
+            self._deads_step_first()
+
+    def observe(self, agent: str) -> Observation:
+        """What `agent` can know, and its legal actions."""
+        if self._states is None:
+            self._before_reset("observe.")
+        states = self.states
+        if agent not in self._seat:
+            raise ValueError(f"there is no agent {agent!r}: expected one of {self.possible_agents}")
+        if self._cut_off:
+            states = copy_states(states)
+            states["done"] = states["truncated"] = False
+        observations, masks = self.game.observe_with_mask(states, self._seat[agent], self._view)
+        return {"observation": observations[0], "action_mask": masks.view(np.int8)[0]}
+
+    def state(self) -> NDArray[np.int8]:
+        """(rows, cols, planes) int8: the full state, as a `player_0` who knows everything would observe it."""
+        if self._states is None:
+            self._before_reset("state.")
+        return self.game.observe(self.states)[0]
+
+    def clone(self) -> BoardGameAECEnv:
+        """An equal environment that goes its own way."""
+        twin = BoardGameAECEnv(
+            self.game,
+            self.render_mode,
+            self.render_viewer,
+            render_size=self._renderer.size,
+            render_theme=self._renderer.theme,
+            illegal_action="terminate" if self._checks else "raise",
+            history=self._history.length if self._history is not None else 0,
+        )
+        twin.set_state(self.get_state())
+        return twin
+
+    def get_state(self) -> Snapshot:
+        return Snapshot(
+            game=self.game,
+            states=copy_states(self.states),
+            rng=copy.deepcopy(self._rng_now()),
+            agents=tuple(self.agents),
+            agent_selection=self.agent_selection,
+            skipped=self._skip_agent_selection,
+            rewards=dict(self.rewards),
+            cumulative_rewards=dict(self._cumulative_rewards),
+            terminations=dict(self.terminations),
+            truncations=dict(self.truncations),
+            history=copy.deepcopy(self._history),
+        )
+
+    def set_state(self, snapshot: Snapshot) -> None:
+        """Go on from a moment of a game by the same rules."""
+        if not isinstance(snapshot, Snapshot):
+            raise ValueError(f"{snapshot!r} is no snapshot: expected what get_state() gives")
+        if snapshot.game != self.game:
+            raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
+        self._states = copy_states(snapshot.states)
+        self._rng = copy.deepcopy(snapshot.rng)
+        self.agents = list(snapshot.agents)
+        self.agent_selection = snapshot.agent_selection
+        self._skip_agent_selection = snapshot.skipped
+        self.rewards = dict(snapshot.rewards)
+        self._cumulative_rewards = dict(snapshot.cumulative_rewards)
+        self.terminations = dict(snapshot.terminations)
+        self.truncations = dict(snapshot.truncations)
+        self.infos = {agent: {} for agent in self.agents}
+        self._cut_off = bool(self._states["truncated"][0])
+        self._stepped = True
+        if self._history is not None:
+            kept, length = snapshot.history, self._history.length
+            fits = kept is not None and kept.length == length
+            self._history = copy.deepcopy(kept) if fits else History(self.game, 1, length)
+        self._show_history()
+
+    def _rng_now(self) -> Rng:
+        if self._rng is None:
+            raise RuntimeError("there is no game yet: call reset() first")
+        return self._rng
+
+    def render(self) -> Frame | None:
+        """The position as a text ("ansi") or as an (H, W, 3) uint8 array ("rgb_array"); None in the other modes."""
+        if self._states is None:
+            self._before_reset("render.")
+        if self.render_mode is None:
+            return None
+        return self._renderer.draw(self._scene(), pause=1 / self.metadata["render_fps"])
+
+    def _scene(self) -> Scene:
+        if self.render_viewer == EVERYTHING:
+            return self.game.scene(self.states)
+        viewer = self.possible_agents[self.states["to_move"][0]] if self.render_viewer is None else self.render_viewer
+        return self.game.scene(self.game.view(self.states, self._seat[viewer]))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.close()

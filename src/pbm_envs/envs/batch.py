@@ -1,0 +1,207 @@
+"""N games that are played side by side, each with a random stream of its own: how they start and go on.
+
+Game i starts as the AEC environment's does with the same seed, and its later games follow from that seed as those do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core.game import Game
+from ..core.state import as_bytes, copy_states, take_rows
+from ..core.types import Rng, States
+from .history import History
+
+Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
+Rows: TypeAlias = NDArray[np.int64]
+Players: TypeAlias = "NDArray[np.int8]"
+FIRST = np.zeros(1, np.int64)
+"""The row of a batch of one."""
+
+
+@final
+class GameBatch:
+    """The games: `states` (N,), and whether they were ended by an illegal action, `illegal` (N,)."""
+
+    def __init__(self, game: Game, count: int, history: int = 0) -> None:
+        """`count` games; `history`: how many moves of each are kept."""
+        self.game = game
+        self.history = History(game, count, history) if history else None
+        self.states = np.zeros(count, game.dtype)
+        self.illegal = np.zeros(count, np.bool_)
+        self._rngs: list[Rng] = []
+
+    def started(self) -> None:
+        """RuntimeError before the first reset."""
+        if not self._rngs:
+            raise RuntimeError("there are no games yet: call reset() first")
+
+    def reset(self, seed: Seed, options: Mapping[str, Any] | None) -> tuple[Rows, list[Rng]]:
+        """Start games anew: the rows, and the random streams of those that were given a seed.
+
+        Changes nothing if the seeds, options or moves are wrong.
+        """
+        count = len(self.states)
+        options = dict(options or {})
+        rows = self._rows_to_reset(options.pop("reset_mask", None))
+        boards = _for_each("board", options.pop("board", None), count)
+        moves = _for_each("moves", options.pop("moves", None), count)
+        if options:
+            raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
+        seeds = _seeds(seed, count)
+        rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
+        for row in rows.tolist():
+            if seeds[row] is not None:
+                rngs[row] = np.random.default_rng(seeds[row])
+        fresh = self._set_up([rngs[row] for row in rows.tolist()])
+        history = None if self.history is None else History(self.game, count, self.history.length)
+        for k, row in enumerate(rows.tolist()):
+            if boards[row] is not None or moves[row]:
+                try:
+                    self._start(fresh[k : k + 1], boards[row], moves[row] or (), history, row)
+                except ValueError as error:
+                    raise ValueError(f"environment {row}: {error}") from None
+        self._rngs = rngs
+        as_bytes(self.states)[rows] = as_bytes(fresh)
+        self.illegal[rows] = False
+        if self.history is not None and history is not None:
+            self.history.take(history, rows)
+        return rows, [rngs[row] for row in rows.tolist() if seeds[row] is not None]
+
+    def _rows_to_reset(self, mask: Any) -> Rows:
+        count = len(self.states)
+        if mask is None:
+            return np.arange(count)
+        self.started()
+        mask = np.asarray(mask)
+        if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
+            raise ValueError(
+                f"reset_mask is {mask.dtype} {mask.shape}, {np.count_nonzero(mask)} set: expected bool ({count},), at "
+                "least one set"
+            )
+        return np.flatnonzero(mask)
+
+    def _set_up(self, rngs: Sequence[Rng]) -> States:
+        """New games with the game's own set-up, as `init(1, rng)` makes them."""
+        return self.game.init(len(rngs), np.array([rng.bit_generator.random_raw() for rng in rngs], np.uint64))
+
+    def _start(self, state: States, board: str | None, moves: Sequence[str], history: History | None, row: int) -> None:
+        """Change a new game, a batch of one, to one that starts from a board and moves, in this row of `history`."""
+        if board is not None:
+            state[:] = self.game.init(1, np.zeros(1, np.uint64), board)
+        for text in moves:
+            if state["done"][0]:
+                raise ValueError(f"move {text!r} comes after the end of the game")
+            action = np.array([self.game.string_to_action(text)])
+            player, masks = state["to_move"].copy(), history.before(state, FIRST) if history is not None else None
+            self.game.step(state, action)
+            if history is not None:
+                history.add(np.array([row]), action, player, masks)
+        if state["done"][0]:
+            raise ValueError("the game is over where it should start")
+
+    def deal(self, rows: Rows) -> None:
+        """The next games in these rows."""
+        as_bytes(self.states)[rows] = as_bytes(self._set_up([self._rngs[row] for row in rows.tolist()]))
+        self.illegal[rows] = False
+        if self.history is not None:
+            self.history.clear(rows)
+
+    def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
+        """One ply in every game that is not over; all or none, if an action is no integer in 0..A-1.
+
+        `masks` (N, A): an action outside them ends its game, at -1 for the player to move, 0 for the others; without
+        them it raises the game's ValueError.
+        """
+        self.started()
+        before = None if self.history is None else copy_states(self.states)
+        try:
+            self.game.step(self.states, actions)
+        except ValueError:
+            if masks is None or not self._forfeit(actions, masks):
+                raise
+            self.game.step(self.states, actions)
+        if before is not None:
+            played = np.flatnonzero(~before["done"] & ~self.illegal)
+            self.remember(played, before[played], np.asarray(actions)[played])
+
+    def remember(self, rows: Rows, before: States, actions: ArrayLike) -> None:
+        """`actions` (R,) were played in these rows, in the positions `before` (R,)."""
+        if self.history is not None:
+            masks = self.history.before(before, np.arange(len(rows)))
+            self.history.add(rows, np.asarray(actions), before["to_move"], masks)
+
+    def _forfeit(self, actions: ArrayLike, masks: NDArray[np.bool_]) -> bool:
+        """End the games whose action is illegal, unless some action is no action at all. Whether there were any."""
+        chosen, states = np.asarray(actions), self.states
+        if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
+            return False
+        live = np.flatnonzero(~states["done"])
+        if np.any((chosen[live] < 0) | (chosen[live] >= self.game.num_actions)):
+            return False
+        rows = live[~masks[live, chosen[live]]]
+        self.illegal[rows] = True
+        self.end(rows)
+        states["returns"][rows, states["to_move"][rows]] = -1
+        states["truncated"][rows] = True
+        return rows.size > 0
+
+    def end(self, rows: Rows) -> None:
+        """Nothing more is played in these."""
+        self.states["done"][rows] = True
+
+    def last_views(self, rows: Rows, players: Players) -> States:
+        """(R,) the games in these rows, which are over, as `players` (R,) see them last.
+
+        One that was cut off, by a limit of plies or an illegal action, is shown as if it went on and it were that
+        player's turn: like every observation of a game under way, so that a learner can estimate what it is worth.
+        """
+        states = take_rows(self.states, rows)
+        cut = states["truncated"].copy()
+        states["done"] &= ~cut
+        states["truncated"] = False
+        views = self.game.view(states, players)
+        views["to_move"][cut] = players[cut]
+        return views
+
+    def last_masks(self, rows: Rows, views: States) -> NDArray[np.bool_]:
+        """(R, A) the masks that go with `last_views`.
+
+        They are the legal actions where a limit of plies has cut a game off, and else all ones; under Curio's `*_total`
+        also where the player was not next, since the legal actions would reveal something.
+        """
+        masks = self.game.legal_action_mask(views)
+        masks[self.illegal[rows]] = True
+        masks[~masks.any(axis=1)] = True
+        return masks
+
+
+def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
+    """A board text, or a list of moves, for each of `count` games: one for all, or a list of one (or None) for each."""
+    single = given is None or isinstance(given, str if name == "board" else (list, tuple))
+    if single and (name == "board" or given is None or all(isinstance(text, str) for text in given)):
+        return [given] * count
+    kinds = (str,) if name == "board" else (list, tuple)
+    if not isinstance(given, (list, tuple)) or not all(one is None or isinstance(one, kinds) for one in given):
+        form = "a board text" if name == "board" else "a list of move texts"
+        raise ValueError(f"{name} is {given!r}: expected {form}, or a list of {count} such")
+    if len(given) != count:
+        raise ValueError(f"{name} has {len(given)} entries: expected {count}, one for each environment")
+    return given
+
+
+def _seeds(seed: Seed, count: int) -> Sequence[int | None]:
+    """As Gymnasium reads it: an integer is `[seed, seed + 1, ...]`."""
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, (int, np.integer)):
+        return [int(seed) + k for k in range(count)]
+    if not isinstance(seed, (list, tuple, np.ndarray)):
+        raise ValueError(f"seed is {seed!r}: expected an integer, or a list of {count}, one for each environment")
+    if len(seed) != count:
+        raise ValueError(f"seed has {len(seed)} entries: expected {count}, one for each environment")
+    return list(seed)

@@ -1,0 +1,58 @@
+"""Observations, masks and infos as torch tensors over the same memory, without a copy (extra `torch`).
+
+    envs = chameleon_v0.vector_env(1024, buffers="torch", copy=False, pin_memory=True)
+    planes, info = envs.reset(seed=7)                     # tensors; the next step overwrites them
+    on_gpu = planes.to("cuda", non_blocking=True)         # one asynchronous copy, from pinned memory
+
+A GPU that still reads a buffer must not see the next step: wait for the copy before `step`, or step two environments of
+half the games in turn, so that one plays while the other's observations are on their way (double buffering).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def import_torch() -> Any:
+    """PyTorch, or an ImportError that says how to get it."""
+    try:
+        import torch
+    except ImportError:
+        raise ImportError("buffers='torch' needs PyTorch: pip install 'pbm-envs[torch]'") from None
+    return torch
+
+
+def pinned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
+    """Zeros in page-locked memory, which a GPU copies by itself; ValueError where there is no GPU."""
+    torch = import_torch()
+    try:
+        memory = torch.zeros(shape, dtype=torch.int8, pin_memory=True)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"pin_memory is True, but memory cannot be pinned here ({reason}): expected a GPU") from error
+    array: NDArray[Any] = memory.numpy().view(dtype)
+    return array
+
+
+def as_tensors(value: Any) -> Any:
+    """Arrays as tensors over the same memory, also those in tuples, dicts and arrays of arrays."""
+    torch = import_torch()
+    if isinstance(value, np.ndarray):
+        if value.dtype != object:
+            return torch.from_numpy(value)
+        tensors = np.full(len(value), None, object)
+        for row, one in enumerate(value):
+            if one is not None:
+                tensors[row] = torch.from_numpy(one)
+        return tensors
+    if isinstance(value, dict):
+        return {name: as_tensors(one) for name, one in value.items()}
+    return tuple(as_tensors(one) for one in value) if isinstance(value, tuple) else value
+
+
+def as_array(actions: Any) -> Any:
+    """Actions that a network chose, from whatever device, as an array."""
+    return actions.detach().cpu().numpy() if hasattr(actions, "detach") else actions

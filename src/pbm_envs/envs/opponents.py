@@ -1,0 +1,318 @@
+"""The other seats, when games are played from one seat.
+
+An opponent is an agent, with `act(game, views, rng) -> actions` (views and actions (B,)); an agent with memory
+(`pbm_envs.envs.memory`); or what `pbm_agents.as_agent` makes an agent of: a name ("random", "mcts:simulations=50",
+"module:attribute"), a `Search`, a policy (a function of observations and masks), or a function like `act`. Given a
+list, or a mapping from names to opponents, one is drawn for each game. It plays all other seats of a game. All games
+that wait for the same opponent are put to it as one batch.
+
+`set_opponents(agents, weights=None)` of an environment exchanges them: every game that has begun is played to its end
+by the opponent it began with, and every later game draws from the new ones, in proportion to `weights`. Opponents are
+known by their names (those of a mapping; a text names itself; other agents have the name of their class, with a number
+behind it if that is taken) and numbered as they first appear: `info["opponent"]` is that number, for good, and
+`opponent_scores()[number]` is how the learner has done against it.
+
+Seats, draws and the opponents' random numbers follow from the seed of the first game that is given one, as one stream
+for all games: the same seeds give the same games, but against an opponent that plays at random a game is not the same
+beside others as alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.game import Game
+from ..core.state import as_bytes, copy_states, take_rows
+from ..core.streams import apart_from
+from ..core.types import Rng, States
+from .batch import GameBatch, Rows
+from .memory import AgentWithMemory, Ids, new_ids
+
+Act: TypeAlias = Callable[..., Any]
+Weights: TypeAlias = "Sequence[float] | Mapping[str, float] | NDArray[np.floating[Any]] | None"
+RANDOM = "random"
+"""A seat, drawn for each game."""
+ATTEMPTS = 100
+"""At a game in which the learner's turn comes."""
+RECENT = 100
+"""Games that `OpponentScore.recent` reaches back, more or less."""
+
+
+@dataclass
+class OpponentScore:
+    """How the learner has done against one opponent."""
+
+    name: str
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+    points: float = 0.0
+    """A win is 1; a draw 1/2, among three 1/3."""
+    recent: float = 0.5
+    """The mean score of a game, in which the last hundred games count most: what a league chooses by."""
+
+    @property
+    def score(self) -> float:
+        """Points a game; 1/2 before the first."""
+        return self.points / self.games if self.games else 0.5
+
+    def add(self, points: float) -> None:
+        """One more game, with so many points for the learner."""
+        self.games += 1
+        self.points += points
+        self.wins += points == 1
+        self.losses += points == 0
+        self.draws += 0 < points < 1
+        self.recent += (points - self.recent) / min(self.games, RECENT)
+
+
+@dataclass
+class Opponent:
+    """One that is drawn for games, or that still plays some."""
+
+    number: int
+    given: Any
+    """The agent, or its name."""
+    agent: Any
+    act: Act
+
+    def begin(self, game: Game, ids: Ids) -> None:
+        if isinstance(self.agent, AgentWithMemory):
+            self.agent.begin_games(game, ids)
+
+    def end(self, ids: Ids) -> None:
+        if isinstance(self.agent, AgentWithMemory):
+            self.agent.end_games(ids)
+
+    def answer(self, game: Game, views: States, rng: Rng, ids: Ids) -> Any:
+        if isinstance(self.agent, AgentWithMemory):
+            return self.act(game, views, rng, ids)
+        return self.act(game, views, rng)
+
+
+@final
+class Opponents:
+    """The other seats of `games`. `seats` (N,) are the learner's."""
+
+    def __init__(self, games: GameBatch, agents: Any, seat: int | str) -> None:
+        players, count = games.game.num_players, len(games.states)
+        if seat != RANDOM and (isinstance(seat, (bool, str)) or seat not in range(players)):
+            known = ", ".join(map(str, range(players)))
+            raise ValueError(f"seat is {seat!r}: expected {known} or {RANDOM!r}")
+        self._games = games
+        self._seat = seat
+        self._rng = np.random.default_rng()
+        self._known: list[Opponent] = []
+        """Those to be drawn from, and those that still play."""
+        self._drawn: list[Opponent] = []
+        self._chances: NDArray[np.float64] | None = None
+        self._watched: tuple[Any, int] | None = None
+        """The list or mapping that was given, and its length then."""
+        self.scores: list[OpponentScore] = []
+        """By number."""
+        self.seats = np.zeros(count, np.int8)
+        self._who = np.zeros(count, np.int64)
+        """Places in `_known`."""
+        self._ids = np.zeros((count, players), np.int64)
+        """What agents with memory know each seat of each game by."""
+        self._begun = np.zeros(count, np.bool_)
+        self.set(agents)
+
+    def set(self, agents: Any, weights: Weights = None) -> None:
+        """Draw from these in every game that begins from now on; ValueError, and nothing is changed, if some are none.
+
+        Args:
+            agents: one opponent, a list, or a mapping from names to opponents.
+            weights: how often each is drawn, in proportion: one number for each, or a mapping from names (0 where
+                missing); None for all the same.
+        """
+        named = self._named(agents)
+        chances = _chances(weights, list(named))
+        numbers = {score.name: number for number, score in enumerate(self.scores)}
+        before = {one.number: one for one in self._drawn}
+        drawn = []
+        for name, agent in named.items():
+            number = numbers.setdefault(name, len(numbers))
+            same = before.get(number)
+            keeps = same is not None and (same.given is agent or (isinstance(agent, str) and same.given == agent))
+            drawn.append(same if same is not None and keeps else Opponent(number, agent, *_agent(agent)))
+        self.scores += [OpponentScore(name) for name in list(numbers)[len(self.scores) :]]
+        self._drawn, self._chances = drawn, chances
+        self._watched = (agents, len(agents)) if isinstance(agents, (list, dict)) else None
+        playing = [self._known[k] for k in np.unique(self._who[self._begun]).tolist()]
+        known = drawn + [one for one in playing if not any(one is other for other in drawn)]
+        places = {id(one): place for place, one in enumerate(known)}
+        self._who = np.array([places.get(id(one), 0) for one in self._known] or [0])[self._who]
+        self._known = known
+
+    def info(self) -> dict[str, NDArray[Any]]:
+        numbers = np.array([one.number for one in self._known])
+        return {"seat": self.seats.copy(), "opponent": numbers[self._who]}
+
+    def assign_seats(self, rows: Rows, seeded: Sequence[Rng] = (), *, explicit_start: bool = False) -> None:
+        """Draw seats and opponents for games that have just started, and play until it is the learner's turn.
+
+        `seeded`: the streams of games that were given a seed; everything random from here on follows from the first. A
+        game that is over before the learner's turn is dealt again; if its start was `explicit_start` for, ValueError.
+        """
+        self._warn_of_changes()
+        if seeded:
+            self._rng = apart_from(seeded[0], "opponents")
+        states, players = self._games.states, self._games.game.num_players
+        for _ in range(ATTEMPTS):
+            self.end(rows)
+            drawn = self._rng.integers(players, size=len(rows))
+            self.seats[rows] = drawn if self._seat == RANDOM else self._seat
+            if self._chances is None:
+                self._who[rows] = self._rng.integers(len(self._drawn), size=len(rows))
+            else:
+                self._who[rows] = self._rng.choice(len(self._drawn), size=len(rows), p=self._chances)
+            self._begin(rows)
+            self.play_opponents()
+            rows = rows[states["done"][rows]]
+            if not rows.size:
+                return
+            if explicit_start:
+                raise ValueError(f"environment {rows[0]}: the game ends before player_{self.seats[rows[0]]} has a turn")
+            self._games.deal(rows)
+        raise RuntimeError(f"{ATTEMPTS} games have ended before the turn of the seat {self._seat!r}")
+
+    def play_opponents(self) -> None:
+        """Play until every game is over or at the learner's turn."""
+        game, states = self._games.game, self._games.states
+        while True:
+            resigned = ~states["done"] & (states["returns"][np.arange(len(states)), self.seats] != 0)
+            if resigned.any():
+                self._games.end(np.flatnonzero(resigned))  # A2: with three, the others could go on
+            theirs = np.flatnonzero(~states["done"] & (states["to_move"] != self.seats))
+            if not theirs.size:
+                return
+            for k, one in enumerate(self._known):
+                rows = theirs[self._who[theirs] == k]
+                if not rows.size:
+                    continue
+                batch = take_rows(states, rows)
+                players = batch["to_move"].copy()
+                before = batch if self._games.history is None else copy_states(batch)
+                actions = one.answer(game, game.view(batch, players), self._rng, self._ids[rows, players])
+                try:
+                    game.step(batch, actions)
+                except ValueError as error:
+                    raise ValueError(f"the opponent {one.given!r} has failed: {error}") from error
+                as_bytes(states)[rows] = as_bytes(batch)
+                self._games.remember(rows, before, actions)
+
+    def points(self) -> NDArray[np.float32]:
+        """(N,) the learner's score in games that are over: 1 and 0, or equal parts for those who draw."""
+        returns = self._games.states["returns"]
+        best = returns == returns.max(axis=1, keepdims=True)
+        return (best[np.arange(len(best)), self.seats] / best.sum(axis=1)).astype(np.float32)
+
+    def count(self, rows: Rows) -> None:
+        """These games have just ended: their results go to the scores."""
+        for place, points in zip(self._who[rows].tolist(), self.points()[rows].tolist(), strict=True):
+            self.scores[self._known[place].number].add(points)
+        self.end(rows)
+
+    def end(self, rows: Rows) -> None:
+        """Nothing more is asked about the games in these rows."""
+        rows = rows[self._begun[rows]]
+        self._begun[rows] = False
+        for one, its_rows in self._by_opponent(rows):
+            one.end(self._their_ids(its_rows))
+
+    def _begin(self, rows: Rows) -> None:
+        """Tell the opponents of games that have just started."""
+        self._begun[rows] = True
+        self._ids[rows] = new_ids(rows.size * self._ids.shape[1]).reshape(-1, self._ids.shape[1])
+        for one, its_rows in self._by_opponent(rows):
+            one.begin(self._games.game, self._their_ids(its_rows))
+
+    def _by_opponent(self, rows: Rows) -> Iterator[tuple[Opponent, Rows]]:
+        for place, one in enumerate(self._known):
+            if (its_rows := rows[self._who[rows] == place]).size:
+                yield one, its_rows
+
+    def _their_ids(self, rows: Rows) -> Ids:
+        """Of all seats but the learner's."""
+        theirs = np.arange(self._ids.shape[1]) != self.seats[rows, None]
+        return self._ids[rows][theirs]
+
+    def _named(self, agents: Any) -> dict[str, Any]:
+        """Opponents by name."""
+        if isinstance(agents, Mapping):
+            if not agents or not all(isinstance(name, str) for name in agents):
+                raise ValueError(f"opponents are {agents!r}: expected a mapping from names to at least one agent")
+            return dict(agents)
+        listed = list(agents) if isinstance(agents, (list, tuple)) else [agents]
+        if not listed:
+            raise ValueError("opponent is an empty list: expected at least one")
+        known = {id(one.given): self.scores[one.number].name for one in self._known}
+        taken, named = {score.name for score in self.scores}, dict[str, Any]()
+        for agent in listed:
+            name = agent if isinstance(agent, str) else known.get(id(agent), "")
+            if not name or name in named:
+                kind = name or getattr(agent, "__name__", type(agent).__name__)
+                name, k = kind, 2
+                while name in named or (name in taken and not isinstance(agent, str)):
+                    name, k = f"{kind} {k}", k + 1
+            named[name] = agent
+        return named
+
+    def _warn_of_changes(self) -> None:
+        """Whoever appends to the list that was given expects the new opponent to play."""
+        if self._watched is not None and len(self._watched[0]) != self._watched[1]:
+            warnings.warn(
+                f"the opponents that were given have become {len(self._watched[0])}, but those drawn from are still "
+                f"the {self._watched[1]} of before: call set_opponents() with them",
+                stacklevel=2,
+            )
+            self._watched = None
+
+
+def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | None:
+    """(K,) probabilities."""
+    if weights is None:
+        return None
+    if isinstance(weights, Mapping):
+        if unknown := set(weights) - set(names):
+            raise ValueError(f"weights name {sorted(unknown)}: expected some of {list(names)}")
+        weights = [weights.get(name, 0.0) for name in names]
+    numbers = np.asarray(weights, np.float64)
+    if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
+        raise ValueError(f"weights are {weights!r}: expected {len(names)} numbers from 0 up, not all 0")
+    return numbers / numbers.sum()
+
+
+def opponent_act(opponent: Any) -> Act:
+    """What an opponent, given by name or not, does in a batch of games: see the head of this module."""
+    return _agent(opponent)[1]
+
+
+def _agent(opponent: Any) -> tuple[Any, Act]:
+    """The agent, and what it is asked by."""
+    if not isinstance(opponent, type) and callable(getattr(opponent, "act", None)):
+        return opponent, opponent.act
+    try:
+        agents = importlib.import_module("pbm_agents")  # lazily: pbm_envs does not depend on pbm_agents
+    except ModuleNotFoundError as error:
+        raise ValueError(f"opponent is {opponent!r}, but there is no pbm_agents ({error}): give an agent") from error
+    if isinstance(opponent, str):
+        agent = agents.make_agent(opponent)
+    else:
+        try:
+            agent = agents.as_agent(opponent)
+        except ValueError:
+            raise ValueError(
+                f"opponent is {opponent!r}: expected the name of an agent, an agent with act(game, views, rng), such a "
+                "function, a Search, a policy, or a list of these"
+            ) from None
+    return agent, agent.act

@@ -1,0 +1,173 @@
+"""The single-agent environment of every game: one seat against an opponent, by Gymnasium's Env contract.
+
+    env = gymnasium.make("pbm/Curio-v0", opponent="mcts:simulations=50", seat="random")
+    planes, info = env.reset(seed=7)
+    planes, reward, terminated, truncated, info = env.step(action)
+
+The opponent (`pbm_envs.envs.opponents`; "random" by default) has moved when `reset` and `step` return. Observations
+(rows, cols, planes) int8 are what the seat can know; rewards are the seat's: +1, 0 or -1 at the end. `info` has
+`action_mask` (A,) int8, all ones after the end; `seat`; `opponent`, which one of several it is; and `score`, of a game
+that has ended: 1, 0, or 1/2 (of three players 1/3) for a draw. `action_masks()` gives the mask as bool, as
+sb3-contrib's MaskablePPO expects. `reset(options=...)`: "board" and "moves" as in the AEC environment, whose set-ups
+these are for the same seed. Where a limit of plies cuts a game off (`truncated`), the last
+observation and mask are those of a turn of the learner's, so that a learner can estimate what they are worth.
+
+`set_opponents(agents, weights=None)` exchanges the opponents from the next game on. An attribute that does not exist
+cannot be set.
+
+This is a vector environment of one game. Many at once, which is much faster: `vector_env(N, opponent=...)`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, final
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from ..core.game import Game
+from ..core.types import Planes, States
+from ..render.modes import MODES, Frame, Renderer
+from .attributes import NoNewAttributes
+from .opponents import RANDOM, OpponentScore, Weights
+from .vector import BoardGameVectorEnv, IllegalAction, observation_space
+
+SHOWN = ("action_mask", "seat", "opponent", "history", "history_players", "mask_history")
+NOT_GIVEN = Enum("NOT_GIVEN", "NOT_GIVEN").NOT_GIVEN  # type: ignore[attr-defined]
+"""No opponent was named: random play, unless that would change the task."""
+
+
+@final
+class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
+    """One game of `game` at a time."""
+
+    _instead = BoardGameVectorEnv._instead
+    metadata = {"render_modes": list(MODES), "render_fps": 2}
+
+    def __init__(
+        self,
+        game: Game,
+        opponent: Any = NOT_GIVEN,
+        seat: int | str = RANDOM,
+        *,
+        illegal_action: IllegalAction = "terminate",
+        history: int = 0,
+        render_mode: str | None = None,
+        render_size: int = 480,
+        render_theme: str = "light",
+    ) -> None:
+        """Make an environment; `reset` starts a game.
+
+        Args:
+            game: The rules.
+            opponent: One opponent or several (`pbm_envs.envs.opponents`); "random" if not given.
+            seat: The learner's seat, or "random" to draw it for each game.
+            illegal_action: "terminate" ends the game, at -1; "raise" raises ValueError and changes nothing.
+            history: How many moves the infos go back, as in the vector environment.
+            render_mode: None, "ansi", "rgb_array" or "human"; the seat's view is drawn.
+            render_size: Pixels of the longer side.
+            render_theme: "light" or "dark".
+
+        Raises:
+            ValueError: If a setting is wrong.
+            ImportError: If the render mode needs a library that is missing.
+        """
+        if opponent is NOT_GIVEN:
+            refuse_vectorization(game)
+            opponent = "random"
+        if opponent is None:
+            raise ValueError("opponent is None: expected one; both sides are played in the vector environment")
+        self.game = game
+        self.render_mode = render_mode
+        self._renderer = Renderer(game.name, render_mode, MODES, render_size, render_theme)
+        self.observation_space = observation_space(game)
+        self.action_space = spaces.Discrete(game.num_actions)
+        self._one = BoardGameVectorEnv(
+            game,
+            1,
+            opponent=opponent,
+            seat=seat,
+            autoreset_mode=AutoresetMode.DISABLED,
+            illegal_action=illegal_action,
+            history=history,
+        )
+        self._seal()
+
+    def set_opponents(self, agents: Any, weights: Weights = None) -> None:
+        """As in the vector environment: draw the opponents of all later games from these."""
+        self._one.set_opponents(agents, weights)
+
+    def opponent_scores(self) -> tuple[OpponentScore, ...]:
+        """How the learner has done against each opponent, by the numbers of `info["opponent"]`; copies."""
+        return self._one.opponent_scores()
+
+    @property
+    def states(self) -> States:
+        """(1,) the full state, secrets included."""
+        return self._one.states
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[Planes, dict[str, Any]]:
+        """Start a game; without a seed, the one that follows from the last seed."""
+        super().reset(seed=seed)
+        options = dict(options or {})
+        if "reset_mask" in options:
+            raise ValueError("reset was given the option 'reset_mask': expected 'board' and 'moves'")
+        planes, info = self._one.reset(seed=seed, options=options)
+        if self.render_mode == "human":
+            self.render()
+        return planes[0], _first(info)
+
+    def step(self, action: np.int64 | int) -> tuple[Planes, float, bool, bool, dict[str, Any]]:
+        planes, reward, terminated, truncated, info = self._one.step(np.asarray(action).reshape(1))
+        if self.render_mode == "human":
+            self.render()
+        return planes[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(A,) the legal actions."""
+        return self._one.action_masks()[0]
+
+    def render(self) -> Frame | None:
+        """The position as the seat sees it: a text or an (H, W, 3) uint8 array; None from a window."""
+        if self.render_mode is None:
+            return None
+        return self._renderer.draw(next(iter(self._one.scenes())), pause=1 / self.metadata["render_fps"])
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.close()
+
+
+def refuse_vectorization(game: Game) -> None:
+    """Raise ValueError if Gymnasium is about to make its own vector environment of games without a given opponent.
+
+    That would be one seat against random play, another task than that of `make_vec` without a `vectorization_mode`,
+    which is self-play.
+
+    Gymnasium does not say what it makes an environment for, so this looks who is calling.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "create_single_env" and frame.f_globals["__name__"] == "gymnasium.envs.registration":
+            name = f"pbm/{type(game).__name__}-v0"
+            raise ValueError(
+                f"make_vec({name!r}, vectorization_mode=...) was given no opponent: expected make_vec({name!r}, "
+                "num_envs=...) without a vectorization_mode, which is self-play in one fast batch; or beside it "
+                "opponent='random' (or another), which is one seat of each game"
+            )
+        frame = frame.f_back
+
+
+def _first(info: dict[str, Any]) -> dict[str, Any]:
+    """NumPy's arrays and scalars, the same keys in every step: TorchRL reads no other infos."""
+    score = info["final_info"]["score"][0] if "final_info" in info else np.float32(0)
+    names = [name for name in SHOWN if name in info]
+    return {name: info[name][0] for name in names} | {"score": score}

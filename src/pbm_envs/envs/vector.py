@@ -1,0 +1,330 @@
+"""The vector environment of every game: a batch of N games, by Gymnasium's VectorEnv contract.
+
+    envs = chameleon_v0.vector_env(1024)        # or gymnasium.make_vec("pbm/Chameleon-v0", num_envs=1024)
+    planes, info = envs.reset(seed=7)
+    planes, reward, terminated, truncated, info = envs.step(actions)
+
+Self-play: each action is that of the player to move, and what is shown is what the next player to move can know. With
+an `opponent` (`pbm_envs.envs.opponents`) each game is that of one seat, and the opponent has moved when `step` returns.
+
+| | shape | |
+|---|---|---|
+| observations | (N, rows, cols, planes) int8 | view of the player to move (of the seat), `game.planes` |
+| reward | (N,) float32 | of the player who just acted (of the seat) |
+| `info["action_mask"]` | (N, A) int8 | never all zeros: all ones where a game is over and not yet reset |
+| `info["to_move"]` | (N,) int8 | who acts next |
+| `info["rewards"]` | (N, P) float32 | of all players, of this step |
+| `info["seat"]`, `info["opponent"]` | (N,) | with an opponent: the learner's seat, which of the opponents |
+| `info["history"]`, `info["history_players"]` | (N, k) | with `history=k`: the last moves, newest first; who played |
+| `info["mask_history"]` | (N, k, A) int8 | there, under Curio's `*_total`: the player's masks at their last k turns |
+| `info["final_obs"]` | (N,) object | SAME_STEP, where games ended: the last observation, else None |
+| `info["final_info"]` | dict | where games have just ended: `action_mask`, `returns` (N, P), `plies`, `to_move` (N,) |
+| | | with an opponent: `seat`, `opponent`, and the learner's `score`, 1, 0 or a part for a draw |
+
+The last observation of a game that a limit of plies cuts off (`truncated` and not `terminated`) looks like every other:
+that of the player who would be next to move, or of the seat as at its turn; `final_info["action_mask"]` is the mask
+that goes with it, so a learner can estimate what the position is worth. A game that has really ended has a mask of
+ones.
+
+Every key k comes with `_k` (N,) bool, which rows it is for. Row i plays the game that the AEC environment plays with
+the same seed and actions; seed s stands for s, s + 1, ... . `reset(options=...)`: "board" and "moves" as there, one for
+all or a list of one for each (None: the game's own start), for these games, not for those that follow; "reset_mask"
+(N,) bool, which games.
+
+Autoreset: SAME_STEP (default) shows the next game's first observation in the step that ends a game; in NEXT_STEP the
+action after the end is ignored and starts a game; in DISABLED games that are over stay as they are until reset.
+Gymnasium's own wrappers of observations refuse SAME_STEP.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, final
+from weakref import WeakSet
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from ..core.checks import check_flag, check_range
+from ..core.game import Game
+from ..core.state import as_bytes
+from ..core.types import Planes, States
+from ..render import Scene
+from ..render.modes import Frame, Renderer
+from .attributes import NoNewAttributes
+from .batch import GameBatch, Rows, Seed
+from .buffers import as_array, as_tensors, import_torch, pinned
+from .opponents import RANDOM, Opponents, OpponentScore, Weights
+
+Bools: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float32]
+IllegalAction: TypeAlias = Literal["terminate", "raise"]
+RENDER_MODES = ["ansi", "rgb_array"]
+_with_pools: WeakSet[BoardGameVectorEnv] = WeakSet()
+"""Environments whose threads a child process would wait for in vain: threads do not survive a fork."""
+
+
+def _forget_pools() -> None:
+    for envs in list(_with_pools):
+        envs._pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools)
+
+
+@final
+class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[Any]]):
+    """`num_envs` games of `game`."""
+
+    _instead = dict.fromkeys(("opponent", "opponents", "league", "weights"), "call set_opponents(agents, weights)")
+    _pool: ThreadPoolExecutor | None = None
+    """Made by the first step that needs it. (Gymnasium closes even what wrong settings have kept from being made.)"""
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int,
+        *,
+        opponent: Any = None,
+        seat: int | str = RANDOM,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        illegal_action: IllegalAction = "terminate",
+        copy: bool = True,
+        threads: int = 1,
+        history: int = 0,
+        buffers: Literal["numpy", "torch"] = "numpy",
+        pin_memory: bool = False,
+        render_mode: str | None = None,
+        render_size: int = 480,
+        render_theme: str = "light",
+    ) -> None:
+        """`opponent`, `seat`: see `pbm_envs.envs.opponents`; None for self-play. `set_opponents` exchanges them later.
+
+        `illegal_action`: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
+        truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
+        `copy`: if False, observations and masks are always the same two arrays, which the next call overwrites and
+        nobody else may write to. `threads` write observations and masks side by side, which pays from about 16384 games
+        on (in Curio 1024). `history`: moves that the infos go back (`pbm_envs.envs.history`). `buffers`: "torch" gives
+        tensors over the same memory; with `copy=False` also pinned, if `pin_memory` (`pbm_envs.envs.buffers`).
+        `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on the longer side; extra
+        `render`); `render_theme`: "light" or "dark".
+        """
+        check_range("num_envs", num_envs, 1, 2**31)
+        check_flag("copy", copy)
+        check_range("threads", threads, 1, 1024)
+        check_range("history", history, 0, game.max_plies)
+        check_flag("pin_memory", pin_memory)
+        if buffers not in ("numpy", "torch"):
+            raise ValueError(f"buffers is {buffers!r}: expected 'numpy' or 'torch'")
+        if pin_memory and (copy or buffers == "numpy"):
+            raise ValueError("pin_memory is True: expected buffers='torch' and copy=False beside it")
+        if buffers == "torch":
+            import_torch()
+        if illegal_action not in ("terminate", "raise"):
+            raise ValueError(f"illegal_action is {illegal_action!r}: expected 'terminate' or 'raise'")
+        self._renderer = Renderer(game.name, render_mode, RENDER_MODES, render_size, render_theme)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
+        self.metadata = {"render_modes": RENDER_MODES, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = render_mode
+        self.game = game
+        self.num_envs = num_envs
+        self.single_observation_space = observation_space(game)
+        self.single_action_space = spaces.Discrete(game.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._games = GameBatch(game, num_envs, history)
+        self._opponents = None if opponent is None else Opponents(self._games, opponent, seat)
+        self._raises = illegal_action == "raise"
+        self._copy = copy
+        self._rows = np.arange(num_envs)
+        cuts = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
+        self._parts = [slice(a, b) for a, b in pairwise(cuts)]
+        self._views = np.empty(num_envs, game.dtype)
+        self._tensors = buffers == "torch"
+        zeros = pinned if pin_memory else np.zeros
+        self._planes = zeros((num_envs, *game.observation_shape), np.int8)
+        self._masks = zeros((num_envs, game.num_actions), np.bool_)
+        self._seal()
+
+    def set_opponents(self, agents: Any, weights: Weights = None) -> None:
+        """Draw the opponents of all games that begin from now on from these.
+
+        Games under way are played to their end by those they began with.
+
+        Args:
+            agents: one opponent (`pbm_envs.envs.opponents`), a list, or a mapping from names to opponents.
+            weights: how often each is drawn, in proportion: numbers, one for each, or a mapping from names; None for
+                all the same.
+
+        Raises:
+            ValueError: if one is no opponent, or the environment plays both sides; nothing is changed.
+        """
+        if self._opponents is None:
+            raise ValueError("this environment plays all seats: make it with opponent=... to have opponents")
+        self._opponents.set(agents, weights)
+
+    def opponent_scores(self) -> tuple[OpponentScore, ...]:
+        """How the learner has done against each opponent, by the numbers of `info["opponent"]`; copies."""
+        return () if self._opponents is None else tuple(map(replace, self._opponents.scores))
+
+    @property
+    def states(self) -> States:
+        """(N,) the full states, secrets included; of games that are over until the next one has started."""
+        return self._games.states
+
+    def reset(self, *, seed: Seed = None, options: Mapping[str, Any] | None = None) -> tuple[Planes, dict[str, Any]]:
+        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        rows, seeded = self._games.reset(seed, options)
+        if self._opponents is not None:
+            self._opponents.assign_seats(
+                rows, seeded, explicit_start=bool(options and {"board", "moves"} & set(options))
+            )
+        shown = self._observe_games(), self._info({"rewards": np.zeros_like(self.states["returns"])})
+        return as_tensors(shown) if self._tensors else shown
+
+    def step(self, actions: ArrayLike) -> tuple[Planes, Floats, Bools, Bools, dict[str, Any]]:
+        games, states = self._games, self.states
+        actions = as_array(actions)
+        over_before = states["done"].copy()
+        waiting = np.flatnonzero(states["done"]) if self.autoreset_mode is AutoresetMode.NEXT_STEP else self._rows[:0]
+        players, before = self._players().copy(), states["returns"].copy()
+        games.play(actions, None if self._raises else self._masks)
+        if self._opponents is not None:
+            self._opponents.play_opponents()
+        ended = np.flatnonzero(states["done"] & ~over_before)
+        rewards = states["returns"] - before
+        if waiting.size:
+            self._next_games(waiting)
+        over = states["done"].copy()
+        truncated = states["truncated"] & over
+        terminated = over & (~truncated | games.illegal)
+        if self._opponents is not None:
+            truncated &= ~games.illegal
+        info: dict[str, Any] = {"rewards": rewards}
+        if ended.size:
+            info |= self._final(ended)
+            if self._opponents is not None:
+                self._opponents.count(ended)
+            if self.autoreset_mode is AutoresetMode.SAME_STEP:
+                self._next_games(ended)
+        shown = self._observe_games(), rewards[self._rows, players], terminated, truncated, self._info(info)
+        return as_tensors(shown) if self._tensors else shown
+
+    def action_masks(self) -> Bools:
+        """(N, A) bool, `info["action_mask"]` as sb3-contrib expects it."""
+        self._games.started()
+        return self._masks.copy()
+
+    def render(self) -> tuple[Frame, ...] | None:
+        """A text or an (H, W, 3) uint8 array for each game, as the player to move (the seat) sees it.
+
+        None without a render mode.
+        """
+        if self.render_mode is None:
+            return None
+        return tuple(self._renderer.frame(scene) for scene in self.scenes())
+
+    def scenes(self) -> Iterator[Scene]:
+        """The picture of each game."""
+        self._games.started()
+        return (self.game.scene(view) for view in self.game.view(self.states, self._players()))
+
+    def close_extras(self, **_: Any) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_pool": None}
+
+    def _players(self) -> NDArray[np.int8]:
+        """(N,) the player whose view of each game is drawn: the one who acts in it."""
+        return self.states["to_move"] if self._opponents is None else self._opponents.seats
+
+    def _next_games(self, rows: Rows) -> None:
+        self._games.deal(rows)
+        if self._opponents is not None:
+            self._opponents.assign_seats(rows)
+
+    def _observe_games(self) -> Planes:
+        planes = np.empty_like(self._planes) if self._copy else self._planes
+        first, *others = self._parts
+        if others and self._pool is None:
+            self._pool = ThreadPoolExecutor(len(others))
+            _with_pools.add(self)
+        waiting = [self._pool.submit(self._observe_rows, part, planes) for part in others] if self._pool else []
+        self._observe_rows(first, planes)
+        for part in waiting:
+            part.result()
+        return planes
+
+    def _observe_rows(self, part: slice, planes: Planes) -> None:
+        game, states, views, masks = self.game, self.states[part], self._views[part], self._masks[part]
+        players = self._players()[part]
+        game.view(states, players, out=views)
+        over = np.flatnonzero(states["done"])
+        if over.size:
+            rows = self._rows[part][over]
+            last = self._games.last_views(rows, players[over])
+            as_bytes(views)[over] = as_bytes(last)
+        game.observe(views, out=planes[part])
+        game.legal_action_mask(views, out=masks)
+        if over.size:
+            masks[over] = self._games.last_masks(rows, last)
+
+    def _info(self, info: dict[str, Any]) -> dict[str, Any]:
+        masks = self._masks.view(np.int8)
+        now = {"action_mask": masks.copy() if self._copy else masks, "to_move": self.states["to_move"].copy()}
+        if self._opponents is not None:
+            now |= self._opponents.info()
+        if self._games.history is not None:
+            now |= self._games.history.info(self._players())
+        now["rewards"] = info.pop("rewards")
+        return now | {f"_{key}": np.ones(self.num_envs, np.bool_) for key in now} | info
+
+    def _final(self, rows: Rows) -> dict[str, Any]:
+        """What is known of games that have just ended."""
+        ended = np.zeros(self.num_envs, np.bool_)
+        ended[rows] = True
+        views = self._games.last_views(rows, self._players()[rows])
+        masks = np.ones((self.num_envs, self.game.num_actions), np.int8)
+        masks[rows] = self._games.last_masks(rows, views)
+        facts = {
+            "action_mask": masks,
+            "returns": self.states["returns"].copy(),
+            "plies": self.states["ply"].copy(),
+            "to_move": self.states["to_move"].copy(),
+        }
+        if self._opponents is not None:
+            facts |= {**self._opponents.info(), "score": self._opponents.points()}
+        if self._games.history is not None:
+            facts |= self._games.history.info(self._players())
+        facts |= {f"_{key}": ended.copy() for key in facts}
+        final = {"final_info": facts, "_final_info": ended}
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            return final
+        observations = np.full(self.num_envs, None, object)
+        for row, planes in zip(rows.tolist(), self.game.observe(views), strict=True):
+            observations[row] = planes.copy()
+        return {"final_obs": observations, "_final_obs": ended.copy()} | final
+
+
+def observation_space(game: Game) -> spaces.Space[Any]:
+    return spaces.Box(0, 127, game.observation_shape, np.int8)
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    if isinstance(mode, str) and mode in {known.value for known in AutoresetMode}:
+        return AutoresetMode(mode)
+    if not isinstance(mode, AutoresetMode):
+        known = [known.value for known in AutoresetMode]
+        raise ValueError(f"autoreset_mode is {mode!r}: expected an AutoresetMode or one of {known}")
+    return mode

@@ -1,0 +1,152 @@
+"""Chameleon by one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.boards import rhombus
+from ...core.checks import check_flag, check_range
+from ...core.game import Game
+from ...core.scene import Heat, Scene
+from ...core.state import EMPTY
+from ...core.symmetry import Symmetry, permutation
+from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.wording import Wording
+from ..chains import around, stone_words, transform_chains
+from . import wording as words
+from .rules import LETTERS, O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
+from .scene import draw
+from .view import O_PLANE, PLANES, VERT_PLANE, X_PLANE, empty_cells, observe_batch
+
+EXCHANGED_SIDES = {
+    "I join top and bottom": "I join left and right",
+    "I join left and right": "I join top and bottom",
+}
+EXCHANGED_LETTERS = {"x": "o", "o": "x"}
+
+
+@final
+class Chameleon(Game):
+    """Hex where both players may place either letter: join your two edges by a chain of one letter (H1 to H5).
+
+    A game of perfect information for two, Vert (`player_0` at the start) and Horz. The rules in full are the page of
+    `pbm_envs.chameleon_v0`.
+
+    >>> game = Chameleon(size=3)
+    >>> states = game.init(1, np.random.default_rng(7))
+    >>> game.step(states, [game.string_to_action("b2x")])
+    >>> game.status(states)
+    'ply 1, last move b2x - player_1 (Horz) to move'
+
+    Actions: `2 * cell + letter` (x = 0, o = 1; cells row by row from a1), then `swap` with the swap rule, then
+    `resign` where allowed.
+    """
+
+    name = "chameleon"
+    moves_player_independent = True
+    configurations = ({"size": 3}, {}, {"size": 5, "swap_rule": False, "allow_resign": True})
+
+    def __init__(self, *, size: int = 11, swap_rule: bool = True, allow_resign: bool = False) -> None:
+        """The rules with these options.
+
+        Args:
+            size: Cells a side, 3 to 26 (H1).
+            swap_rule: The second ply can be `swap`, which exchanges the players' sides (H4).
+            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
+
+        Raises:
+            ValueError: For a value that is not allowed; it says which are.
+        """
+        check_range("size", size, 3, 26)
+        check_flag("swap_rule", swap_rule)
+        check_flag("allow_resign", allow_resign)
+        board = rhombus(int(size))
+        moves = [f"{cell}{letter}" for cell in board.names for letter in "xo"]
+        super().__init__(
+            options={"size": int(size), "swap_rule": bool(swap_rule), "allow_resign": bool(allow_resign)},
+            board=board,
+            dtype=chameleon_dtype(board.size),
+            planes=PLANES,
+            moves=moves + ["swap"] * swap_rule,
+            form="a cell and a letter such as 'c2x'" + " or 'swap'" * swap_rule,
+            max_plies=board.size + swap_rule,
+        )
+        self._swap_rule = bool(swap_rule)
+        self._around = around(board)
+        self._words = stone_words(empty_cells(), (X_PLANE, O_PLANE))
+
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
+            raise ValueError(
+                f"board is {board!r}: expected the empty board or none, since positions are given as moves"
+            )
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self._swap_rule, self.resign_action)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        observe_batch(views, out, self._words, self._swap_rule)
+
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        transform_chains(states, self.board, symmetry.cells, symmetry.marks)
+        if symmetry.planes[VERT_PLANE] != VERT_PLANE:  # mirrored: who joined top and bottom joins left and right
+            states["vert"] = 1 - states["vert"]
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """Half a turn; the mirror that exchanges the players' edges; x for o."""
+        places = self.board.places
+        last = self.board.shape[0] - 1
+        words = np.arange(2 * self.board.size, self.num_actions)
+        for mirrored, turned, exchanged in product((False, True), repeat=3):
+            move = {(row, col): (col, row) if mirrored else (row, col) for row, col in places}
+            if turned:
+                move = {place: (last - row, last - col) for place, (row, col) in move.items()}
+            cells = permutation(move, places)
+            letters = [1, 0] if exchanged else [0, 1]
+            yield Symmetry(
+                name=" and ".join(
+                    name for name, here in (("mirror", mirrored), ("half turn", turned), ("x for o", exchanged)) if here
+                )
+                or "identity",
+                cells=cells,
+                actions=np.concatenate([(2 * cells[:, None] + letters).ravel(), words]),
+                planes=permutation(
+                    (EXCHANGED_SIDES if mirrored else {}) | (EXCHANGED_LETTERS if exchanged else {}), PLANES
+                ),
+                marks=(EMPTY, O, X) if exchanged else (EMPTY, X, O),
+                players=(0, 1),
+            )
+
+    def _rows(self, stones: NDArray[np.int8]) -> str:
+        return "/".join("".join(LETTERS[stone] for stone in row) for row in stones.reshape(self.board.shape))
+
+    def _board_to_string(self, state: Record) -> str:
+        return self._rows(state["stones"])
+
+    def role(self, view: Record, player: int) -> str:
+        return "Vert" if view["vert"] == player else "Horz"
+
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return (action >> 1,) if action < 2 * self.board.size else ()
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)
+
+    @cached_property
+    def wording(self) -> Wording:
+        return words.wording(self)
+
+    def cell_texts(self, view: Record) -> tuple[str, ...]:
+        return words.cell_texts(view)

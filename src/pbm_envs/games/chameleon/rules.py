@@ -1,0 +1,149 @@
+"""The rules of Chameleon as kernels (H1 to H5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
+from ...core.kernels import kernel
+from ...core.randomness import draw
+from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
+from ...core.types import Ints, Mask, Record, Seeds, States
+from ..chains import chain_fields, copy_board, join
+
+X, O = 1, 2  # noqa: E741  the letter's name
+LETTERS = ".xo"
+"""Of board texts: EMPTY, X, O."""
+TOP_BOTTOM, LEFT_RIGHT = TOP | BOTTOM, LEFT | RIGHT
+
+
+def chameleon_dtype(cells: int) -> np.dtype[np.void]:
+    """One game of Chameleon on `cells` cells."""
+    return np.dtype(
+        [
+            *common_fields(players=2),
+            *chain_fields(cells),  # stones are EMPTY, X or O
+            ("vert", "i1"),  # the agent who owns top and bottom (H3, H4)
+        ],
+        align=True,
+    )
+
+
+@kernel
+def winner_of(touches: int, mover: int, vert: int) -> int:
+    """H3: who has joined their edges by a chain that touches these, the mover first; or NOBODY."""
+    vertical = touches & TOP_BOTTOM == TOP_BOTTOM
+    horizontal = touches & LEFT_RIGHT == LEFT_RIGHT
+    if vertical and horizontal:
+        return mover
+    if vertical:
+        return vert
+    if horizontal:
+        return 1 - vert
+    return NOBODY
+
+
+@kernel
+def place(state: Record, cell: int, mark: int, around: Ints, edges: Ints) -> None:
+    mover = state["to_move"]
+    touches = join(state["stones"], state["chain"], state["touches"], cell, mark, around, edges)
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    winner = winner_of(touches, mover, state["vert"])
+    if winner != NOBODY:
+        win(state, winner)
+
+
+@kernel
+def swap(state: Record) -> None:
+    """H4: the players exchange sides, and the first player is to move."""
+    state["vert"] = 1 - state["vert"]
+    state["to_move"] = 1 - state["to_move"]
+    state["ply"] += 1
+
+
+@kernel
+def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, swap_rule: bool, resign: int) -> int:
+    """`resign` is that action, or -1."""
+    cells = len(edges)
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if 0 <= action < 2 * cells:
+            legal = state["stones"][action >> 1] == EMPTY
+        else:
+            legal = (swap_rule and action == 2 * cells and state["ply"] == 1) or (resign >= 0 and action == resign)
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action < 2 * cells:
+            place(state, action >> 1, X + (action & 1), around, edges)
+        elif action == resign:
+            concede(state)
+        else:
+            swap(state)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
+    for i in range(len(states)):
+        state = states[i]
+        if not shows_mask(state):
+            out[i] = False
+            continue
+        stones = state["stones"]
+        cells = len(stones)
+        for cell in range(cells):
+            free = stones[cell] == EMPTY
+            out[i, 2 * cell] = free
+            out[i, 2 * cell + 1] = free
+        if swap_rule:
+            out[i, 2 * cells] = state["ply"] == 1
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def playout_batch(
+    states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
+) -> None:
+    """Play on a copy of the board: see `copy_board`."""
+    cells = len(edges)
+    free = np.empty(cells, np.int16)
+    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"]:
+            continue
+        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+        count = 0
+        for cell in range(cells):
+            if stones[cell] == EMPTY:
+                free[count] = cell
+                count += 1
+        mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
+        action, winner = 0, NOBODY
+        while winner == NOBODY:
+            swaps = 1 if swap_rule and ply == 1 else 0
+            choice = draw(seeds, i, 2 * count + swaps)
+            if choice == 2 * count:
+                action, vert = 2 * cells, 1 - vert
+            else:
+                cell, mark = free[choice >> 1], X + (choice & 1)
+                count -= 1
+                free[choice >> 1] = free[count]
+                action = 2 * cell + (choice & 1)
+                if last_player_by_action.size:
+                    last_player_by_action[i, action] = mover
+                winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
+            mover = 1 - mover
+            ply += 1
+        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+        state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
+        win(state, winner)

@@ -1,0 +1,379 @@
+"""Curio by one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.boards import NO_CELL, Board, square
+from ...core.checks import check_flag, check_range
+from ...core.deals import Deal
+from ...core.game import Game
+from ...core.randomness import branch
+from ...core.scene import Heat, Scene
+from ...core.state import EMPTY, NO_ACTION, NOBODY, copy_states
+from ...core.symmetry import Symmetry, permutation
+from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
+from ...core.wording import JSON, Wording
+from . import wording as words
+from .deal import deal
+from .ladder import RUNGS
+from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
+from .rules import (
+    ANY,
+    DIRECTIONS,
+    GREATER,
+    GREATER_EQUAL,
+    LARGE,
+    LESS,
+    LESS_EQUAL,
+    NO_PIECE,
+    RANDOM,
+    SETTINGS,
+    SMALL,
+    curio_dtype,
+    mask_large_batch,
+    playout_large_batch,
+    set_up_batch,
+    start_batch,
+    step_batch,
+)
+from .scene import draw
+from .text import board_text, read_board
+from .view import EXCHANGED_SEATS, find_hidden_batch, hide_batch, observe_batch, piece_words, plane_numbers, planes
+from .worlds import deal_batch, draw_turnings, split_batch
+
+FACES = {"large": LARGE, "small": SMALL, "random": RANDOM}
+COMPARES = {"lt": LESS, "le": LESS_EQUAL, "gt": GREATER, "ge": GREATER_EQUAL}
+CAPTURES = (*COMPARES, *(f"{name}_total" for name in COMPARES), "any")
+NO_END = 2**31 - 1
+"""`max_plies` without a limit: what `ply` can count."""
+NO_CANDIDATES = np.zeros((0, 0), np.int64)
+MOST_TRIES = 1 << 20
+"""Draws for one view before `determinize` gives up."""
+
+
+@final
+class Curio(Game):
+    """Pieces with two faces, of which each player sees one: capture the last royal piece of the opponent (C1 to C15).
+
+    A game of hidden information for two, Light (`player_0`) and Dark. `view` blanks the faces that a player cannot
+    know, `determinize` fills them in. The rules in full are the page of `pbm_envs.curio_v0`.
+
+    >>> game = Curio(base=2, rows=4, cols=3)
+    >>> states = game.init(1, np.random.default_rng(7))
+    >>> game.board_to_string(game.view(states, 0))
+    'D1? D1? D2?/. . ./. . ./L1? L2? L2?'
+
+    Actions: every pair of cells on a common line within reach, by cell of origin (a1, b1, ...), direction and distance;
+    then `pass`; then `resign` where allowed.
+    """
+
+    name = "curio"
+    perfect_information = False
+    named_options = {f"ladder-{rung}": options for rung, options in RUNGS.items()}
+    random_setup = True
+    configurations = (
+        {"base": 2, "rows": 4, "cols": 3, "limit": False, "capture": "any", "no_capture_limit": None},
+        {},
+        {"face": "random", "capture": "lt", "turn": False, "allow_resign": True},
+        {"face": "small", "capture": "ge", "reveal_captured": False},
+        {"face": "random", "turn": False, "reveal_captured": False, "no_capture_limit": 30},
+        {"base": 3, "rows": 6, "cols": 4, "num_pieces": 12, "capture": "gt", "turn": False, "no_capture_limit": 7},
+        {"base": 3, "rows": 4, "cols": 4, "capture": "le_total", "allow_resign": True},
+        {"base": 3, "rows": 4, "cols": 4, "capture": "gt_total", "turn": False, "face": "small"},
+    )
+
+    def __init__(
+        self,
+        *,
+        base: int = 4,
+        rows: int = 5,
+        cols: int = 5,
+        num_pieces: int | None = None,
+        turn: bool = True,
+        limit: bool = True,
+        face: str = "large",
+        capture: str = "le",
+        reveal_captured: bool = True,
+        no_capture_limit: int | None = 100,
+        allow_resign: bool = False,
+    ) -> None:
+        """The rules with these options (C1).
+
+        Args:
+            base: The greatest number on a piece, 2 to 9. A set has one piece for each pair of numbers up to it.
+            rows: Rows of the board, 2 to 26.
+            cols: Columns of the board, 2 to 26.
+            num_pieces: Pieces of each army, a multiple of a set, base * (base + 1) / 2; None for one set.
+            turn: A piece that has captured is turned around, and is known to both players from then on (C8).
+            limit: A piece moves at most as far as the number that its owner sees on it (C6).
+            face: The number that faces the owner at the start: "large", "small", or "random" (C5).
+            capture: What the enemy's number has to be, compared with the mover's: "lt", "le", "gt", "ge", "any", or one
+                of the first four with "_total", which compares sums of both faces, so that masks reveal something
+                (C7).
+            reveal_captured: Both players see both faces of a captured piece (C9).
+            no_capture_limit: Plies without a capture after which the game is cut off and drawn (C13); None: no limit.
+            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
+
+        Raises:
+            ValueError: For a value that is not allowed; it says which are.
+        """
+        for name, value, low, high in (("base", base, 2, 9), ("rows", rows, 2, 26), ("cols", cols, 2, 26)):
+            check_range(name, value, low, high)
+        for name, flag in (("turn", turn), ("limit", limit), ("reveal_captured", reveal_captured)):
+            check_flag(name, flag)
+        check_flag("allow_resign", allow_resign)
+        if face not in FACES:
+            raise ValueError(f"face is {face!r}: expected one of {', '.join(FACES)}")
+        if capture not in CAPTURES:
+            raise ValueError(f"capture is {capture!r}: expected one of {', '.join(CAPTURES)}")
+        if no_capture_limit is not None:
+            check_range("no_capture_limit", no_capture_limit, 1, 1_000_000)
+        kinds = list(combinations_with_replacement(range(1, int(base) + 1), 2))
+        pieces = len(kinds) if num_pieces is None else num_pieces
+        check_range("num_pieces", pieces, 1, rows * cols)
+        if pieces % len(kinds):  # C2
+            raise ValueError(f"num_pieces is {pieces}: expected a multiple of {len(kinds)}, one set of base {base}")
+        depth = -(-pieces // cols)
+        if 2 * depth > rows:  # C3
+            raise ValueError(
+                f"two armies of {pieces} pieces need {2 * depth} rows of {cols} cells: there are {rows} rows"
+            )
+        self._deck = np.zeros((depth * cols, 2), np.int8)
+        self._deck[:pieces] = kinds * (pieces // len(kinds))
+        board = square(int(rows), int(cols))
+        farthest = int(base) if limit else max(int(rows), int(cols))
+        self._steps, self._moves, texts = _moves(board, farthest)
+        self._tables = move_tables(self._moves, board.neighbours, farthest) if board.size <= MOST_CELLS else None
+        self._base, self._face, self._total = int(base), FACES[face], capture.endswith("_total")
+        self._settings = np.zeros(1, SETTINGS)
+        self._settings["base"] = base
+        self._settings["turn"] = turn
+        self._settings["limit"] = limit
+        self._settings["face"] = self._face
+        self._settings["compare"] = COMPARES.get(capture.removesuffix("_total"), ANY)
+        self._settings["total"] = self._total
+        self._settings["reveal"] = reveal_captured
+        self._settings["quiet_limit"] = no_capture_limit or 0
+        self._settings["moves"] = len(texts)
+        self._settings["resign"] = len(texts) + 1 if allow_resign else NO_ACTION
+        self.planes = planes(int(base))
+        self._plane_numbers = plane_numbers(int(base))
+        self.mask_reveals_hidden = self._total
+        self._piece_words = piece_words(int(base))
+        super().__init__(
+            options={
+                "base": int(base),
+                "rows": int(rows),
+                "cols": int(cols),
+                "num_pieces": int(pieces),
+                "turn": bool(turn),
+                "limit": bool(limit),
+                "face": face,
+                "capture": capture,
+                "reveal_captured": bool(reveal_captured),
+                "no_capture_limit": None if no_capture_limit is None else int(no_capture_limit),
+                "allow_resign": bool(allow_resign),
+            },
+            board=board,
+            dtype=curio_dtype(board.size, self._base, len(texts), self._total),
+            planes=planes(int(base)),
+            moves=[*texts, "pass"],
+            form=f"two cells on a line such as {texts[0]!r}, or 'pass'",
+            # at most all pieces but two are captured, each after as long as may be; boards can be full
+            max_plies=NO_END if no_capture_limit is None else (board.size - 1) * int(no_capture_limit),
+        )
+
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        if board is None:
+            set_up_batch(states, seeds, self._deck, self._settings)
+        else:
+            owner, faces = read_board(board, self.board, self._base)
+            states["owner"], states["faces"] = owner, faces
+        start_batch(states, self._settings)
+
+    def _deal(self) -> Deal:
+        return deal(self.board, self._deck, self.options["face"])
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self._moves, self.board.neighbours, self._settings)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        if self._tables is None:
+            mask_large_batch(states, out, self._steps, self._settings)
+        else:
+            mask_batch(states, out, self._tables, self._settings)
+        if self._total:  # what a view's faces allow is not known there: it carries its legal actions (C7)
+            views = states["viewer"] != NOBODY
+            out[views] = states["legal"][views, : self.num_actions]
+
+    def _view(self, states: States, views: States) -> None:
+        hide_batch(states, views, self._base)
+        if self._total:
+            movers = np.flatnonzero(views["viewer"] == views["to_move"])
+            views["legal"][movers, : self.num_actions] = self.legal_action_mask(states[movers])
+
+    def _observe(self, views: States, out: Planes) -> None:
+        candidates = NO_CANDIDATES
+        if self._face == RANDOM:
+            candidates = np.zeros((len(views), self.board.size), np.int64)
+            find_hidden_batch(views, candidates, self._settings)
+        observe_batch(views, out, candidates, *self._piece_words, self._settings, self._plane_numbers)
+
+    def _determinize(self, views: States, seeds: Seeds) -> States:
+        own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not tell how many tries it took
+        states, good = self._draw_worlds(views, self._branches(own, np.arange(len(views))))
+        pending, copies, tries = np.flatnonzero(~good), 1, 1
+        while len(pending):
+            if tries > MOST_TRIES:
+                raise RuntimeError(f"{self!r}: found no position that fits what a player knows in {tries} draws")
+            rows = np.repeat(pending, copies)
+            worlds, good = self._draw_worlds(views[rows], self._branches(own, rows))
+            found, first = np.unique(rows[good], return_index=True)
+            states[found] = worlds[good][first]
+            pending, tries = np.setdiff1d(pending, found), tries + copies
+            copies = min(2 * copies, 1 + 4096 // (1 + len(pending)))
+        if self._total:
+            states["legal"] = 0
+        return states
+
+    @staticmethod
+    def _branches(seeds: Seeds, rows: NDArray[np.int64]) -> Seeds:
+        streams = np.empty(len(rows), np.uint64)
+        branch(seeds, rows, streams)
+        return streams
+
+    def _draw_worlds(self, views: States, seeds: Seeds) -> tuple[States, Mask]:
+        """Faces for the hidden pieces of copies of `views`, and which of these are consistent."""
+        worlds, good = copy_states(views), np.empty(len(views), np.bool_)
+        hidden = np.zeros((len(views), 2, self._base + 1, self._base + 1), np.int64)
+        if self._face == RANDOM:
+            draw_turnings(worlds, self._settings, seeds, hidden)
+        else:
+            split_batch(worlds, self._settings, hidden)
+        deal_batch(worlds, hidden, self._settings, seeds, good)
+        if self._total:  # a mover knows their legal actions (C7)
+            movers = views["viewer"] == views["to_move"]
+            open_worlds = worlds[movers]
+            open_worlds["viewer"] = NOBODY
+            masks = self.legal_action_mask(open_worlds)
+            good[movers] &= (masks == views["legal"][movers, : self.num_actions]).all(axis=1)
+        return worlds, good
+
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        moves, settings = self._moves, self._settings
+        if self._tables is None:
+            playout_large_batch(states, seeds, moves, self._steps, settings, last_player_by_action)
+        else:
+            playout_batch(states, seeds, moves, self._tables, settings, last_player_by_action)
+
+    def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
+        """Faces that the later view still hides have never turned (C8): they are drawn as that view allows. Those that
+        it shows were hidden at the start behind a face that the first view shows.
+        """
+        drawn = self.determinize(views, rng)
+        worlds = copy_states(starts)
+        worlds["viewer"] = NOBODY
+        hidden = starts["faces"] == 0
+        pairs = drawn["faces"].sum(axis=2, keepdims=True)  # of both faces, whichever way a piece lies
+        if self._total:
+            worlds["legal"] = 0  # only views carry it
+        worlds["faces"] = np.where(hidden, pairs - starts["faces"].sum(axis=2, keepdims=True), starts["faces"])
+        return worlds
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        cells, players = symmetry.cells, list(symmetry.players)
+        old = copy_states(states)
+        for name in ("owner", "known", "faces", "bounds"):
+            states[name][:, cells] = old[name]
+        for name in ("cell", "taker"):
+            states[name][:, cells] = np.where(old[name] < 0, old[name], cells[old[name]])
+        states["last_captured"] = np.where(old["last_captured"] < 0, old["last_captured"], cells[old["last_captured"]])
+        states["board"][:, cells] = np.where(old["board"] == NO_PIECE, NO_PIECE, cells[old["board"]])
+        states["owner"] = np.where(states["owner"] == NOBODY, NOBODY, np.asarray(players)[states["owner"]])
+        states["faces"] = states["faces"][:, :, players]
+        states["bounds"] = states["bounds"][:, :, players]
+        states["sets"] = old["sets"][:, players]
+        if self._total:
+            states["legal"][:, symmetry.actions] = old["legal"][:, : self.num_actions]
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """Left for right, and Light for Dark, with the board turned around."""
+        places, last = self.board.places, self.board.shape[0] - 1
+        words = np.arange(len(self._moves), self.num_actions)
+        ends = {(a, b): k for k, (a, _, _, b) in enumerate(self._moves.tolist())}
+        for mirrored in (False, True):
+            for exchanged in (False, True):
+                move = {
+                    (row, col): (last - row if exchanged else row, self.board.shape[1] - 1 - col if mirrored else col)
+                    for row, col in places
+                }
+                cells = permutation(move, places)
+                yield Symmetry(
+                    name=" and ".join(["mirror"] * mirrored + ["Light for Dark"] * exchanged) or "identity",
+                    cells=cells,
+                    actions=np.array([ends[int(cells[a]), int(cells[b])] for a, b in ends] + words.tolist(), np.int64),
+                    planes=permutation(EXCHANGED_SEATS if exchanged else {}, self.planes),
+                    marks=(EMPTY,),
+                    players=(1, 0) if exchanged else (0, 1),
+                )
+
+    def role(self, view: Record, player: int) -> str:
+        return ("Light", "Dark")[player]
+
+    def _board_to_string(self, state: Record) -> str:
+        return board_text(state, self.board)
+
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return self._named[action] if action < len(self._named) else ()
+
+    @cached_property
+    def _named(self) -> list[tuple[int, int]]:
+        return [(a, b) for a, _, _, b in self._moves.tolist()]
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)
+
+    @cached_property
+    def wording(self) -> Wording:
+        return words.wording(self)
+
+    def cell_texts(self, view: Record) -> tuple[str, ...]:
+        return words.cell_texts(view)
+
+    def facts(self, view: Record) -> dict[str, JSON]:
+        return words.facts(view)
+
+    def move_note(self, before: Record, after: Record) -> str:
+        return words.move_note(before, after)
+
+    def _public(self, state: Record) -> Record:
+        """Only pieces known to both show their faces."""
+        shown = state.copy()
+        shown["viewer"] = NOBODY
+        shown["faces"][shown["known"] == 0] = 0
+        return shown
+
+
+def _moves(board: Board, farthest: int) -> tuple[Ints, Ints, list[str]]:
+    """The moves (C6): `steps` as `list_legal` has it, (origin, direction, distance, end) of each, and its text."""
+    steps = np.empty((board.size, DIRECTIONS, 2), np.int32)
+    moves: list[tuple[int, int, int, int]] = []
+    texts: list[str] = []
+    for origin in range(board.size):
+        for d in range(DIRECTIONS):
+            cell = int(board.neighbours[origin, d])
+            steps[origin, d] = len(moves), cell
+            for distance in range(1, farthest + 1):
+                if cell == NO_CELL:
+                    break
+                moves.append((origin, d, distance, cell))
+                texts.append(f"{board.names[origin]}-{board.names[cell]}")
+                cell = int(board.neighbours[cell, d])
+    return steps, np.array(moves, np.int16), texts

@@ -1,0 +1,43 @@
+"""Curio's ladder: standard games of rising size for research on hidden information, with exact answers.
+
+    pbm_envs.make_game("curio", **ladder(3))
+    pettingzoo.make("aec", "pbm/curio-ladder-3-v0")
+
+Chosen so that secrets matter: the value of the game is away from 0 and from a sure win, it is not drawn by agreement,
+and whoever plays an equilibrium without mixing loses by it. `docs/guides/exploitability.md` has the facts of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+_UNTOLD = {"base": 2, "turn": False, "reveal_captured": False}
+"""Neither what captures nor what is captured shows its other face."""
+
+RUNGS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
+    {
+        1: {**_UNTOLD, "rows": 2, "cols": 3, "face": "small", "capture": "gt", "turn": True, "no_capture_limit": 2},
+        2: {**_UNTOLD, "rows": 2, "cols": 3, "face": "small", "capture": "gt", "turn": True, "no_capture_limit": 3},
+        3: {**_UNTOLD, "rows": 2, "cols": 3, "no_capture_limit": 2},
+        4: {**_UNTOLD, "rows": 2, "cols": 3, "face": "random", "no_capture_limit": 2},
+        5: {**_UNTOLD, "rows": 2, "cols": 3, "face": "random", "reveal_captured": True, "no_capture_limit": 2},
+        6: {**_UNTOLD, "rows": 2, "cols": 3, "no_capture_limit": 3},
+        7: {**_UNTOLD, "rows": 2, "cols": 4, "no_capture_limit": 2},
+        8: {**_UNTOLD, "rows": 2, "cols": 4, "face": "random", "no_capture_limit": 2},
+    }
+)
+"""The options of each. They never change: another game would get another name."""
+
+
+def ladder(rung: int) -> dict[str, Any]:
+    """The options of `curio-ladder-<rung>`, for `make_game("curio", ...)` and for the environments.
+
+    >>> from pbm_envs import make_game
+    >>> make_game("curio", **ladder(1)).options["capture"]
+    'gt'
+    """
+    if rung not in RUNGS:
+        raise ValueError(f"rung is {rung!r}: expected an integer from 1 to {len(RUNGS)}")
+    return dict(RUNGS[rung])

@@ -1,0 +1,420 @@
+"""The rules of Curio as kernels (C1 to C14).
+
+A piece is a *slot*: the number of the cell on which it stood at the start. It keeps it wherever it goes. Its two faces
+are numbered by the agent they look at: Light's 0, Dark's 1. What the players learn from public moves is kept with the
+piece: see `learn` and `move`.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from ...core.boards import NO_CELL
+from ...core.kernels import kernel
+from ...core.randomness import draw, shuffle
+from ...core.state import NOBODY, common_fields, shows_mask, win
+from ...core.types import Ints, Mask, Record, Seeds, States
+
+MOST_BASE = 9
+NO_PIECE = -1
+CAPTURED = -1
+DIRECTIONS = 8
+LARGE, SMALL, RANDOM = 0, 1, 2
+LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, ANY = 0, 1, 2, 3, 4
+
+SETTINGS = np.dtype(
+    [
+        ("base", "i8"),
+        ("turn", "?"),
+        ("limit", "?"),
+        ("face", "i8"),  # LARGE, SMALL or RANDOM
+        ("compare", "i8"),  # LESS ... ANY: what the enemy's number must be
+        ("total", "?"),  # compare the sums of both faces
+        ("reveal", "?"),
+        ("quiet_limit", "i8"),  # 0: none
+        ("moves", "i8"),  # number of (from, to) actions; the next is `pass`
+        ("resign", "i8"),  # that action, or -1
+    ],
+    align=True,
+)
+"""C1 as the kernels need it: batch kernels take an array of one such record, the rest the record, as `rules`."""
+
+
+def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.void]:
+    """One game of Curio on `cells` cells. Under `*_total` a view carries its legal actions (C7)."""
+    fields: list[Any] = [
+        *common_fields(players=2),
+        ("quiet", "i4"),  # plies since the last capture (C13)
+        ("sets", "i2", (2, base * (base + 1) // 2)),  # pieces of each kind in each army at the start
+        ("board", "i2", (cells,)),  # the slot that stands on a cell, or NO_PIECE
+        ("cell", "i2", (cells,)),  # where each slot stands, or CAPTURED
+        ("last_captured", "i2"),  # the slot that was captured last, or NO_PIECE
+        ("taker", "i2", (cells,)),  # the slot that captured it, or NO_PIECE
+        ("owner", "i1", (cells,)),  # of each slot, or NOBODY
+        ("known", "i1", (cells,)),  # 1: both players know both faces (C8, C9)
+        ("faces", "i1", (cells, 2)),  # towards Light, towards Dark; 0 in a view: hidden
+        ("bounds", "i1", (cells, 2, 2)),  # of each face, for the player who does not see it: least, most (C15)
+    ]
+    if total:
+        fields.append(("legal", "i1", (moves + 2,)))
+    # last, since Numba takes a record that only adds fields to another for a subtype of it
+    fields.append(("passed", "?"))  # the last ply was a pass (C12)
+    return np.dtype(fields, align=True)
+
+
+def _kinds(base: int) -> Ints:
+    """(10, 10) the numbers of the unordered pairs of 1..base: 11, 12, ..., 1base, 22, ... (C2); else 0."""
+    numbers = np.zeros((MOST_BASE + 1, MOST_BASE + 1), np.int8)
+    for k, (a, b) in enumerate(combinations_with_replacement(range(1, base + 1), 2)):
+        numbers[a, b] = numbers[b, a] = k
+    return numbers
+
+
+KINDS = np.stack([_kinds(base) for base in range(MOST_BASE + 1)])
+
+
+@kernel
+def kind(a: int, b: int, base: int) -> int:
+    """The number of the kind of piece with these faces."""
+    return KINDS[base, a, b]
+
+
+@kernel
+def compared_value(state: Record, slot: int, mover: int, rules: Record) -> int:
+    """What C7 compares."""
+    faces = state["faces"][slot]
+    return faces[0] + faces[1] if rules["total"] else int(faces[mover])
+
+
+@kernel
+def beats(mine: int, theirs: int, compare: int) -> bool:
+    """C7"""
+    if compare == LESS:
+        return theirs < mine
+    if compare == LESS_EQUAL:
+        return theirs <= mine
+    if compare == GREATER:
+        return theirs > mine
+    if compare == GREATER_EQUAL:
+        return theirs >= mine
+    return True
+
+
+@kernel
+def may_capture(state: Record, slot: int, target: int, mover: int, rules: Record) -> bool:
+    return beats(
+        compared_value(state, slot, mover, rules), compared_value(state, target, mover, rules), rules["compare"]
+    )
+
+
+@kernel
+def reach(state: Record, slot: int, rules: Record) -> int:
+    """How far a piece may go (C6)."""
+    return state["faces"][slot, state["owner"][slot]] if rules["limit"] else len(state["board"])
+
+
+@kernel
+def has_move(state: Record, neighbours: Ints, rules: Record) -> bool:
+    """C12: is there a move other than `pass`? If there is, one of a single step is among them."""
+    mover = state["to_move"]
+    for slot in range(len(state["cell"])):
+        if state["owner"][slot] == mover and state["cell"][slot] != CAPTURED:
+            for d in range(DIRECTIONS):
+                cell = neighbours[state["cell"][slot], d]
+                if cell != NO_CELL:
+                    target = state["board"][cell]
+                    if target == NO_PIECE:
+                        return True
+                    if state["owner"][target] != mover and may_capture(state, slot, target, mover, rules):
+                        return True
+    return False
+
+
+@kernel
+def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: Record) -> bool:
+    if action == rules["resign"]:
+        return action >= 0
+    if action == rules["moves"]:
+        return not has_move(state, neighbours, rules)
+    if not 0 <= action < rules["moves"]:
+        return False
+    origin, direction, distance = moves[action, 0], moves[action, 1], moves[action, 2]
+    mover = state["to_move"]
+    slot = state["board"][origin]
+    if slot == NO_PIECE or state["owner"][slot] != mover or distance > reach(state, slot, rules):
+        return False
+    cell = neighbours[origin, direction]
+    for _ in range(distance - 1):
+        if state["board"][cell] != NO_PIECE:
+            return False
+        cell = neighbours[cell, direction]
+    target = state["board"][cell]
+    if target == NO_PIECE:
+        return True
+    return state["owner"][target] != mover and may_capture(state, slot, target, mover, rules)
+
+
+@kernel
+def can_capture(state: Record, mover: int, rules: Record) -> bool:
+    """Is there a pair of pieces that C7 would let `mover` capture, wherever they stand? It is enough to look at the
+    mover's piece that beats most and at the enemy piece that is beaten most easily.
+    """
+    owner, where, compare = state["owner"], state["cell"], rules["compare"]
+    sign = 1 if beats(1, 0, compare) else -1
+    mine, theirs = -127, 127
+    for slot in range(len(where)):
+        if where[slot] != CAPTURED:
+            value = sign * compared_value(state, slot, mover, rules)
+            if owner[slot] == mover:
+                mine = max(mine, value)
+            else:
+                theirs = min(theirs, value)
+    return mine > -127 and theirs < 127 and beats(sign * mine, sign * theirs, compare)
+
+
+@kernel
+def is_dead(state: Record, rules: Record) -> bool:
+    """C11: no capture can ever happen again, or each player has one piece left."""
+    owner, where = state["owner"], state["cell"]
+    light, dark = 0, 0
+    for slot in range(len(where)):
+        if where[slot] != CAPTURED:
+            light += owner[slot] == 0
+            dark += owner[slot] == 1
+    if light == 1 and dark == 1:
+        return True
+    return not (can_capture(state, 0, rules) or can_capture(state, 1, rules))
+
+
+@kernel
+def has_royal(state: Record, agent: int, base: int) -> bool:
+    """C10"""
+    for slot in range(len(state["cell"])):
+        if state["owner"][slot] == agent and state["cell"][slot] != CAPTURED:
+            if state["faces"][slot, 0] == base or state["faces"][slot, 1] == base:
+                return True
+    return False
+
+
+@kernel
+def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: int, rules: Record) -> None:
+    """C15: what a capture tells about a piece that is still not known, when the other one is.
+
+    `mine` and `theirs` are the numbers that C7 compared. If both pieces stay unknown, `taker` is all that is kept: the
+    faces of neither change any more.
+    """
+    if rules["compare"] == ANY or state["known"][taker] == state["known"][taken]:
+        return
+    about = taken if state["known"][taker] else taker
+    bound = mine if state["known"][taker] else theirs
+    strict = rules["compare"] == LESS or rules["compare"] == GREATER
+    greater = rules["compare"] == GREATER or rules["compare"] == GREATER_EQUAL
+    at_least = (about == taken) == greater
+    for player in range(2):
+        if player == mover and not rules["total"]:
+            continue  # who has seen the numbers compared learns nothing
+        least = bound - state["faces"][about, player] if rules["total"] else bound
+        limits = state["bounds"][about, 1 - player]
+        if at_least:
+            limits[0] = max(limits[0], least + strict)
+        else:
+            limits[1] = min(limits[1], least - strict)
+
+
+@kernel
+def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) -> None:
+    """C7 to C11."""
+    mine, theirs = compared_value(state, taker, mover, rules), compared_value(state, taken, mover, rules)
+    state["cell"][taken] = CAPTURED
+    state["taker"][taken] = taker
+    state["last_captured"] = taken
+    if rules["turn"]:  # C8
+        faces = state["faces"][taker]
+        faces[0], faces[1] = faces[1], faces[0]
+        state["known"][taker] = 1
+    if rules["reveal"]:  # C9
+        state["known"][taken] = 1
+    learn(state, taker, taken, mover, mine, theirs, rules)
+    state["quiet"] = 0
+    royal = state["faces"][taken, 0] == rules["base"] or state["faces"][taken, 1] == rules["base"]
+    if royal and not has_royal(state, 1 - mover, rules["base"]):
+        win(state, mover)
+    elif is_dead(state, rules):
+        state["done"] = True
+
+
+@kernel
+def move(state: Record, origin: int, distance: int, cell: int, rules: Record) -> None:
+    """Move the piece on `origin` as far as `distance`, to `cell` (C6)."""
+    mover = state["to_move"]
+    slot = state["board"][origin]
+    target = state["board"][cell]
+    state["board"][origin] = NO_PIECE
+    state["board"][cell] = slot
+    state["cell"][slot] = cell
+    if rules["limit"]:  # C15: it has a face of at least this towards its owner
+        limits = state["bounds"][slot, mover]
+        limits[0] = max(limits[0], distance)
+    state["quiet"] += 1
+    state["passed"] = False
+    if target != NO_PIECE:
+        capture(state, slot, target, mover, rules)
+
+
+@kernel
+def play(state: Record, action: int, moves: Ints, rules: Record) -> None:
+    """A legal action (C6 to C13)."""
+    mover = state["to_move"]
+    if action == rules["resign"]:
+        win(state, 1 - mover)  # A2
+    elif action == rules["moves"]:  # C12
+        state["quiet"] += 1
+        state["done"] = state["passed"]
+        state["passed"] = True
+    else:
+        move(state, moves[action, 0], moves[action, 2], moves[action, 3], rules)
+    if not state["done"] and 0 < rules["quiet_limit"] <= state["quiet"]:  # C13
+        state["done"] = True
+        state["truncated"] = True
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    state["last_action"] = action
+
+
+@kernel
+def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, settings: States) -> int:
+    rules = settings[0]
+    for i in range(len(states)):
+        state = states[i]
+        if not state["done"]:
+            if state["viewer"] != NOBODY or not is_legal(state, actions[i], moves, neighbours, rules):
+                return i
+    for i in range(len(states)):
+        state = states[i]
+        if not state["done"]:
+            play(state, actions[i], moves, rules)
+    return -1
+
+
+@kernel
+def list_legal(state: Record, steps: Ints, rules: Record, out: Ints) -> int:
+    """Write the legal actions but `resign` to `out`; how many. From `cell` in direction d, `steps[cell, d]` are the
+    action that goes one step (each further step is the next action) and the next cell.
+    """
+    mover = state["to_move"]
+    board, owner, where = state["board"], state["owner"], state["cell"]
+    compare = rules["compare"]
+    count = 0
+    for slot in range(len(board)):
+        if owner[slot] != mover or where[slot] == CAPTURED:
+            continue
+        origin, farthest = where[slot], reach(state, slot, rules)
+        mine = compared_value(state, slot, mover, rules)
+        for d in range(DIRECTIONS):
+            action, cell = steps[origin, d, 0], steps[origin, d, 1]
+            for k in range(farthest):
+                if cell == NO_CELL:
+                    break
+                target = board[cell]
+                if target != NO_PIECE:
+                    if owner[target] != mover:
+                        if beats(mine, compared_value(state, target, mover, rules), compare):
+                            out[count] = action + k
+                            count += 1
+                    break
+                out[count] = action + k
+                count += 1
+                cell = steps[cell, d, 1]
+    if count == 0:
+        out[0] = rules["moves"]
+        count = 1
+    return count
+
+
+@kernel
+def mask_large_batch(states: States, out: Mask, steps: Ints, settings: States) -> None:
+    rules = settings[0]
+    actions = np.empty(rules["moves"] + 1, np.int32)
+    for i in range(len(states)):
+        state = states[i]
+        out[i] = False
+        if not shows_mask(state):
+            continue
+        for k in range(list_legal(state, steps, rules, actions)):
+            out[i, actions[k]] = True
+        if rules["resign"] >= 0:
+            out[i, rules["resign"]] = True
+
+
+@kernel
+def playout_large_batch(
+    states: States,
+    seeds: Seeds,
+    moves: Ints,
+    steps: Ints,
+    settings: States,
+    last_player_by_action: Ints,
+) -> None:
+    rules = settings[0]
+    actions = np.empty(rules["moves"] + 1, np.int32)
+    for i in range(len(states)):
+        state = states[i]
+        while not state["done"]:
+            count = list_legal(state, steps, rules, actions)
+            action = actions[draw(seeds, i, count)]
+            if last_player_by_action.size:
+                last_player_by_action[i, action] = state["to_move"]
+            play(state, action, moves, rules)
+
+
+@kernel
+def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> None:
+    """C2, C3, C5. `deck` (army cells, 2): smaller and larger number of its pieces, then (0, 0) for empty cells."""
+    rules = settings[0]
+    order = np.empty(len(deck), np.int64)
+    for i in range(len(states)):
+        owner, faces = states[i]["owner"], states[i]["faces"]
+        owner[:] = NOBODY
+        for army in range(2):
+            for k in range(len(deck)):
+                order[k] = k
+            shuffle(seeds, i, order)
+            slot = 0 if army == 0 else len(owner) - len(deck)
+            for k in range(len(deck)):
+                smaller, larger = deck[order[k], 0], deck[order[k], 1]
+                if larger > 0:
+                    turned = rules["face"] == SMALL or (rules["face"] == RANDOM and draw(seeds, i, 2) == 0)
+                    owner[slot] = army
+                    faces[slot, army] = smaller if turned else larger
+                    faces[slot, 1 - army] = larger if turned else smaller
+                slot += 1
+
+
+@kernel
+def start_batch(states: States, settings: States) -> None:
+    """Number the pieces of boards on which `owner` and `faces` are set, cell by cell; note what is known from the
+    start: a piece that stands against `face` can only have captured (C8). C11 may hold already.
+    """
+    rules = settings[0]
+    for i in range(len(states)):
+        state = states[i]
+        state["last_captured"] = NO_PIECE
+        for slot in range(len(state["cell"])):
+            state["taker"][slot] = NO_PIECE
+            state["bounds"][slot, :, 0] = 1
+            state["bounds"][slot, :, 1] = rules["base"]
+            owner = state["owner"][slot]
+            if owner == NOBODY:
+                state["board"][slot] = NO_PIECE
+                state["cell"][slot] = CAPTURED
+            else:
+                state["board"][slot] = slot
+                state["cell"][slot] = slot
+                own, far = state["faces"][slot, owner], state["faces"][slot, 1 - owner]
+                state["sets"][owner, kind(own, far, rules["base"])] += 1
+                against = (rules["face"] == LARGE and own < far) or (rules["face"] == SMALL and own > far)
+                state["known"][slot] = 1 if against else 0
+        state["done"] = is_dead(state, rules)

@@ -1,0 +1,187 @@
+"""The picture of a game of Curio: tiles that stand between the players, as their viewer sees them; a full state as
+Light does, with both faces of every tile.
+
+A tile points at the enemy of its owner. Below, in large, is the face towards the viewer; above it the other one: a
+number if the viewer knows it, else "?" and a dot for each number that it can still be (C15). Royals wear a crown (C10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.game import Game
+from ...core.scene import Cell, Circle, Glyph, Heat, Label, Polygon, Scene, Shape
+from ...core.state import NOBODY
+from ...core.types import Record
+from ...render.parts import arrow, crown, player, rectangle, warm_lines, words
+from .rules import CAPTURED, NO_PIECE
+
+ARMIES = ("light", "dark")
+TILE = 0.84, 0.95
+"""Width and height that a tile takes."""
+
+
+def draw(game: Game, view: Record, heat: Heat) -> Scene:
+    (rows, cols), seen = game.board.shape, max(0, int(view["viewer"]))
+    middles = [
+        (float(col), float(rows - 1 - row)) if seen == 0 else (float(cols - 1 - col), float(row))
+        for row, col in game.board.places
+    ]
+    outlines = [rectangle(x - 0.5, y - 0.5, 1, 1) for x, y in middles]
+    width = max(cols + 1.4, 0.6 * rows + 1.4, 5.2)
+    left, unit = (cols - 1.4 - width) / 2, width / 8
+    last, top = int(view["last_action"]), -0.7 - 1.1 * unit
+    shapes: list[Shape] = [
+        Polygon(outline, "cell" if sum(place) % 2 else "cell 2", "rim", 0.03)
+        for outline, place in zip(outlines, game.board.places, strict=True)
+    ]
+    moved = game.action_cells(last) if last >= 0 else ()
+    if moved:
+        start, end = (middles[cell] for cell in moved)
+        for x, y in (start, end):
+            shapes.append(Polygon(rectangle(x - 0.46, y - 0.46, 0.92, 0.92), None, "mark", 0.07))
+        shapes.append(arrow(start, end, "mark", 0.1, trim=(0.1, 0.5)))
+    hidden = _possible(game, view)
+    for cell, slot in enumerate(view["board"].tolist()):
+        if slot != NO_PIECE:
+            shapes += _tile(*middles[cell], 1.0, view, slot, game.options["base"], hidden[cell])
+    shapes += warm_lines(heat, {action: game.action_cells(action) for action in heat}, middles, pointed=True)
+    shapes += _names(rows, cols, seen)
+    for seat in range(2):
+        y = rows - 0.5 + 0.65 + 0.5 * unit if seat == seen else top + 0.55 * unit
+        shapes += player(left + 0.05 * unit, y, unit, game.seat(view, seat))
+        shapes += _swatch(left + 0.58 * unit, y, 0.7 * unit, seat, up=seat == seen)
+        shapes += _lost(left + 2.85 * unit, y, unit, game, view, seat, fresh=bool(moved) and view["quiet"] == 0)
+    shapes += words(left + 0.8 * unit, rows - 0.23, unit, game.cell_free_actions, heat, last)
+    return Scene(
+        box=(left, top, width, rows + 0.85 + 2.2 * unit),
+        shapes=tuple(shapes),
+        cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(game.board.names)),
+        glyphs=tuple(_glyphs(view, rows, cols, seen)),
+        notes=tuple(_captured(view, seen)),
+        caption=game.status(view),
+    )
+
+
+def _possible(game: Game, view: Record) -> NDArray[np.bool_]:
+    """(n, base): which numbers the face away from the viewer can have, cell by cell; none in a full state."""
+    base = game.options["base"]
+    if view["viewer"] == NOBODY:
+        return np.zeros((game.board.size, base), np.bool_)
+    planes = game.observe(view.reshape(1))[0].reshape(game.board.size, -1)
+    first = list(game.planes).index("may hide 1")
+    return planes[:, first : first + base] != 0
+
+
+def _tile(
+    x: float,
+    y: float,
+    scale: float,
+    view: Record,
+    slot: int,
+    base: int,
+    hides: NDArray[np.bool_],
+    *,
+    fresh: bool = False,
+) -> Iterator[Shape]:
+    """`hides` is (base,), all False if the viewer does not think about it; `fresh` tiles were captured just now."""
+    seen, owner = max(0, int(view["viewer"])), int(view["owner"][slot])
+    near, far = int(view["faces"][slot, seen]), int(view["faces"][slot, 1 - seen])
+    yield from _swatch(x, y, scale, owner, up=owner == seen, line="mark" if fresh else "")
+    up, army = owner == seen, ARMIES[owner]
+    ink = ARMIES[1 - owner]
+    band, number, tip = (-0.09, 0.205, -0.28) if up else (-0.28, 0.04, 0.29)
+    strip = rectangle(x - 0.338 * scale, y + (band - 0.12) * scale, 0.676 * scale, 0.24 * scale)
+    yield Polygon(strip, f"{army} shade")
+    yield Label(x, y + number * scale, str(near or "?"), 0.44 * scale, ink, bold=True)
+    numbers = [k + 1 for k in range(base) if hides[k]]
+    if far:
+        yield Label(x, y + band * scale, str(far), 0.24 * scale, ink)
+    elif not numbers:
+        yield Label(x, y + band * scale, "?", 0.25 * scale, ink)
+    else:
+        step = min(0.115, 0.46 / base)
+        yield Label(x - 0.27 * scale, y + band * scale, "?", 0.22 * scale, ink)
+        for k in range(base):
+            middle = x + (0.075 + (k - (base - 1) / 2) * step) * scale
+            radius = (0.38 if hides[k] else 0.1) * step * scale
+            yield Circle(middle, y + band * scale, radius, ink)
+    if base in (near, far) or numbers == [base]:
+        yield crown(x, y + tip * scale, 0.1 * scale, "gold")
+
+
+def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str = "") -> Iterator[Shape]:
+    """A tile without numbers: it points away from its owner."""
+    side = scale if up else -scale
+    outline = ((-0.36, 0.41), (0.36, 0.41), (0.36, -0.2), (0, -0.42), (-0.36, -0.2))
+    points = tuple((x + scale * a, y + side * b) for a, b in outline)
+    yield Polygon(points, ARMIES[army], line or f"{ARMIES[army]} line", (0.08 if line else 0.045) * scale)
+
+
+def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: int, *, fresh: bool) -> Iterator[Shape]:
+    """The captured tiles of an army, in a place 5 units wide and 1 high. If `fresh`, the last one fell just now."""
+    slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED)).tolist()
+    most = max(int(game.options["num_pieces"]), len(slots))
+    wide, high = 5 * unit / TILE[0], unit / TILE[1]
+    scale, lines = max(
+        (min(wide / -(-most // lines), high / lines, 0.75 * unit), -lines) for lines in range(1, most + 1)
+    )
+    per_line = -(-most // -lines)
+    nothing = np.zeros(game.options["base"], np.bool_)
+    for k, slot in enumerate(slots):
+        line, place = divmod(k, per_line)
+        at = left + (place + 0.5) * TILE[0] * scale
+        height = y + (line - (-lines - 1) / 2) * TILE[1] * scale
+        now = fresh and slot == view["last_captured"]
+        yield from _tile(at, height, scale, view, slot, game.options["base"], nothing, fresh=now)
+
+
+def _names(rows: int, cols: int, seen: int) -> Iterator[Label]:
+    for row in range(rows):
+        y = rows - 1 - row if seen == 0 else row
+        yield Label(-0.76, y, str(row + 1), 0.3, "muted")
+    for col in range(cols):
+        yield Label(col if seen == 0 else cols - 1 - col, rows - 0.23, ascii_lowercase[col], 0.3, "muted")
+
+
+def _glyphs(view: Record, rows: int, cols: int, seen: int) -> Iterator[Glyph]:
+    """On the front of a tile is the face towards the viewer, on its top the other one, if the viewer knows it; the
+    opponent's tiles are dotted.
+    """
+    for depth in reversed(range(rows)):  # from the far side, so that nearer tiles cover farther ones
+        row = depth if seen == 0 else rows - 1 - depth
+        line, left = 3 * (rows - 1 - depth), 3 * depth
+        for k in range(cols + 1):
+            yield Glyph(line + 2, left + 8 * k, "+-------"[: 8 if k < cols else 1])
+            yield Glyph(line + 3, left - 1 + 8 * k, "/")
+            yield Glyph(line + 4, left - 2 + 8 * k, "/")
+            yield Glyph(line + 5, left - 3 + 8 * k, "+-------"[: 8 if k < cols else 1])
+        yield Glyph(line + 4, left - 6, f"{row + 1:>2}")
+        yield Glyph(line + 4, left + 8 * cols, str(row + 1))
+        for k in range(cols):
+            col = k if seen == 0 else cols - 1 - k
+            slot = view["board"][row * cols + col]
+            if slot != NO_PIECE:
+                near, far = view["faces"][slot, seen], view["faces"][slot, 1 - seen]
+                fill = " " if view["owner"][slot] == seen else ":"
+                x = left + 8 * k
+                yield Glyph(line, x + 1, f",-{far or '-'}-,")
+                yield Glyph(line + 1, x, "+---+|")
+                yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||")
+                yield Glyph(line + 3, x, f"|{fill * 3}|/")
+                yield Glyph(line + 4, x, "+---+")
+    for k in range(cols):
+        col = k if seen == 0 else cols - 1 - k
+        yield Glyph(3 * rows + 3, 8 * k + 1, ascii_lowercase[col])
+
+
+def _captured(view: Record, seen: int) -> Iterator[str]:
+    """The captured pieces, with the viewer's side of each first."""
+    for army in range(2):
+        slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED))
+        pieces = [f"{view['faces'][slot, seen] or '?'}{view['faces'][slot, 1 - seen] or '?'}" for slot in slots]
+        yield f"{('Light', 'Dark')[army]} has lost: {' '.join(pieces) or '-'}"

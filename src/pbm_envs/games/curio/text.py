@@ -1,0 +1,50 @@
+"""Boards of Curio as text, to be read by `init`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.boards import Board
+from ...core.state import NOBODY
+from ...core.types import Record
+from .rules import NO_PIECE
+
+OWNERS = "LD"
+
+
+def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+    """Owner (cells,) and faces (cells, 2) of a board text, or ValueError."""
+    rows, cols = board.shape
+    lines = [line.split() for line in text.strip().split("/")]
+    if [len(line) for line in lines] != [cols] * rows:
+        raise ValueError(
+            f"board is {text!r}: expected {rows} rows from the top, separated by '/', of {cols} cells, separated by "
+            "blanks"
+        )
+    owner, faces = np.full(board.size, NOBODY, np.int8), np.zeros((board.size, 2), np.int8)
+    numbers = "123456789"[:base]
+    for cell, piece in enumerate(piece for line in reversed(lines) for piece in line):
+        if piece == ".":
+            continue
+        if len(piece) != 3 or piece[0].upper() not in OWNERS or piece[1] not in numbers or piece[2] not in numbers:
+            raise ValueError(
+                f"board has {piece!r} on {board.names[cell]}: expected '.' or owner, face towards Light, face towards "
+                f"Dark, such as 'L{base}1' or 'D1{base}', with numbers from 1 to {base}"
+            )
+        owner[cell] = OWNERS.index(piece[0].upper())
+        faces[cell] = int(piece[1]), int(piece[2])
+    if not all((owner == army).any() for army in range(2)):
+        raise ValueError(f"board is {text!r}: expected at least one piece a side")
+    return owner, faces
+
+
+def board_text(state: Record, board: Board) -> str:
+    """As `read_board` reads it, but "?" for a face that a view hides."""
+    rows, cols = board.shape
+    cells = ["." if slot == NO_PIECE else _piece(state, slot) for slot in state["board"]]
+    return "/".join(" ".join(cells[row * cols : (row + 1) * cols]) for row in reversed(range(rows)))
+
+
+def _piece(state: Record, slot: int) -> str:
+    return OWNERS[state["owner"][slot]] + "".join(str(face or "?") for face in state["faces"][slot])

@@ -1,0 +1,387 @@
+"""What a player of Curio knows (C5, C8, C9, C15): hiding, what a hidden face can still be, observation planes.
+
+Seen by player w, face w of every piece is open and face 1 - w hidden, unless the piece is known to both. The hidden
+pieces of an army are, in some order, its pieces at the start less its known ones: its *pool*. A hidden piece that shows
+v and has h on the other side uses up one piece {v, h} of the pool; h obeys the piece's bounds and the opening
+orientation.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from ...core.kernels import kernel
+from ...core.state import NOBODY
+from ...core.types import Ints, Planes, Record, States
+from ...core.words import WORD, load_word, records_of_words, store_word
+from .rules import LARGE, kind
+
+MOST = 127
+"""Counts in int8 planes stop here."""
+EXCHANGED_SEATS = {"I am Light": "I am Dark", "I am Dark": "I am Light"}
+"""Planes that change places when Light and Dark do."""
+NUMBERS = np.dtype(
+    [(name, "i8") for name in ("mine", "enemy", "shows", "hides", "known", "light", "turn", "quiet", "passed")]
+    + [("my_unseen", "i8"), ("enemy_unseen", "i8")]
+)
+"""The planes by number, for kernels; of several in a row the first."""
+
+
+def planes(base: int) -> dict[str, str]:
+    kinds = [f"{a}{b}" for a in range(1, base + 1) for b in range(a, base + 1)]
+    table = {"mine": "my piece", "enemy": "an enemy piece"}
+    table |= {f"shows {v}": f"the face towards me is {v}" for v in range(1, base + 1)}
+    table |= {f"may hide {v}": f"the face away from me is {v}, or can still be" for v in range(1, base + 1)}
+    table |= {
+        "known": "both players know both faces (C8)",
+        "I am Light": "the viewer sits below row 1",
+        "I am Dark": "the viewer sits above the last row",
+        "my turn": "the viewer is to move",
+        "quiet": f"plies since the last capture, at most {MOST} (C13)",
+        "passed": "the last ply was a pass (C12)",
+    }
+    table |= {f"my {ab} unseen": f"how many of my pieces {ab} are not known to both" for ab in kinds}
+    table |= {f"enemy {ab} unseen": f"how many enemy pieces {ab} are not known to both" for ab in kinds}
+    return table
+
+
+def plane_numbers(base: int) -> States:
+    """One record of NUMBERS: where the planes are."""
+    numbers, index = np.zeros(1, NUMBERS), list(planes(base)).index
+    for name, first in (
+        ("mine", "mine"),
+        ("enemy", "enemy"),
+        ("shows", "shows 1"),
+        ("hides", "may hide 1"),
+        ("known", "known"),
+        ("light", "I am Light"),
+        ("turn", "my turn"),
+        ("quiet", "quiet"),
+        ("passed", "passed"),
+        ("my_unseen", "my 11 unseen"),
+        ("enemy_unseen", "enemy 11 unseen"),
+    ):
+        numbers[name] = index(first)
+    return numbers
+
+
+@kernel
+def hide_batch(states: States, views: States, base: int) -> None:
+    """Copy to `views`, whose `viewer` is set, what the viewers know: no faces that they have not seen, and no bounds of
+    faces that they have. (Without branches in the loop, since they could not be foreseen.)
+    """
+    for i in range(len(views)):
+        seen = views[i]["viewer"]
+        views[i] = states[i]
+        view = views[i]
+        view["viewer"] = seen
+        known, faces, bounds = view["known"], view["faces"], view["bounds"]
+        for slot in range(len(known)):
+            faces[slot, 1 - seen] *= known[slot]
+            bounds[slot, seen, 0] = 1
+            bounds[slot, seen, 1] = base
+            bounds[slot, 1 - seen, 0] = 1 if known[slot] else bounds[slot, 1 - seen, 0]
+            bounds[slot, 1 - seen, 1] = base if known[slot] else bounds[slot, 1 - seen, 1]
+
+
+@kernel
+def count_pools(view: Record, base: int, pools: Ints) -> None:
+    """`pools[army, k]` becomes the number of pieces of kind k that are not known."""
+    faces, known, owner, sets = view["faces"], view["known"], view["owner"], view["sets"]
+    for army in range(2):
+        for k in range(sets.shape[1]):
+            pools[army, k] = sets[army, k]
+    for slot in range(len(known)):
+        if known[slot]:
+            pools[owner[slot], kind(faces[slot, 0], faces[slot, 1], base)] -= 1
+
+
+@kernel
+def shows_larger(army: int, seen: int, rules: Record) -> bool:
+    """C5: does player `seen` see the larger numbers of this army's pieces that have not turned?"""
+    return (army == seen) == (rules["face"] == LARGE)
+
+
+@kernel
+def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> None:
+    """Give each of `count` slots a kind that it fits (bit k of `fits[slot]`), each kind k at most `pool[k]` times, by
+    augmenting paths. `given` is -1 for slots that fit nothing.
+    """
+    kinds = len(pool)
+    left, through, queue = scratch[0], scratch[1], scratch[2]  # through[k]: the slot that would change to kind k
+    for k in range(kinds):
+        left[k] = pool[k]
+    for slot in range(count):
+        given[slot] = -1
+        through[:kinds] = -1
+        head, tail, free = 0, 0, -1
+        if fits[slot] == 0:
+            continue
+        for k in range(kinds):
+            if fits[slot] >> k & 1:
+                through[k] = slot
+                queue[tail] = k
+                tail += 1
+                if left[k] > 0:
+                    free = k
+                    break
+        while free < 0 and head < tail:
+            full = queue[head]
+            head += 1
+            for other in range(slot):
+                if free < 0 and given[other] == full:
+                    for k in range(kinds):
+                        if fits[other] >> k & 1 and through[k] < 0:
+                            through[k] = other
+                            queue[tail] = k
+                            tail += 1
+                            if left[k] > 0:
+                                free = k
+                                break
+        if free < 0:
+            continue  # not in the view of any game
+        left[free] -= 1
+        mover = through[free]
+        while mover != slot:
+            free, given[mover] = given[mover], free
+            mover = through[free]
+        given[slot] = free
+
+
+@kernel
+def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints, out: Ints, scratch: Ints) -> None:
+    """For `face` "random": bit h of `out[slot]`: the face hidden from `seen` can be h.
+
+    Each slot gets a kind; from this assignment all others arise by cycles of exchanges, so a slot can become kind k
+    just if its present kind can be reached from k (Regin 1994). `scratch` is (7, slots or kinds) or more to work in.
+    """
+    kinds = len(pool)
+    owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
+    hidden, fits, given, reached = scratch[3], scratch[4], scratch[5], scratch[6]
+    count = 0  # hidden[:count] are the army's slots that hide a face
+    for slot in range(len(owner)):
+        if owner[slot] == army and faces[slot, 1 - seen] == 0:
+            hidden[count], fits[count], out[slot] = slot, 0, 0
+            for h in range(bounds[slot, 1 - seen, 0], bounds[slot, 1 - seen, 1] + 1):
+                k = kind(faces[slot, seen], h, base)
+                if pool[k] > 0:
+                    out[slot] |= 1 << h
+                    fits[count] |= 1 << k
+            count += 1
+        elif owner[slot] == army:
+            out[slot] = 1 << faces[slot, 1 - seen]
+    assign(count, fits, pool, given, scratch)
+    reached[:kinds] = 0  # bit k of reached[j]: a slot of kind j can become k
+    for j in range(count):
+        if given[j] >= 0:
+            reached[given[j]] |= fits[j]
+    for middle in range(kinds):
+        for k in range(kinds):
+            if reached[k] >> middle & 1:
+                reached[k] |= reached[middle]
+    for j in range(count):
+        for h in range(1, base + 1):
+            k = kind(faces[hidden[j], seen], h, base)
+            if fits[j] >> k & 1 and not (k == given[j] or reached[k] >> given[j] & 1):
+                out[hidden[j]] ^= 1 << h
+
+
+@kernel
+def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
+    """For `face` "large" and "small": `hidden[v, h]` becomes the number of pieces of a pool that show v and hide h, to
+    a player who sees their larger (else their smaller) numbers.
+    """
+    k = 0
+    for a in range(1, base + 1):
+        for b in range(a, base + 1):
+            hidden[a, b], hidden[b, a] = 0, 0
+            if larger:
+                hidden[b, a] = pool[k]
+            else:
+                hidden[a, b] = pool[k]
+            k += 1
+
+
+@kernel
+def narrow(view: Record, group: Ints, seen: int, left: Ints, out: Ints) -> None:
+    """Take from `out` the values that slots of a group have not, although their own bounds allow them.
+
+    The pieces of a group show the same number and hide, in some order, given values. If as many slots are bound to a
+    range as there are values in it, then these are theirs and no other slot's (Hall). It is enough to look at ranges
+    from the least value of one slot to the greatest of one.
+
+    Args:
+        view: The view, whose bounds count.
+        group: The slots.
+        seen: The player whose view it is.
+        left: (base + 1,) how many of the group hide each value.
+        out: (slots,) bit h: the slot can hide h. Changed in place.
+    """
+    bounds = view["bounds"][:, 1 - seen]
+    leasts, greatests = 0, 0
+    for slot in group:
+        leasts |= 1 << bounds[slot, 0]
+        greatests |= 1 << bounds[slot, 1]
+    for low in range(1, len(left)):
+        if leasts >> low & 1:
+            free = 0
+            for high in range(low, len(left)):
+                free += left[high]
+                if greatests >> high & 1:
+                    inside = 0
+                    for slot in group:
+                        inside += bounds[slot, 0] >= low and bounds[slot, 1] <= high
+                    if inside == free and inside < len(group):
+                        for slot in group:
+                            if bounds[slot, 0] < low or bounds[slot, 1] > high:
+                                out[slot] &= ~((2 << high) - (1 << low))
+
+
+@kernel
+def narrow_group(view: Record, army: int, shown: int, seen: int, rules: Record, pools: Ints, out: Ints) -> None:
+    """`narrow` for the hidden pieces of an army that show the same number."""
+    owner, faces, base = view["owner"], view["faces"], rules["base"]
+    group, count, left = np.empty(len(owner), np.int64), 0, np.zeros(base + 1, np.int64)
+    for slot in range(len(owner)):
+        if owner[slot] == army and faces[slot, seen] == shown and faces[slot, 1 - seen] == 0:
+            group[count] = slot
+            count += 1
+    for h in range(1, base + 1):
+        if h == shown or (h < shown) == shows_larger(army, seen, rules):
+            left[h] = pools[army, kind(shown, h, base)]
+    narrow(view, group[:count], seen, left, out)
+
+
+@kernel
+def find_hidden(view: Record, seen: int, rules: Record, pools: Ints, out: Ints, groups: Ints) -> None:
+    """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
+
+    The pieces of an army that show the same number and hide the other are a group: what the pool and its own bounds
+    leave to a piece is all, unless the bounds within a group differ. There are no branches in the loop over the slots,
+    since they could not be foreseen. `groups` is (2, 2 * base + 2) to work in.
+    """
+    owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
+    numbers = rules["base"] + 1
+    values, first = groups[0], groups[1]  # by group: what its pieces hide, what the first of them can
+    for group in range(2 * numbers):
+        values[group], first[group] = 0, 0
+    for army in range(2):
+        larger, k = shows_larger(army, seen, rules), 0
+        for a in range(1, numbers):
+            for b in range(a, numbers):
+                values[army * numbers + (b if larger else a)] |= int(pools[army, k] > 0) << (a if larger else b)
+                k += 1
+    mixed = 0
+    for slot in range(len(owner)):
+        group, far = (owner[slot] & 1) * numbers + faces[slot, seen], faces[slot, 1 - seen]
+        bits = values[group] & ((2 << int(bounds[slot, 1 - seen, 1])) - (1 << int(bounds[slot, 1 - seen, 0])))
+        out[slot] = 1 << far if far else bits
+        before = bits if first[group] == 0 else first[group]
+        first[group] = first[group] if far else before
+        mixed |= int(before != bits and far == 0) << group
+    if mixed:
+        for group in range(2 * numbers):
+            if mixed >> group & 1:
+                narrow_group(view, group // numbers, group % numbers, seen, rules, pools, out)
+
+
+def piece_words(base: int) -> tuple[States, States]:
+    """The planes of a cell that depend on the piece there, as words.
+
+    Returns:
+        `looks`: (4 * (base + 1),) in row `look_of(known, mine, v)`: whose piece it is, the number v that it shows, and
+        whether it is known; nothing for v = 0. Its field `words` has as many words as the planes of a cell fill.
+        `hidden`: (2 ** (base + 1),) the numbers that a piece can hide, as bits of the row's number. Only the first
+        words, which have all planes of the piece.
+    """
+    table = list(planes(base))
+    index, own_planes = table.index, table.index("known") + 1
+    looks = np.zeros((4 * (base + 1), len(table) // WORD * WORD), np.int8)
+    hidden = np.zeros((2 << base, own_planes), np.int8)
+    for known, mine, v in product((0, 1), (0, 1), range(1, base + 1)):
+        look = looks[look_of(known, mine, v, base)]
+        look[index("mine" if mine else "enemy")], look[index(f"shows {v}")], look[index("known")] = 1, 1, known
+    for h in range(1, base + 1):
+        hidden[:, index(f"may hide {h}")] = np.arange(2 << base) >> h & 1
+    return records_of_words(looks), records_of_words(hidden)
+
+
+@kernel
+def look_of(known: int, mine: int, shown: int, base: int) -> int:
+    """The row of `looks`."""
+    return (2 * known + mine) * (base + 1) + shown
+
+
+@kernel
+def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
+    """For `face` "random": `out[i, slot]` (B, slots) as `find_hidden_turned` has it. (A kernel of its own, so that
+    games by the other options need not compile it.)
+    """
+    base, cells = settings[0]["base"], out.shape[1]
+    pools = np.empty((2, base * (base + 1) // 2), np.int64)
+    scratch = np.empty((7, max(pools.shape[1], cells)), np.int64)
+    for i in range(len(views)):
+        seen = 0 if views[i]["viewer"] == NOBODY else int(views[i]["viewer"])
+        count_pools(views[i], base, pools)
+        for army in range(2):
+            find_hidden_turned(views[i], army, seen, base, pools[army], out[i], scratch)
+
+
+@kernel
+def observe_batch(
+    views: States, out: Planes, candidates: Ints, looks: States, hidden: States, settings: States, plane_numbers: States
+) -> None:
+    """Write the observations of `views`.
+
+    Each cell is written in words: the planes that are the same on every cell, together with those of its piece.
+
+    Args:
+        views: (B,)
+        out: (B, rows, cols, planes)
+        candidates: (B, slots) what `find_hidden_batch` has found, for `face` "random"; else (0, 0).
+        looks: As `piece_words` has them.
+        hidden: The same.
+        settings: One record of SETTINGS.
+        plane_numbers: One record of NUMBERS.
+    """
+    rules, planes = settings[0], plane_numbers[0]
+    base, kinds = rules["base"], rules["base"] * (rules["base"] + 1) // 2
+    cells, width = out.shape[1] * out.shape[2], out.shape[3]
+    pools = np.empty((2, kinds), np.int64)
+    look, hides = np.zeros(cells + 1, np.int64), np.zeros(cells + 1, np.int64)  # by slot; [NO_PIECE] is nothing
+    groups = np.empty((2, 2 * base + 2), np.int64)
+    same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
+    same, flat = same_bytes.view(np.uint64), out.reshape(-1)
+    for i in range(len(views)):
+        view = views[i]
+        seen = 0 if view["viewer"] == NOBODY else int(view["viewer"])
+        count_pools(view, base, pools)
+        if candidates.size:
+            for slot in range(cells):
+                hides[slot] = candidates[i, slot]
+        else:
+            find_hidden(view, seen, rules, pools, hides, groups)
+        board, owner, faces, known = view["board"], view["owner"], view["faces"], view["known"]
+        for slot in range(cells):
+            look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
+        same_bytes[planes["light"] + seen] = 1
+        same_bytes[planes["light"] + 1 - seen] = 0
+        same_bytes[planes["turn"]] = view["to_move"] == seen and not view["done"]
+        same_bytes[planes["quiet"]] = min(view["quiet"], MOST)
+        same_bytes[planes["passed"]] = view["passed"]
+        for k in range(kinds):
+            same_bytes[planes["my_unseen"] + k] = min(pools[seen, k], MOST)
+            same_bytes[planes["enemy_unseen"] + k] = min(pools[1 - seen, k], MOST)
+        tail = load_word(same_bytes, width - WORD)
+        at = i * cells * width
+        for cell in range(cells):
+            slot = board[cell]
+            looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
+            for k in range(len(hidden_here)):
+                store_word(flat, at + k * WORD, same[k] | looked[k] | hidden_here[k])
+            for k in range(len(hidden_here), len(looked)):
+                store_word(flat, at + k * WORD, same[k])
+            at += width
+            store_word(flat, at - WORD, tail)

@@ -1,0 +1,234 @@
+"""Determinization: faces for a view's hidden pieces, drawn uniformly from all that are consistent with it (C15).
+
+Two steps. First, how many pieces that show v hide h, for each v and h: fixed by the pool under `face` "large" and
+"small", where each piece of the pool shows a known side; drawn with exact weights under "random". Second, within the
+pieces that show v, who hides which: in the order of falling lower bounds each takes one of the values left that is
+large enough. Earlier takers chose from what is open to later ones too, so the number of choices never depends on the
+choices, and every assignment is equally likely.
+
+What this does not cover is met by drawing again, which keeps the rest uniform: upper bounds; captures between two
+pieces that are both still unknown; that the game has not ended; and, under `*_total`, the legal moves (C7). A player's
+past legal moves under `*_total` and what a `pass` implies are not remembered.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate, combinations_with_replacement
+from math import comb
+from typing import TypeAlias
+
+import numpy as np
+
+from ...core.kernels import kernel
+from ...core.randomness import draw, uniform
+from ...core.state import NOBODY
+from ...core.types import Floats, Ints, Mask, Record, Seeds, States
+from .rules import RANDOM, has_royal, is_dead, kind, may_capture
+from .view import count_pools, shows_larger, split_pool
+
+Choice: TypeAlias = tuple[int, int, tuple[int, ...]]
+"""Of a kind of pieces: in how many ways k of them show the lower number, k, how many slots are done after it."""
+GROUP_TRIES = 1000
+"""How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
+
+
+@kernel
+def sort_group(view: Record, army: int, shown: int, rules: Record, group: Ints, least: Ints) -> int:
+    """The hidden slots of an army that show `shown`, by falling lower bound; how many."""
+    seen = view["viewer"]
+    count = 0
+    for slot in range(len(view["owner"])):
+        faces = view["faces"][slot]
+        if view["owner"][slot] == army and faces[seen] == shown and faces[1 - seen] == 0:
+            low = int(view["bounds"][slot, 1 - seen, 0])
+            k = count
+            while k > 0 and least[k - 1] < low:
+                group[k], least[k] = group[k - 1], least[k - 1]
+                k -= 1
+            group[k], least[k] = slot, low
+            count += 1
+    return count
+
+
+@kernel
+def split_batch(views: States, settings: States, hidden: Ints) -> None:
+    """For "large" and "small": `hidden[i, army, v, h]` pieces that show v hide h."""
+    rules = settings[0]
+    base = rules["base"]
+    pools = np.empty((2, base * (base + 1) // 2), np.int64)
+    for i in range(len(views)):
+        if views[i]["viewer"] != NOBODY:
+            count_pools(views[i], base, pools)
+            for army in range(2):
+                split_pool(pools[army], base, shows_larger(army, views[i]["viewer"], rules), hidden[i, army])
+
+
+@kernel
+def deal_group(
+    view: Record, group: Ints, least: Ints, count: int, left: Ints, rules: Record, seeds: Seeds, row: int
+) -> bool:
+    """Give the values `left` (how many of each) to the slots of a group; False if an upper bound is broken."""
+    seen = view["viewer"]
+    for k in range(count):
+        slot = group[k]
+        choices = 0
+        for h in range(least[k], rules["base"] + 1):
+            choices += left[h]
+        if choices == 0:
+            return False
+        choice = draw(seeds, row, choices)
+        h = least[k]
+        while choice >= left[h]:
+            choice -= left[h]
+            h += 1
+        if h > view["bounds"][slot, 1 - seen, 1]:
+            return False
+        left[h] -= 1
+        view["faces"][slot, 1 - seen] = h
+    return True
+
+
+@kernel
+def is_consistent(state: Record, rules: Record) -> bool:
+    """Could the game have ended so, or not ended, with these faces (C10, C11), and its captures have been legal?"""
+    if not rules["turn"] and not rules["reveal"]:
+        for slot in range(len(state["owner"])):
+            taker = state["taker"][slot]
+            if taker >= 0 and not may_capture(state, taker, slot, state["owner"][taker], rules):
+                return False
+    ended = state["done"] and state["quiet"] == 0 and not state["last_action"] == rules["resign"] >= 0
+    for army in range(2):
+        royals = 0
+        for v in range(1, rules["base"] + 1):
+            royals += state["sets"][army, kind(v, rules["base"], rules["base"])]
+        lost = royals > 0 and not has_royal(state, army, rules["base"])
+        if lost != (ended and state["returns"][army] < 0):
+            return False
+    if ended and state["returns"][0] != 0:
+        faces = state["faces"][state["last_captured"]]
+        return faces[0] == rules["base"] or faces[1] == rules["base"]
+    return is_dead(state, rules) == ended
+
+
+@kernel
+def deal_batch(views: States, hidden: Ints, settings: States, seeds: Seeds, good: Mask) -> None:
+    """Fill in every hidden face; `good` where the result is consistent."""
+    rules = settings[0]
+    cells = views[0]["owner"].shape[0]
+    group, least = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    left = np.empty(rules["base"] + 1, np.int64)
+    tries = 1 if rules["face"] == RANDOM else GROUP_TRIES
+    for i in range(len(views)):
+        view = views[i]
+        good[i] = True
+        if view["viewer"] == NOBODY:
+            continue
+        for army in range(2):
+            for shown in range(1, rules["base"] + 1):
+                count = sort_group(view, army, shown, rules, group, least)
+                dealt = False
+                for _ in range(tries):
+                    for h in range(len(left)):
+                        left[h] = hidden[i, army, shown, h]
+                    if deal_group(view, group, least, count, left, rules, seeds, i):
+                        dealt = True
+                        break
+                good[i] = good[i] and dealt
+        good[i] = good[i] and is_consistent(view, rules)
+
+
+class Turnings:
+    """For "random": how the pool of an army can have been turned, so that each number is shown as often as it is.
+
+    The kinds of pieces are gone through in order; of kind ab, k pieces show a and hide b, the rest the other way round.
+    The pieces that show v thus get their hidden values in rising order, and those that may hide h are the ones whose
+    lower bound is at most h: `comb` counts the choices. `ways` counts, exactly, the completions of a beginning.
+    """
+
+    def __init__(self, base: int, pool: bytes, least: bytes) -> None:
+        """`pool` and `least`: of one army, as `collect_batch` writes them."""
+        self._base, self._pool = base, np.frombuffer(pool, np.int64).tolist()
+        lows = np.frombuffer(least, np.int64).reshape(base, -1).tolist()
+        self._least = [[low for low in shown if low] for shown in lows]
+        self._kinds = list(combinations_with_replacement(range(1, base + 1), 2))
+        self._ways: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._weighted: dict[tuple[int, tuple[int, ...]], tuple[list[float], list[Choice]]] = {}
+
+    def draw(self, chances: list[float]) -> list[list[int]]:
+        """[v][h]: how many that show v hide h; `chances` in [0, 1), one a kind."""
+        hidden = [[0] * (self._base + 1) for _ in range(self._base + 1)]
+        done = (0,) * self._base
+        for index, (a, b) in enumerate(self._kinds):
+            if (index, done) not in self._weighted:
+                choices = self._choices(index, done)
+                sums = accumulate(float(ways * self._completions(index + 1, then)) for ways, _, then in choices)
+                self._weighted[index, done] = list(sums), choices
+            weights, choices = self._weighted[index, done]
+            _, k, done = choices[bisect_right(weights, chances[index] * weights[-1])]
+            hidden[a][b] += k
+            if a != b:
+                hidden[b][a] += self._pool[index] - k
+        return hidden
+
+    def _choices(self, index: int, done: tuple[int, ...]) -> list[Choice]:
+        """Of one kind, when `done[v - 1]` slots have got their value."""
+        a, b = self._kinds[index]
+        pieces = self._pool[index]
+        choices = []
+        for k in range(pieces + 1) if a != b else (pieces,):
+            then = list(done)
+            ways = comb(self._open(a, b) - done[a - 1], k)
+            then[a - 1] += k
+            if a != b:
+                ways *= comb(self._open(b, a) - done[b - 1], pieces - k)
+                then[b - 1] += pieces - k
+            if ways and (b < self._base or then[a - 1] == len(self._least[a - 1])):
+                choices.append((ways, k, tuple(then)))
+        return choices
+
+    def _open(self, shown: int, value: int) -> int:
+        """How many pieces that show `shown` may hide `value`."""
+        return sum(low <= value for low in self._least[shown - 1])
+
+    def _completions(self, index: int, done: tuple[int, ...]) -> int:
+        if index == len(self._kinds):
+            return 1
+        if (index, done) not in self._ways:
+            self._ways[index, done] = sum(
+                ways * self._completions(index + 1, then) for ways, _, then in self._choices(index, done)
+            )
+        return self._ways[index, done]
+
+
+turnings = lru_cache(maxsize=1024)(Turnings)
+
+
+@kernel
+def collect_batch(views: States, settings: States, seeds: Seeds, pools: Ints, least: Ints, chances: Floats) -> None:
+    """For "random", of each army: its pool (kinds), the lower bounds of what shows each number (base, cells; 0 where
+    there is nothing), and chances in [0, 1) (kinds).
+    """
+    rules = settings[0]
+    group = np.empty(least.shape[3], np.int64)
+    for i in range(len(views)):
+        count_pools(views[i], rules["base"], pools[i])
+        for army in range(2):
+            for shown in range(rules["base"]):
+                sort_group(views[i], army, shown + 1, rules, group, least[i, army, shown])
+            for k in range(pools.shape[2]):
+                chances[i, army, k] = uniform(seeds, i)
+
+
+def draw_turnings(views: States, settings: States, seeds: Seeds, hidden: Ints) -> None:
+    """For "random": fill `hidden` as `split_batch` does for the other two."""
+    rows = np.flatnonzero(views["viewer"] != NOBODY)
+    base, (count, cells), kinds = int(settings["base"][0]), views["owner"].shape, views["sets"].shape[2]
+    pools, least = np.zeros((count, 2, kinds), np.int64), np.zeros((count, 2, base, cells), np.int64)
+    chances = np.empty((count, 2, kinds))
+    collect_batch(views, settings, seeds, pools, least, chances)
+    for i in rows.tolist():
+        for army in range(2):
+            known = turnings(base, pools[i, army].tobytes(), least[i, army].tobytes())
+            hidden[i, army] = known.draw(chances[i, army].tolist())

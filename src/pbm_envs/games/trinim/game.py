@@ -1,0 +1,226 @@
+"""Trinim by one set of options."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import permutations
+from typing import final
+
+import numpy as np
+
+from ...core.boards import Board, triangle
+from ...core.checks import check_flag, check_range
+from ...core.deals import Deal
+from ...core.game import Game
+from ...core.scene import Heat, Scene
+from ...core.state import EMPTY
+from ...core.symmetry import Symmetry, permutation
+from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.wording import JSON, Wording
+from . import wording as words
+from .rules import (
+    BLUE,
+    COLOURS,
+    GREEN,
+    LETTERS,
+    RED,
+    lines,
+    lines_through,
+    mask_batch,
+    playout_batch,
+    set_up_batch,
+    step_batch,
+    trinim_dtype,
+)
+from .scene import draw
+from .view import colour_words, observe_batch, planes, recoloured_planes, seat_planes
+
+
+@final
+class Trinim(Game):
+    """Nim on a triangle of coloured pieces, for two or three: hold an even number of most colours (T1 to T7).
+
+    A game of perfect information with a random set-up. The rules in full are the page of `pbm_envs.trinim_v0`.
+
+    >>> Trinim().board_to_string(Trinim().init(1, np.random.default_rng(7)))
+    'g/bg/rgr/bggr/rrbbb'
+
+    Actions: every cell, row by row from the top, then every line of two or more cells: by direction (along a row, up a
+    column, up along "/"), by first cell, by length; then `resign` where allowed.
+    """
+
+    name = "trinim"
+    player_counts = (2, 3)
+    random_setup = True
+    moves_player_independent = True
+    configurations = (
+        {"size": 3, "num_players": 3},
+        {},
+        {"size": 6, "num_players": 3, "allow_resign": True},
+        {"size": 6, "allow_resign": True},
+    )
+
+    def __init__(self, *, size: int = 5, num_players: int = 2, allow_resign: bool = False) -> None:
+        """The rules with these options (T1).
+
+        Args:
+            size: Rows of the triangle, 3 to 20, so that the cells divide by three. For two players only 5, 6, 9, 14, 17
+                and 18 can be won (T7); others are allowed with a warning.
+            num_players: 2 or 3.
+            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
+
+        Raises:
+            ValueError: For a value that is not allowed; it says which are.
+        """
+        check_range("size", size, 3, 20)
+        check_range("num_players", num_players, 2, 3)
+        check_flag("allow_resign", allow_resign)
+        board = triangle(int(size))
+        if board.size % COLOURS:
+            good = [n for n in range(3, 21) if n * (n + 1) // 2 % COLOURS == 0]
+            raise ValueError(f"size is {size}: {board.size} cells do not divide by three; expected one of {good}")
+        if num_players == 2 and board.size // COLOURS % 2 == 0:
+            warnings.warn(  # T7
+                f"every two-player game of Trinim of size {size} is a draw, since each colour has an even number of "
+                "pieces: play 5, 6, 9, 14, 17 or 18, or with three players",
+                stacklevel=2,
+            )
+        self._takes, self._longer = lines(board)
+        self._broken, self._starts = lines_through(self._takes, board)
+        self._seat_planes = seat_planes(int(num_players))
+        self._colour_words = colour_words(int(num_players))
+        self._places = board.rows * board.shape[1] + board.cols
+        first, last = ([board.names[cell] for cell in cells] for cells in zip(*_ends(self._takes, board), strict=True))
+        moves = [a if a == b else f"{a}-{b}" for a, b in zip(first, last, strict=True)]
+        super().__init__(
+            options={"size": int(size), "num_players": int(num_players), "allow_resign": bool(allow_resign)},
+            board=board,
+            num_players=int(num_players),
+            dtype=trinim_dtype(board.size, int(num_players)),
+            planes=planes(int(num_players)),
+            moves=moves,
+            form=f"a cell such as {moves[1]!r} or the two ends of a line such as {moves[-1]!r}",
+            max_plies=board.size + num_players - 2 if allow_resign else board.size,
+            other_texts={f"{b}-{a}": k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b},  # T4
+        )
+
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        if board is None:
+            states["pieces"] = np.repeat(np.array([RED, GREEN, BLUE], np.int8), self.board.size // COLOURS)
+            set_up_batch(states, seeds)
+        else:
+            states["pieces"] = self._read(board)
+        states["left"] = np.count_nonzero(states["pieces"], axis=1)
+
+    def _read(self, board: str) -> list[int]:
+        rows = board.strip().lower().split("/")
+        if [len(row) for row in rows] != list(range(1, self.board.shape[0] + 1)) or set("".join(rows)) - set(LETTERS):
+            raise ValueError(
+                f"board is {board!r}: expected {self.board.shape[0]} rows of r, g, b or . from the top, one longer "
+                "each, such as 'b/bg/r.r/...'"
+            )
+        pieces = [LETTERS.index(letter) for letter in "".join(rows)]
+        if not any(pieces):
+            raise ValueError(f"board is {board!r}: expected at least one piece")
+        return pieces
+
+    def _deal(self) -> Deal:
+        """T3"""
+        size = self.board.shape[0]
+        return Deal(
+            cells=tuple(range(self.board.size)),
+            names=self.board.names,
+            decks=(tuple((colour,) for colour in LETTERS[1:] for _ in range(self.board.size // COLOURS)),),
+            rows=tuple(tuple(range(row * (row + 1) // 2, (row + 1) * (row + 2) // 2)) for row in range(size)),
+            blank="",
+        )
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self._takes, self.board.neighbours, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self._longer, self.board.neighbours, self.resign_action)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        observe_batch(views, out, self._colour_words, self._places, self._seat_planes)
+
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        playout_batch(
+            states,
+            seeds,
+            self._takes,
+            self._longer,
+            self.board.neighbours,
+            self._broken,
+            self._starts,
+            last_player_by_action,
+        )
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        marks = np.asarray(symmetry.marks)
+        pieces, held = states["pieces"].copy(), states["held"].copy()
+        states["pieces"][:, symmetry.cells] = marks[pieces]
+        states["held"][:, :, marks[1:] - 1] = held
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """The six of the triangle, each with the six of the colours."""
+        size, places = self.board.shape[0], self.board.places
+        # (row, col) -> distances from the three sides, which sum to size - 1
+        distances = {(row, col): (size - 1 - row, size - 1 - col, row + col - size + 1) for row, col in places}
+        ends = list(_ends(self._takes, self.board))
+        action_of = {frozenset(pair): k for k, pair in enumerate(ends)}
+        for turn in permutations(range(3)):
+            move = {}
+            for place, distance in distances.items():
+                a, b, _ = (distance[k] for k in turn)
+                move[place] = (size - 1 - a, size - 1 - b)
+            cells = permutation(move, places)
+            actions = [action_of[frozenset((int(cells[a]), int(cells[b])))] for a, b in ends]
+            for colours in permutations((RED, GREEN, BLUE)):
+                becomes = dict(zip((RED, GREEN, BLUE), colours, strict=True))
+                yield Symmetry(
+                    name=f"sides {turn}, colours {colours}",
+                    cells=cells,
+                    actions=np.array(actions + ([self.resign_action] if self.options["allow_resign"] else [])),
+                    planes=permutation(recoloured_planes(self.num_players, becomes), self.planes),
+                    marks=(EMPTY, *colours),
+                    players=tuple(range(self.num_players)),
+                )
+
+    def _board_to_string(self, state: Record) -> str:
+        letters = iter("".join(LETTERS[piece] for piece in state["pieces"]))
+        return "/".join("".join(next(letters) for _ in range(row + 1)) for row in range(self.board.shape[0]))
+
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return self._named[action] if action < len(self._named) else ()
+
+    @cached_property
+    def _named(self) -> list[tuple[int, ...]]:
+        return [(first,) if first == last else (first, last) for first, last in _ends(self._takes, self.board)]
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)
+
+    @cached_property
+    def wording(self) -> Wording:
+        return words.wording(self)
+
+    def cell_texts(self, view: Record) -> tuple[str, ...]:
+        return words.cell_texts(view)
+
+    def facts(self, view: Record) -> dict[str, JSON]:
+        return words.facts(view)
+
+    def move_note(self, before: Record, after: Record) -> str:
+        return words.move_note(before, after)
+
+
+def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:
+    """(first, last cell) of each action."""
+    for first, d, length in takes.tolist():
+        cell = first
+        for _ in range(length - 1):
+            cell = int(board.neighbours[cell, d])
+        yield first, cell

@@ -1,0 +1,248 @@
+"""The rules of Trinim as kernels (T1 to T7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.boards import NO_CELL, Board
+from ...core.kernels import kernel
+from ...core.randomness import draw, shuffle
+from ...core.state import EMPTY, NOBODY, common_fields, shows_mask
+from ...core.types import Ints, Mask, Record, Seeds, States
+
+COLOURS = 3
+DIRECTIONS = 3
+RED, GREEN, BLUE = 1, 2, 3
+LETTERS = ".rgb"
+"""Of board texts: EMPTY, RED, GREEN, BLUE."""
+NAMES = {RED: "red", GREEN: "green", BLUE: "blue"}
+
+
+def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
+    """One game of Trinim on `cells` cells."""
+    return np.dtype(
+        [
+            *common_fields(players),
+            ("left", "i2"),  # pieces on the board
+            ("held", "i2", (players, COLOURS)),  # pieces grabbed, red, green, blue
+            ("out", "i1", (players,)),  # 1 for who has resigned (A2)
+            ("pieces", "i1", (cells,)),  # EMPTY or a colour
+        ],
+        align=True,
+    )
+
+
+def lines(board: Board) -> tuple[Ints, Ints]:
+    """Every way to grab (T4): `takes`, (A, 3), the first cell of each action, its direction and number of cells;
+    and `longer[cell, d]`, the action that takes two from `cell` on in direction d: each further cell is the next one.
+
+    The first actions take one cell each.
+    """
+    takes = [(cell, 0, 1) for cell in range(board.size)]
+    longer = np.full(board.neighbours.shape, NO_CELL, np.int32)
+    for d in range(DIRECTIONS):
+        for first in range(board.size):
+            longer[first, d] = len(takes)
+            cell, count = board.neighbours[first, d], 2
+            while cell != NO_CELL:
+                takes.append((first, d, count))
+                cell, count = board.neighbours[cell, d], count + 1
+    return np.array(takes, np.int16), longer
+
+
+def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
+    """The actions that take a cell: `actions[starts[cell] : starts[cell + 1]]`."""
+    through: list[list[int]] = [[] for _ in range(board.size)]
+    for action, (first, d, length) in enumerate(takes.tolist()):
+        cell = first
+        for _ in range(length):
+            through[cell].append(action)
+            cell = board.neighbours[cell, d]
+    starts = np.cumsum([0, *map(len, through)], dtype=np.int32)
+    return np.concatenate(through).astype(np.int32), starts
+
+
+@kernel
+def set_up_batch(states: States, seeds: Seeds) -> None:
+    """T3: the pieces in a random order."""
+    for i in range(len(states)):
+        shuffle(seeds, i, states[i]["pieces"])
+
+
+@kernel
+def next_player(state: Record) -> int:
+    """The next agent still in the game."""
+    players = len(state["out"])
+    agent = (state["to_move"] + 1) % players
+    while state["out"][agent]:
+        agent = (agent + 1) % players
+    return agent
+
+
+@kernel
+def score(held: Ints) -> int:
+    """The number of colours held an even number of times, zero counted as even (T5)."""
+    even = 0
+    for colour in range(COLOURS):
+        even += 1 - held[colour] % 2
+    return even
+
+
+@kernel
+def finish(state: Record) -> None:
+    """The board is empty, or one player is left (T6, A1, A2)."""
+    players = len(state["out"])
+    best, winners, winner, still_in = -1, 0, 0, 0
+    for agent in range(players):
+        if not state["out"][agent]:
+            still_in += 1
+            points = score(state["held"][agent])
+            if points > best:
+                best, winners, winner = points, 1, agent
+            elif points == best:
+                winners += 1
+    lost = 1.0 / (players - 1)
+    for agent in range(players):
+        if winners == 1:
+            state["returns"][agent] = 1.0 if agent == winner else -lost
+        elif not state["out"][agent]:
+            state["returns"][agent] = lost * (players - still_in) / still_in
+    state["done"] = True
+
+
+@kernel
+def grab(state: Record, take: Ints, neighbours: Ints) -> None:
+    mover = state["to_move"]
+    cell, direction, length = take[0], take[1], take[2]
+    for _ in range(length):
+        state["held"][mover, state["pieces"][cell] - 1] += 1
+        state["pieces"][cell] = EMPTY
+        cell = neighbours[cell, direction]
+    state["left"] -= length
+    state["ply"] += 1
+    state["to_move"] = next_player(state)
+    if state["left"] == 0:
+        finish(state)
+
+
+@kernel
+def give_up(state: Record) -> None:
+    """A2: out of the game, with the losing reward at once."""
+    mover = state["to_move"]
+    players = len(state["out"])
+    state["out"][mover] = 1
+    state["returns"][mover] = -1.0 / (players - 1)
+    state["ply"] += 1
+    state["to_move"] = next_player(state)
+    still_in = 0
+    for agent in range(players):
+        still_in += 1 - state["out"][agent]
+    if still_in == 1:
+        finish(state)
+
+
+@kernel
+def is_line(pieces: Ints, take: Ints, neighbours: Ints) -> bool:
+    """T4: no gap inside."""
+    cell, direction, length = take[0], take[1], take[2]
+    for _ in range(length):
+        if pieces[cell] == EMPTY:
+            return False
+        cell = neighbours[cell, direction]
+    return True
+
+
+@kernel
+def step_batch(states: States, actions: Ints, takes: Ints, neighbours: Ints, resign: int) -> int:
+    """`resign` is that action, or -1."""
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if 0 <= action < len(takes):
+            legal = is_line(state["pieces"], takes[action], neighbours)
+        else:
+            legal = resign >= 0 and action == resign
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action == resign:
+            give_up(state)
+        else:
+            grab(state, takes[action], neighbours)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mark_legal(pieces: Ints, longer: Ints, neighbours: Ints, legal: Mask) -> None:
+    for first in range(len(pieces)):
+        if pieces[first] != EMPTY:
+            legal[first] = True
+            for d in range(DIRECTIONS):
+                action, cell = longer[first, d], neighbours[first, d]
+                while cell != NO_CELL and pieces[cell] != EMPTY:
+                    legal[action] = True
+                    action, cell = action + 1, neighbours[cell, d]
+
+
+@kernel
+def mask_batch(states: States, out: Mask, longer: Ints, neighbours: Ints, resign: int) -> None:
+    for i in range(len(states)):
+        state = states[i]
+        out[i] = False
+        if not shows_mask(state):
+            continue
+        mark_legal(state["pieces"], longer, neighbours, out[i])
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def playout_batch(
+    states: States,
+    seeds: Seeds,
+    takes: Ints,
+    longer: Ints,
+    neighbours: Ints,
+    broken: Ints,
+    starts: Ints,
+    last_player_by_action: Ints,
+) -> None:
+    """Each ply draws from a list of the legal actions; those that a grab breaks are taken out. Each goes but once, so
+    that a game takes no longer than all lines together are.
+    """
+    legal = np.empty(len(takes), np.bool_)
+    left, place = np.empty(len(takes), np.int32), np.empty(len(takes), np.int32)  # left[place[a]] == a, or place is -1
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"]:
+            continue
+        legal[:] = False
+        mark_legal(state["pieces"], longer, neighbours, legal)
+        count = 0
+        for action in range(len(takes)):
+            place[action] = -1
+            if legal[action]:
+                left[count], place[action] = action, count
+                count += 1
+        while not state["done"]:
+            action = left[draw(seeds, i, count)]
+            cell, direction, length = takes[action, 0], takes[action, 1], takes[action, 2]
+            for _ in range(length):
+                for k in range(starts[cell], starts[cell + 1]):
+                    at = place[broken[k]]
+                    if at >= 0:
+                        place[broken[k]] = -1
+                        count -= 1
+                        if at < count:
+                            left[at] = left[count]
+                            place[left[at]] = at
+                cell = neighbours[cell, direction]
+            if last_player_by_action.size:
+                last_player_by_action[i, action] = state["to_move"]
+            grab(state, takes[action], neighbours)
+            state["last_action"] = action

@@ -1,0 +1,98 @@
+"""What a player of Trinim sees: everything. Observation planes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...core.kernels import kernel
+from ...core.state import NOBODY
+from ...core.types import Ints, Planes, States
+from ...core.words import WORD, load_word, records_of_words, store_word
+from .rules import COLOURS, NAMES, RED
+
+OWNERS = ("me", "the next player", "the player after that")
+HELD, ODD, TURN, OUT = "{colour} held by {owner}", "odd {colour} held by {owner}", "turn of {owner}", "out: {owner}"
+"""Names of planes; the seats are counted from the viewer."""
+SEAT_PLANES = (HELD, ODD, TURN, OUT)
+
+
+def planes(players: int) -> dict[str, str]:
+    """The planes of an observation: name and meaning."""
+    table = {"cell": "a cell of the triangle"}
+    table |= {colour: f"a {colour} piece lies here" for colour in NAMES.values()}
+    for owner in OWNERS[:players]:
+        for colour in NAMES.values():
+            table[HELD.format(colour=colour, owner=owner)] = f"how many {colour} pieces"
+        for colour in NAMES.values():
+            table[ODD.format(colour=colour, owner=owner)] = f"1 if that is odd: {colour} does not score"
+        table |= {TURN.format(owner=owner): "1 if to move", OUT.format(owner=owner): "1 if resigned"}
+    return table
+
+
+CELL_PLANE = list(planes(2)).index("cell")
+
+
+def seat_planes(players: int) -> Ints:
+    """(players, 4) for each seat, counted from the viewer, the first plane of each kind of `SEAT_PLANES`."""
+    index, first = list(planes(players)).index, NAMES[RED]
+    return np.array(
+        [[index(name.format(colour=first, owner=owner)) for name in SEAT_PLANES] for owner in OWNERS[:players]]
+    )
+
+
+def recoloured_planes(players: int, colours: Mapping[int, int]) -> Mapping[str, str]:
+    """What becomes of the planes when each colour becomes another."""
+    becomes = {NAMES[old]: NAMES[new] for old, new in colours.items()}
+    return becomes | {
+        name.format(colour=old, owner=owner): name.format(colour=new, owner=owner)
+        for name in (HELD, ODD)
+        for owner in OWNERS[:players]
+        for old, new in becomes.items()
+    }
+
+
+def colour_words(players: int) -> States:
+    """(1 + COLOURS,) for a cell without a piece and with one of each colour: its planes, in words."""
+    looks = np.zeros((1 + COLOURS, len(planes(players)) // WORD * WORD), np.int8)
+    for colour, name in NAMES.items():
+        looks[colour, list(planes(players)).index(name)] = 1
+    return records_of_words(looks)
+
+
+@kernel
+def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_planes: Ints) -> None:
+    """Write the observations of `views`.
+
+    Args:
+        views: (B,)
+        out: (B, rows, cols, planes)
+        looks: As `colour_words` has them.
+        places: (n,) where each cell lies in the grid, counted row by row.
+        seat_planes: As `seat_planes` has them.
+    """
+    width, size = out.shape[3], out.shape[1] * out.shape[2] * out.shape[3]
+    same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
+    same, flat = same_bytes.view(np.uint64), out.reshape(-1)
+    same_bytes[CELL_PLANE] = 1
+    for i in range(len(views)):
+        view = views[i]
+        viewer = 0 if view["viewer"] == NOBODY else int(view["viewer"])
+        pieces, players = view["pieces"], len(view["out"])
+        for seat in range(players):
+            agent = (viewer + seat) % players
+            held_planes, odd_planes = seat_planes[seat, 0], seat_planes[seat, 1]
+            for colour in range(COLOURS):
+                held = view["held"][agent, colour]
+                same_bytes[held_planes + colour] = held
+                same_bytes[odd_planes + colour] = held & 1
+            same_bytes[seat_planes[seat, 2]] = agent == view["to_move"] and not view["done"]
+            same_bytes[seat_planes[seat, 3]] = view["out"][agent]
+        tail = load_word(same_bytes, width - WORD)
+        out[i] = 0
+        for cell in range(len(pieces)):
+            at, look = i * size + places[cell] * width, looks[pieces[cell]]["words"]
+            for k in range(len(look)):
+                store_word(flat, at + k * WORD, same[k] | look[k])
+            store_word(flat, at + width - WORD, tail)

@@ -1,0 +1,151 @@
+"""Unlur by one set of options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.boards import hexagon
+from ...core.checks import check_flag, check_range
+from ...core.game import Game
+from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION
+from ...core.scene import Heat, Scene
+from ...core.state import EMPTY, NOBODY
+from ...core.symmetry import Symmetry, permutation
+from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.wording import JSON, Wording
+from ..chains import around, stone_words, transform_chains
+from . import wording as words
+from .rules import BLACK, LETTERS, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
+from .scene import draw
+from .view import BLACK_PLANE, EDGE_PLANE, PLANES, WHITE_PLANE, empty_cells, observe_batch
+
+
+@final
+class Unlur(Game):
+    """Y against line on a hexagon: Black joins three sides, White two opposite ones (U1 to U7).
+
+    A game of perfect information for two. Both place black stones until one says `black` and is Black from then on: the
+    contract. The rules in full are the page of `pbm_envs.unlur_v0`.
+
+    >>> game = Unlur(radius=3)
+    >>> states = game.init(1, np.random.default_rng(7))
+    >>> game.step(states, [game.string_to_action("c3")])
+    >>> game.step(states, [game.string_to_action("black")])
+    >>> game.status(states)
+    'ply 2, last move black - player_0 (White) to move'
+
+    Actions: the cells, row by row from a1; then `black`; then `resign` where allowed.
+    """
+
+    name = "unlur"
+    playout_options = frozenset({AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION})
+    configurations = ({"radius": 3}, {}, {"radius": 4, "allow_resign": True})
+
+    def __init__(self, *, radius: int = 6, allow_resign: bool = False) -> None:
+        """The rules with these options.
+
+        Args:
+            radius: Cells along a side, 3 to 13 (U1).
+            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
+
+        Raises:
+            ValueError: For a value that is not allowed; it says which are.
+        """
+        check_range("radius", radius, 3, 13)
+        check_flag("allow_resign", allow_resign)
+        board = hexagon(int(radius))
+        super().__init__(
+            options={"radius": int(radius), "allow_resign": bool(allow_resign)},
+            board=board,
+            dtype=unlur_dtype(board.size),
+            planes=PLANES,
+            moves=[*board.names, "black"],
+            form="a row letter and a column number such as 'c4', or 'black'",
+            max_plies=board.size + 1,
+        )
+        self._around = around(board)
+        self._words = stone_words(empty_cells(), (BLACK_PLANE, WHITE_PLANE))
+        self._places = ((board.rows * board.shape[1] + board.cols) * len(PLANES)).astype(np.uint16)
+        self._edge_places = self._places[board.edges != 0] + np.uint16(EDGE_PLANE)
+
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
+            raise ValueError(
+                f"board is {board!r}: expected the empty board or none, since positions are given as moves"
+            )
+        states["black"] = NOBODY
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self._around, self.board.edges, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        mask_batch(states, out, self.board.edges, self.resign_action)
+
+    def _observe(self, views: States, out: Planes) -> None:
+        observe_batch(views, out, self._words, self._places, self._edge_places)
+
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        playout_batch(states, seeds, self._around, self.board.edges, avoid_losing_moves, last_player_by_action)
+
+    def _transform(self, states: States, symmetry: Symmetry) -> None:
+        transform_chains(states, self.board, symmetry.cells, symmetry.marks)
+
+    def _symmetries(self) -> Iterator[Symmetry]:
+        """The twelve of the hexagon."""
+        middle, places = self.board.shape[0] // 2, self.board.places
+        words = np.arange(self.board.size, self.num_actions)
+        for mirrored in (False, True):
+            for turns in range(6):
+                move = {}
+                for row, col in places:
+                    # distances from the three middle lines, which sum to 0
+                    a, b, c = col - middle, middle - row, row - col
+                    if mirrored:
+                        a, b = b, a
+                    for _ in range(turns):
+                        a, b, c = -b, -c, -a
+                    move[row, col] = (middle - b, middle + a)
+                cells = permutation(move, places)
+                yield Symmetry(
+                    name=("mirror and " if mirrored else "") + f"{60 * turns} degrees",
+                    cells=cells,
+                    actions=np.concatenate([cells, words]),
+                    planes=np.arange(len(PLANES)),
+                    marks=(EMPTY, BLACK, WHITE),
+                    players=(0, 1),
+                )
+
+    def _rows(self, stones: NDArray[np.int8]) -> str:
+        lines = [""] * self.board.shape[0]
+        for (row, _), stone in zip(self.board.places, stones, strict=True):
+            lines[row] += LETTERS[stone]
+        return "/".join(lines)
+
+    def _board_to_string(self, state: Record) -> str:
+        return self._rows(state["stones"])
+
+    def role(self, view: Record, player: int) -> str:
+        if view["black"] == NOBODY:
+            return ""
+        return "Black" if view["black"] == player else "White"
+
+    def _cells(self, action: int) -> tuple[int, ...]:
+        return (action,) if action < self.board.size else ()
+
+    def _scene(self, view: Record, heat: Heat) -> Scene:
+        return draw(self, view, heat)
+
+    @cached_property
+    def wording(self) -> Wording:
+        return words.wording(self)
+
+    def cell_texts(self, view: Record) -> tuple[str, ...]:
+        return words.cell_texts(view)
+
+    def facts(self, view: Record) -> dict[str, JSON]:
+        return words.facts(view)

@@ -1,0 +1,176 @@
+"""The rules of Unlur as kernels (U1 to U7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.kernels import kernel
+from ...core.randomness import draw
+from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
+from ...core.types import Ints, Mask, Record, Seeds, States
+from ..chains import Chains, chain_fields, copy_board, join, would_touch
+
+BLACK, WHITE = 1, 2
+LETTERS = ".XO"
+"""Of board texts: EMPTY, BLACK, WHITE."""
+SIDES_135, SIDES_246 = 0b010101, 0b101010
+SIDES_14, SIDES_25, SIDES_36 = 0b001001, 0b010010, 0b100100
+
+
+def unlur_dtype(cells: int) -> np.dtype[np.void]:
+    """One game of Unlur on `cells` cells."""
+    return np.dtype(
+        [
+            *common_fields(players=2),
+            *chain_fields(cells),  # stones are EMPTY, BLACK or WHITE
+            ("black", "i1"),  # the agent who is Black; NOBODY in the contract phase (U3)
+        ],
+        align=True,
+    )
+
+
+@kernel
+def may_place(stone: int, edge: int, contract: bool) -> bool:
+    """U3, U4: an empty cell, not on an edge before the contract. (Without branches, for the sake of `mask_batch`.)"""
+    return (stone == EMPTY) & ((edge == 0) | (not contract))
+
+
+@kernel
+def result_of(touches: int, colour: int) -> int:
+    """1 if a chain of the mover's `colour` that touches these sides wins, -1 if it loses, else 0 (U5)."""
+    y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
+    line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
+    if y or line:
+        return 1 if (y if colour == BLACK else line) else -1
+    return 0
+
+
+@kernel
+def colour_of(mover: int, black: int) -> int:
+    """U3, U4: what the mover places."""
+    return BLACK if black == NOBODY or black == mover else WHITE
+
+
+@kernel
+def place(state: Record, cell: int, around: Ints, edges: Ints) -> None:
+    mover = state["to_move"]
+    colour = colour_of(mover, state["black"])
+    touches = join(state["stones"], state["chain"], state["touches"], cell, colour, around, edges)
+    state["ply"] += 1
+    state["to_move"] = 1 - mover
+    result = result_of(touches, colour)
+    if result:
+        win(state, mover if result > 0 else 1 - mover)
+
+
+@kernel
+def take_black(state: Record) -> None:
+    """U3: the contract."""
+    state["black"] = state["to_move"]
+    state["to_move"] = 1 - state["to_move"]
+    state["ply"] += 1
+
+
+@kernel
+def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, resign: int) -> int:
+    """`resign` is that action, or -1."""
+    cells = len(edges)
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if 0 <= action < cells:
+            legal = may_place(state["stones"][action], edges[action], state["black"] == NOBODY)
+        else:
+            legal = (action == cells and state["black"] == NOBODY) or (resign >= 0 and action == resign)
+        if not legal or state["viewer"] != NOBODY:
+            return i
+    for i in range(len(states)):
+        state, action = states[i], actions[i]
+        if state["done"]:
+            continue
+        if action < cells:
+            place(state, action, around, edges)
+        elif action == resign:
+            concede(state)
+        else:
+            take_black(state)
+        state["last_action"] = action
+    return -1
+
+
+@kernel
+def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
+    cells = len(edges)
+    for i in range(len(states)):
+        state = states[i]
+        if not shows_mask(state):
+            out[i] = False
+            continue
+        stones, contract = state["stones"], state["black"] == NOBODY
+        for cell in range(cells):
+            out[i, cell] = may_place(stones[cell], edges[cell], contract)
+        out[i, cells] = contract
+        if resign >= 0:
+            out[i, resign] = True
+
+
+@kernel
+def avoid_losing_move(
+    position: Chains, colour: int, free: Ints, count: int, choice: int, seeds: Seeds, row: int
+) -> int:
+    """The choice, of `count` free cells; or another, if that loses at once and not all do."""
+    left = count
+    while True:
+        if left == 1 or result_of(would_touch(position, free[choice], colour), colour) >= 0:
+            return choice
+        left -= 1
+        free[choice], free[left] = free[left], free[choice]
+        choice = draw(seeds, row, left)
+
+
+@kernel
+def playout_batch(
+    states: States, seeds: Seeds, around: Ints, edges: Ints, avoid_losing_moves: bool, last_player_by_action: Ints
+) -> None:
+    """Play on a copy of the board: see `copy_board`."""
+    cells = len(edges)
+    free = np.empty(cells, np.int16)
+    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
+    board = Chains(stones, chain, touches, around, edges)
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"]:
+            continue
+        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+        mover, black, ply = int(state["to_move"]), int(state["black"]), int(state["ply"])
+        count = 0
+        for cell in range(cells):
+            if may_place(stones[cell], edges[cell], black == NOBODY):
+                free[count] = cell
+                count += 1
+        action, result = 0, 0
+        while result == 0:
+            contract = 1 if black == NOBODY else 0
+            choice = draw(seeds, i, count + contract)
+            if choice == count:
+                action, black = cells, mover
+                for cell in range(cells):  # the edges are open now
+                    if edges[cell] and stones[cell] == EMPTY:
+                        free[count] = cell
+                        count += 1
+            else:
+                colour = colour_of(mover, black)
+                if avoid_losing_moves and not contract:
+                    choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
+                action = free[choice]
+                count -= 1
+                free[choice] = free[count]
+                if last_player_by_action.size:
+                    last_player_by_action[i, action] = mover
+                result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
+            mover = 1 - mover
+            ply += 1
+        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+        state["to_move"], state["black"], state["ply"], state["last_action"] = mover, black, ply, action
+        win(state, mover if result < 0 else 1 - mover)

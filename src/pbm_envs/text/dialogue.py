@@ -1,0 +1,212 @@
+"""One game played in words: prompts for the player to move, answers that are read, and replies to bad ones.
+
+    table = TextGame(Chameleon(size=5))
+    table.reset(seed=7)
+    while not table.done:
+        outcome = table.answer(model(table.system_prompt(), table.prompt()))
+    table.returns
+
+Every adapter of a text library is a thin layer over this class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ..core.checks import check_range
+from ..core.game import Game
+from ..core.state import copy_states
+from ..core.types import Rng, States
+from ..records import RESIGN, Forfeit, GameRecord, make_record
+from .history import History
+from .prompts import FULL, PromptStyle, correction, system_prompt, turn_prompt
+from .reading import Kind, Reading
+from .vocabulary import Disguise, Vocabulary
+
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What has become of an answer."""
+
+    reading: Reading
+    player: int
+    """Who has answered."""
+    message: str
+    """What that player is told if nothing has been played; else ""."""
+    forfeited: bool = False
+    """That was the last attempt: the player has left the game."""
+
+    @property
+    def played(self) -> bool:
+        return self.reading.kind is Kind.MOVE
+
+
+@final
+class TextGame:
+    """A referee who talks. It knows the full state; players get what they may know."""
+
+    def __init__(
+        self,
+        game: Game,
+        style: PromptStyle = FULL,
+        *,
+        attempts: int = ATTEMPTS,
+        disguise: int | None = None,
+    ) -> None:
+        """Take a seat between the players.
+
+        Args:
+            game: the rules.
+            style: how much players are told.
+            attempts: answers that a player may give in one turn; with the last bad one they leave the game as if by
+                resigning (A2).
+            disguise: a seed for made-up names (`Disguise`), or None for the game's own.
+        """
+        check_range("attempts", attempts, 1)
+        self.game = game
+        self.style = style
+        self.attempts = attempts
+        self.words: Vocabulary = Vocabulary(game) if disguise is None else Disguise(game, disguise)
+        self._system = system_prompt(self.words, style, attempts)
+        self._states: States | None = None
+        self._rng: Rng | None = None
+
+    @property
+    def states(self) -> States:
+        """(1,) the full state, secrets included."""
+        if self._states is None:
+            raise RuntimeError("there is no game yet: call reset() first")
+        return self._states
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Start a game.
+
+        Args:
+            seed: of the set-up; without one, the set-up that follows from the last seed.
+            options: "board", a board text, and "moves", move texts that are played from there (the game's own names).
+        """
+        options = dict(options or {})
+        board, moves = options.pop("board", None), options.pop("moves", ())
+        if options:
+            raise ValueError(f"reset was given the options {sorted(options)}: expected 'board' and 'moves'")
+        rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
+        states = self.game.init(1, rng, board)
+        self._rng, self._states, self._start = rng, states, copy_states(states)
+        self.histories = [History(self.game, self.view(player)) for player in range(self.game.num_players)]
+        self.moves: list[str] = []
+        self.forfeits: list[Forfeit] = []
+        self.failed = 0
+        self._correction = ""
+        for text in moves:
+            if self.done:
+                raise ValueError(f"move {text!r} comes after the end of the game")
+            self.play(self.game.string_to_action(text))
+        self.opening = len(self.moves)
+
+    @property
+    def done(self) -> bool:
+        return bool(self.states["done"][0])
+
+    @property
+    def truncated(self) -> bool:
+        """The game has ended by a limit of plies."""
+        return bool(self.states["truncated"][0])
+
+    @property
+    def to_move(self) -> int:
+        return int(self.states["to_move"][0])
+
+    @property
+    def returns(self) -> list[float]:
+        """By player; 0 before the end, except for a player who has left a game of three."""
+        returns: list[float] = self.states["returns"][0].tolist()
+        return returns
+
+    def view(self, player: int) -> States:
+        """(1,) what this player can know."""
+        return self.game.view(self.states, player)
+
+    def system_prompt(self) -> str:
+        """The rules and the form of an answer."""
+        return self._system
+
+    def prompt(self, player: int | None = None) -> str:
+        """The position as `player` sees it.
+
+        By default the player to move, and then with what was wrong with the last answer.
+        """
+        seat = self.to_move if player is None else player
+        told = turn_prompt(self.words, self.view(seat), self.histories[seat], self.style)
+        if self._correction and seat == self.to_move:
+            told = f"{told}\n\n{self._correction}"
+        return told
+
+    def read(self, answer: str) -> Reading:
+        """What the player to move would have said; nothing is played. The action is the game's own."""
+        legal = self.game.legal_action_mask(self.view(self.to_move))[0]
+        if not self.words.disguised:
+            return self.words.reader.answer(answer, legal)
+        shown = np.zeros_like(legal)
+        shown[[self.words.displayed_action(action) for action in np.flatnonzero(legal).tolist()]] = True
+        reading = self.words.reader.answer(answer, shown)
+        action = reading.action if reading.action < 0 else self.words.true_action(reading.action)
+        return Reading(reading.kind, reading.text, action, reading.reason)
+
+    def answer(self, answer: str) -> Outcome:
+        """Play what the player to move has answered, or say why not; the last attempt forfeits."""
+        if self.done:
+            raise RuntimeError("the game is over: call reset()")
+        player, reading = self.to_move, self.read(answer)
+        if reading.kind is Kind.MOVE:
+            self.play(reading.action)
+            return Outcome(reading, player, "")
+        self.failed += 1
+        if self.failed >= self.attempts:
+            why = f"illegal: {reading.text}" if reading.kind is Kind.ILLEGAL else f"unreadable: {reading.reason}"
+            self.forfeit(why)
+            return Outcome(reading, player, "You have forfeited the game.", forfeited=True)
+        self._correction = correction(self.words, reading, self.attempts - self.failed)
+        return Outcome(reading, player, self._correction)
+
+    def play(self, action: int) -> None:
+        """Play an action for the player to move; ValueError, and nothing played, if it is illegal."""
+        self.game.step(self.states, [action])
+        self.moves.append(self.game.action_to_string(action))
+        self._next(None)
+
+    def forfeit(self, reason: str) -> None:
+        """The player to move leaves the game as if by resigning (A2). `reason` is kept for the record."""
+        player = self.to_move
+        self.game.remove_player(self.states)
+        self.moves.append(RESIGN)
+        self.forfeits.append(Forfeit(len(self.moves), player, reason))
+        self._next(f"player_{player} has forfeited the game")
+
+    def _next(self, note: str | None) -> None:
+        self.failed, self._correction = 0, ""
+        for player, history in enumerate(self.histories):
+            history.see(self.view(player), note)
+
+    def record(self, agents: Sequence[str], **rest: Any) -> GameRecord:
+        """The game so far, as `pbm_envs.records` keeps it.
+
+        Args:
+            agents: by seat, what they are called.
+            rest: other fields of GameRecord, such as `seed`.
+        """
+        return make_record(
+            self.game,
+            self._start,
+            self.moves,
+            self.states,
+            self.forfeits,
+            agents=tuple(agents),
+            opening=self.opening,
+            **rest,
+        )

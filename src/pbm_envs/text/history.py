@@ -1,0 +1,69 @@
+"""What one player has seen of a game, ply by ply. It is taken from that player's views, so it holds nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from ..core.game import Game
+from ..core.state import NO_ACTION, copy_states, single_record
+from ..core.types import Record, States
+
+
+@dataclass(frozen=True)
+class SeenPly:
+    """One ply as a player has seen it."""
+
+    ply: int
+    """Counted from 1."""
+    player: int
+    """Who has played."""
+    action: int
+    """NO_ACTION if the player has not seen the move."""
+    note: str = ""
+    """What else there was to see."""
+
+
+@final
+class History:
+    """The plies that the viewer of `start`, a view, sees from there on."""
+
+    def __init__(self, game: Game, start: States | Record) -> None:
+        self.game = game
+        self._last = single_record(start).copy()
+        self.player = int(self._last["viewer"])
+        self.plies: list[SeenPly] = []
+
+    @classmethod
+    def of_game(cls, game: Game, start: States, actions: Sequence[int], player: int) -> History:
+        """What `player` has seen of a game.
+
+        Args:
+            game: the rules.
+            start: (1,) the full state before the first move; it is left as it is.
+            actions: of everybody, in order.
+            player: whose views are taken.
+        """
+        states = copy_states(start)
+        history = cls(game, game.view(states, player))
+        for action in actions:
+            game.step(states, [action])
+            history.see(game.view(states, player))
+        return history
+
+    def see(self, view: States | Record, note: str | None = None) -> None:
+        """The player's view after another ply. `note` replaces the game's own, such as that somebody was removed."""
+        after = single_record(view).copy()
+        if int(after["viewer"]) != self.player:
+            raise ValueError(f"the view is player_{after['viewer']}'s: expected player_{self.player}'s")
+        before, self._last = self._last, after
+        forfeited = note is not None
+        self.plies.append(
+            SeenPly(
+                ply=int(after["ply"]),
+                player=int(before["to_move"]),
+                action=NO_ACTION if forfeited else int(after["last_action"]),
+                note=note if note is not None else self.game.move_note(before, after),
+            )
+        )

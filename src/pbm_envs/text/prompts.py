@@ -1,0 +1,249 @@
+"""What a player is told: the rules once (the system prompt), the position at each turn, what was wrong with an answer.
+
+Everything is computed from the player's view and from what that player has seen before (`History`). No advice is given.
+The form follows Kaggle's Game Arena: the answer is the last JSON object `{"move": ...}`, legal moves are not listed
+unless asked for, and there are different messages for an answer that cannot be read and for an illegal move.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from ..core.checks import check_flag
+from ..core.state import NO_ACTION, NOBODY, single_record
+from ..core.types import Record, States
+from .history import History
+from .reading import KEY, Kind, Reading
+from .vocabulary import Disguise, Vocabulary
+
+RULES = ("short", "whole", "none")
+POSITIONS = ("both", "picture", "json", "board")
+
+
+@final
+@dataclass(frozen=True)
+class PromptStyle:
+    """How much a player is told."""
+
+    rules: str = "short"
+    """"short": a few sentences; "whole": the rules page; "none": only the form of an answer."""
+    position: str = "both"
+    """"picture" in characters; "json"; "both"; or "board": one line, which takes the fewest tokens."""
+    history: int | None = None
+    """How many of the last plies are told; None for all, which grows with the game."""
+    legal_moves: bool = False
+    """Whether the legal moves are listed."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("rules", self.rules, RULES), ("position", self.position, POSITIONS)):
+            if value not in known:
+                raise ValueError(f"{name} is {value!r}: expected one of {', '.join(known)}")
+        if self.history is not None and (
+            isinstance(self.history, bool) or not isinstance(self.history, int) or self.history < 0
+        ):
+            raise ValueError(f"history is {self.history!r}: expected a number of plies from 0 up, or None for all")
+        check_flag("legal_moves", self.legal_moves)
+
+
+FULL = PromptStyle()
+COMPACT = PromptStyle(position="board", history=2)
+"""Costs the fewest tokens of those that still tell the rules."""
+
+
+def system_prompt(words: Vocabulary, style: PromptStyle = FULL, attempts: int = 3) -> str:
+    """The rules and the form of an answer: the same for all players, at all turns.
+
+    Args:
+        words: how things are called.
+        style: how much is told.
+        attempts: how often a player may answer before the game is forfeited.
+
+    Returns:
+        Paragraphs, separated by empty lines.
+    """
+    game, wording = words.game, words.game.wording
+    if words.disguised and style.rules == "whole":
+        raise ValueError("rules='whole' names the cells of the board: expected 'short' or 'none' with a disguise")
+    paragraphs = [f"You play {words.translate(wording.title)}, a board game for {game.num_players} players."]
+    if style.rules == "short":
+        paragraphs.append(f"Rules. {words.translate(wording.summary)}")
+        if wording.geometry and not words.disguised:
+            paragraphs.append(f"The board. {wording.geometry}")
+    elif style.rules == "whole":
+        options = ", ".join(f"{name}={value!r}" for name, value in game.options.items())
+        paragraphs += [game.rules_page(), f"Options of this game: {options}."]
+    if isinstance(words, Disguise):
+        paragraphs.append(_graph(words))
+    paragraphs.append(_answer_form(words, attempts))
+    return "\n\n".join(paragraphs)
+
+
+def turn_prompt(
+    words: Vocabulary, view: States | Record, history: History | None = None, style: PromptStyle = FULL
+) -> str:
+    """What the viewer of `view` is asked when it is their turn; at another time the same without the question.
+
+    Args:
+        words: how things are called.
+        view: a view, a record or a batch of one.
+        history: what this player has seen; without one, the last move is told.
+        style: how much is told.
+
+    Returns:
+        Paragraphs, separated by empty lines.
+    """
+    game, record = words.game, single_record(view)
+    player = int(record["viewer"])
+    if player == NOBODY:
+        raise ValueError("the record is a full state: expected a player's view")
+    shown = words.displayed(record)
+    paragraphs = [_told(words, record, history, style)]
+    if style.position in ("both", "picture") and not words.disguised:
+        paragraphs.append(f"The position as you see it:\n\n{game.to_text(shown)}")
+    if style.position in ("both", "json") or (words.disguised and style.position == "picture"):
+        paragraphs.append(f"The position as JSON: {json.dumps(position(words, record), ensure_ascii=False)}")
+    if style.position == "board":
+        paragraphs.append(_board_line(words, record))
+    paragraphs.append(_whose_turn(words, shown, player))
+    legal = _legal(words, record)
+    if legal:
+        if style.legal_moves:
+            paragraphs.append(f"Legal moves: {' '.join(legal)}")
+        paragraphs.append(f'End your answer with your move: {{"{KEY}": "..."}}')
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def correction(words: Vocabulary, reading: Reading, left: int | None = None) -> str:
+    """What is said about an answer that is no legal move: other words for an unreadable one and for an illegal one.
+
+    Args:
+        words: how things are called.
+        reading: the answer as it was read.
+        left: how many attempts are left; None if that is not known.
+
+    Returns:
+        One paragraph.
+    """
+    if reading.kind is Kind.ILLEGAL:
+        told = f"The move {reading.text!r} is illegal in this position. Choose another move, a legal one."
+    else:
+        told = f"Your answer could not be read: {reading.reason}. A move is {words.form}."
+    attempts = (
+        "" if left is None else "This is your last attempt. " if left == 1 else f"You have {left} attempts left. "
+    )
+    return f'{told} Nothing has been played. {attempts}End your answer with {{"{KEY}": "..."}}'
+
+
+def position(words: Vocabulary, view: States | Record) -> dict[str, Any]:
+    """What the viewer knows of a position, for JSON: the empty cells are left out."""
+    game = words.game
+    record = words.displayed(view)
+    player = int(record["viewer"])
+    told: dict[str, Any] = {
+        "game": words.translate(game.wording.title),
+        "ply": int(record["ply"]),
+        "you": f"player_{player}",
+    }
+    if not record["done"]:
+        told["to_move"] = f"player_{record['to_move']}"
+    roles = {f"player_{k}": words.translate(game.role(record, k)) for k in range(game.num_players)}
+    if any(roles.values()):
+        told["roles"] = roles
+    if record["last_action"] != NO_ACTION:
+        told["last_move"] = words.moves[int(record["last_action"])]
+    texts = game.cell_texts(record)
+    if texts:
+        told["cells"] = {words.cells[cell]: words.translate(text) for cell, text in enumerate(texts) if text}
+    elif not words.disguised:
+        told["board"] = game.board_to_string(record)
+    else:
+        raise ValueError(f"{game!r} does not say what stands on its cells (cell_texts): it cannot be disguised")
+    return told | _translated(game.facts(record), words)
+
+
+def _translated(value: Any, words: Vocabulary) -> Any:
+    if isinstance(value, dict):
+        return {words.translate(key): _translated(entry, words) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_translated(entry, words) for entry in value]
+    return words.translate(value) if isinstance(value, str) else value
+
+
+def _answer_form(words: Vocabulary, attempts: int) -> str:
+    tries = (
+        "An answer that cannot be read or that is an illegal move forfeits the game."
+        if attempts == 1
+        else f"An answer that cannot be read, or an illegal move, is sent back to you; the {_ordinal(attempts)} such "
+        "answer in one turn forfeits the game."
+    )
+    return (
+        f'Answers. At each of your turns, end your answer with a JSON object that holds your move: {{"{KEY}": "..."}}. '
+        f"Only the last such object counts. A move is {words.form}. {tries}"
+    )
+
+
+def _ordinal(number: int) -> str:
+    return {2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def _graph(words: Disguise) -> str:
+    directions = words.game.board.neighbours.shape[1]
+    edges = "; `edges` says which edges a cell lies on" if words.game.wording.edges else ""
+    return (
+        f"The board. Its {words.game.board.size} cells have names without a meaning. `neighbours` lists, for each "
+        f"cell, the next cell in each of {directions} directions, always in the same order, null where the board ends"
+        f"{edges}. Two cells touch if one of them is a neighbour of the other. Cells that follow each other in one "
+        f"direction lie on a straight line.\n\n{json.dumps(words.graph())}"
+    )
+
+
+def _told(words: Vocabulary, record: Record, history: History | None, style: PromptStyle) -> str:
+    """The plies that the player has seen, or the last move."""
+    if style.history == 0:
+        return ""
+    if history is None:
+        if record["last_action"] == NO_ACTION:
+            return ""
+        return f"The last move was {words.moves[words.displayed_action(int(record['last_action']))]}."
+    plies = history.plies if style.history is None else history.plies[-style.history :]
+    if not plies:
+        return "No move has been played yet."
+    lines = []
+    for seen in plies:
+        text = words.moves[words.displayed_action(seen.action)] if seen.action != NO_ACTION else ""
+        note = words.translate(seen.note)
+        told = f"{text} ({note})" if text and note else text or note or "a move that you have not seen"
+        lines.append(f"{seen.ply}. player_{seen.player}: {told}")
+    left_out = len(history.plies) - len(plies)
+    head = "The moves so far:" if not left_out else f"The last {len(plies)} of {len(history.plies)} moves:"
+    return "\n".join([head, *lines])
+
+
+def _board_line(words: Vocabulary, record: Record) -> str:
+    if not words.disguised:
+        return f"The board: {words.game.board_to_string(record)}"
+    return f"The cells that are not empty: {json.dumps(position(words, record)['cells'], ensure_ascii=False)}"
+
+
+def _whose_turn(words: Vocabulary, shown: Record, player: int) -> str:
+    game = words.game
+    role = words.translate(game.role(shown, player))
+    you = f"You are player_{player}" + (f" ({role})" if role else "")
+    if shown["done"]:
+        returns = shown["returns"][player]
+        result = "have won" if returns == 1 else "have lost" if returns < 0 else "have drawn"
+        return f"{you}. The game is over: you {result}."
+    if int(shown["to_move"]) == player:
+        return f"{you}. It is your turn (ply {int(shown['ply']) + 1})."
+    return f"{you}. It is the turn of player_{shown['to_move']}."
+
+
+def _legal(words: Vocabulary, record: Record) -> list[str]:
+    """The legal moves as they are called, sorted so that their order tells nothing; none if it is another's turn."""
+    view = np.array([record], words.game.dtype)
+    mask = words.game.legal_action_mask(view)[0]
+    return sorted(words.moves[words.displayed_action(action)] for action in np.flatnonzero(mask).tolist())

@@ -1,0 +1,1 @@
+"""Mutation testing of rules, views and worlds: see __main__."""

@@ -1,0 +1,159 @@
+"""How many small mistakes in rules, views and worlds would the tests notice? Without the compiler.
+
+    nice -n 10 python -m tests.mutation --minutes 30 --processes 2
+
+Each mutant is one changed operator, number, condition or statement of one function. A process that has everything
+imported forks; the child puts the mutant's code in the place of the function's and runs `checks` until one raises. One
+that uses more than SECONDS of processor time is in an endless loop, and noticed too. Mutants are drawn in a random
+order, so that those tried in a limited time are a fair sample. Results are kept in results.json, for the mutants whose
+function has not changed since; survivors that change nothing that can
+be observed are listed, with the reason, in equivalent.json.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"
+
+import argparse
+import hashlib
+import importlib
+import io
+import json
+import random
+import resource
+import sys
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from tests.mutation import checks
+from tests.mutation.mutants import Mutant, function_at, mutants_of
+
+HERE = Path(__file__).parent
+RESULTS, EQUIVALENT = HERE / "results.json", HERE / "equivalent.json"
+MODULES = ["chains"] + [
+    f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
+]
+MODULES += ["curio.worlds"]
+SECONDS = 60
+ENDLESS, SURVIVED = "endless loop", "survived"
+
+
+def attempt(mutant: Mutant) -> str:
+    """Which check notices the mutant, or SURVIVED."""
+    game = mutant.module.removeprefix("pbm_envs.games.").partition(".")[0]
+    return in_child(game, mutant)
+
+
+def in_child(game: str, mutant: Mutant | None = None) -> str:
+    """Which check of the game notices the mutant (None: the rules as they are), or SURVIVED, in a child process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        if mutant is not None:
+            function_at(importlib.import_module(mutant.module), mutant.function).__code__ = mutant.code
+        os.write(writing, _noticed(game).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answers:
+        answer = answers.read()
+    _, status = os.waitpid(child, 0)
+    return answer or (ENDLESS if os.WIFSIGNALED(status) else "crash")
+
+
+def _noticed(game: str) -> str:
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        for name, check in checks.checks(game):
+            try:
+                check()
+            except BaseException:  # whatever it is, the mutant was noticed
+                return name
+    return SURVIVED
+
+
+def fingerprint(mutant: Mutant) -> str:
+    """Of the function that the mutant changes, as it is: an older result holds no longer if that has changed."""
+    code = function_at(importlib.import_module(mutant.module), mutant.function).__code__
+    constants = [each for each in code.co_consts if not hasattr(each, "co_code")]
+    return hashlib.sha256(repr((code.co_code, constants, code.co_names)).encode()).hexdigest()[:12]
+
+
+def all_mutants() -> list[Mutant]:
+    """Of all modules, in a random order that is always the same."""
+    found: list[Mutant] = []
+    for name in MODULES:
+        found += mutants_of(importlib.import_module(f"pbm_envs.games.{name}"))
+    random.Random(2011).shuffle(found)
+    return found
+
+
+def summary(results: dict[str, dict[str, str]]) -> str:
+    """A table by module, and the survivors."""
+    equivalent = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+    lines = []
+    for module in [*MODULES, ""]:
+        rows = {name: each["noticed"] for name, each in results.items() if name.startswith(module)}
+        left = [name for name, how in rows.items() if how == SURVIVED]
+        different = [name for name in left if name not in equivalent]
+        tried = len(rows) - (len(left) - len(different))
+        share = 1 - len(different) / tried if tried else 1.0
+        lines.append(
+            f"{module or 'all':18} {len(rows):5} tried {len(left) - len(different):4} equivalent {share:7.1%} noticed"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=30.0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--only", default="", help="part of a mutant's name")
+    parser.add_argument("--again", action="store_true", help="try survivors again")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    until = time.monotonic() + 60 * arguments.minutes
+    mutants = all_mutants()
+    old = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    marks = {mutant.name: fingerprint(mutant) for mutant in mutants}
+    results = {name: each for name, each in old.items() if marks.get(name) == each["function"]}
+    if arguments.again:
+        results = {name: each for name, each in results.items() if each["noticed"] != SURVIVED}
+    waiting = [mutant for mutant in mutants if mutant.name not in results and arguments.only in mutant.name]
+    print(f"{len(mutants)} mutants, {len(results)} known, {len(waiting)} to try", flush=True)
+    checks.learn()
+    for game in ("chains", "trinim", "curio"):
+        if (how := in_child(game)) != SURVIVED:
+            raise SystemExit(f"the unchanged rules of {game} fail: {how}")
+
+    def run(mutant: Mutant) -> None:
+        if time.monotonic() > until:
+            return
+        how = attempt(mutant)
+        results[mutant.name] = {"function": marks[mutant.name], "noticed": how}
+        if how == SURVIVED:
+            print(f"survived: {mutant.name}", flush=True)
+        if len(results) % 20 == 0:
+            save(results)
+
+    with ThreadPoolExecutor(arguments.processes) as pool:
+        list(pool.map(run, waiting))
+    save(results)
+    print(summary(results))
+
+
+def save(results: dict[str, dict[str, str]]) -> None:
+    text = json.dumps(dict(sorted(dict(results).items())), indent=0)
+    part = RESULTS.with_suffix(".part")
+    part.write_text(text + "\n")
+    part.replace(RESULTS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""Words of eight bytes in kernels: bits and stores."""
+
+import numpy as np
+import pytest
+
+from pbm_envs.core.fingerprint import fingerprint
+from pbm_envs.core.kernels import kernel
+from pbm_envs.core.words import BITS, WORD, count_bits, highest, lowest_bit, records_of_words, store_word
+
+NUMBERS = [1, 2, 3, 40, 1 << 31, (1 << 63) + 5, (1 << 64) - 1]
+
+
+@kernel
+def looked_at(words, out):
+    for k in range(len(words)):
+        out[k, 0], out[k, 1], out[k, 2] = lowest_bit(words[k]), highest(words[k]), count_bits(words[k])
+
+
+@kernel
+def written(target, places, words):
+    for k in range(len(places)):
+        store_word(target, places[k], words[k])
+
+
+def test_bits():
+    out = np.zeros((len(NUMBERS), 3), np.uint64)
+    looked_at(np.array(NUMBERS, np.uint64), out)
+    expected = [((n & -n).bit_length() - 1, 1 << (n.bit_length() - 1), bin(n).count("1")) for n in NUMBERS]
+    assert out.tolist() == [list(row) for row in expected]
+
+
+def test_the_last_bit_is_none():
+    assert BITS[-1] == 0
+    assert BITS[:64].tolist() == [1 << k for k in range(64)]
+
+
+@pytest.mark.parametrize("place", [0, 3, 12])
+def test_a_word_is_eight_bytes_in_order(place):
+    target = np.full(20, -1, np.int8)
+    written(target, np.array([place]), np.arange(1, 9, dtype=np.int8).view(np.uint64))
+    assert target.tolist() == [-1] * place + [1, 2, 3, 4, 5, 6, 7, 8] + [-1] * (20 - place - WORD)
+
+
+def test_rows_of_bytes_are_filled_up_with_zeros():
+    rows = np.arange(1, 21, dtype=np.int8).reshape(2, 10)
+    words = records_of_words(rows)["words"]
+    assert words.shape == (2, 2)
+    assert words.view(np.int8).tolist() == [[*row, 0, 0, 0, 0, 0, 0] for row in rows.tolist()]
+
+
+def test_kernels_that_use_them_are_kept_in_the_cache():
+    """What an intrinsic generates is part of the key, so that a change of it is noticed."""
+    assert len({fingerprint(looked_at), fingerprint(written), fingerprint(looked_at)}) == 2

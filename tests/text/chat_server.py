@@ -1,0 +1,161 @@
+"""A server on loopback that answers as OpenAI's chat completions do, with texts of our choice; and players for it."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Reply:
+    """What the server does with a request."""
+
+    text: str = ""
+    status: int = 200
+    wait: float = 0.0
+    """Seconds before it answers."""
+    body: str | None = None
+    """Sent as it is instead of a completion."""
+    headers: dict[str, str] = field(default_factory=dict)
+    finish: str = "stop"
+    hang_up: bool = False
+    """Close the connection without an answer."""
+
+
+Answer = Callable[[list[dict[str, Any]]], "Reply | str"]
+
+
+@dataclass
+class Server:
+    """`requests` are the bodies that have come, in order."""
+
+    url: str
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def chat_server(answer: Answer):
+    """Serve `answer(messages)` until the block ends."""
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *args: Any) -> None:
+            """Nothing is printed."""
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with lock:
+                server.requests.append(body)
+                server.keys.append(self.headers.get("Authorization", ""))
+                reply = answer(body["messages"])
+            if isinstance(reply, str):
+                reply = Reply(reply)
+            time.sleep(reply.wait)
+            if reply.hang_up:
+                self.close_connection = True
+                return
+            streamed = body.get("stream") and reply.status == 200 and reply.body is None
+            data = reply.body if reply.body is not None else completion(body, reply)
+            if streamed:
+                data = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks(body, reply)) + "data: [DONE]\n\n"
+            raw = data.encode()
+            try:
+                self.send_response(reply.status)
+                self.send_header("Content-Type", "text/event-stream" if streamed else "application/json")
+                self.send_header("Content-Length", str(len(raw)))
+                for name, value in reply.headers.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(raw)
+            except OSError:
+                pass  # who asked has given up
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd.daemon_threads = True
+    server = Server(f"http://127.0.0.1:{httpd.server_port}/v1")
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        httpd.shutdown()
+        httpd.server_close()
+        thread.join(timeout=10)
+
+
+def usage(body: dict[str, Any], reply: Reply) -> dict[str, Any]:
+    """As if each word were a token."""
+    sent = sum(len(str(message["content"]).split()) for message in body["messages"])
+    got = len(reply.text.split())
+    return {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}
+
+
+def completion(body: dict[str, Any], reply: Reply) -> str:
+    if reply.status != 200:
+        return json.dumps({"error": {"message": f"status {reply.status}", "type": "test", "code": None}})
+    message = {"role": "assistant", "content": reply.text}
+    return json.dumps(
+        {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": reply.finish, "logprobs": None}],
+            "usage": usage(body, reply),
+        }
+    )
+
+
+def chunks(body: dict[str, Any], reply: Reply) -> list[dict[str, Any]]:
+    """The same as a stream."""
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+    first = {"index": 0, "delta": {"role": "assistant", "content": reply.text}, "finish_reason": None}
+    last = {"index": 0, "delta": {}, "finish_reason": reply.finish}
+    return [
+        head | {"choices": [first]},
+        head | {"choices": [last]},
+        head | {"choices": [], "usage": usage(body, reply)},
+    ]
+
+
+def text_of(messages: list[dict[str, Any]]) -> str:
+    """What was said last to the player."""
+    content = messages[-1]["content"]
+    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+
+
+def random_player(seed: int = 0) -> Answer:
+    """Plays one of the legal moves that the prompt lists."""
+    rng = np.random.default_rng(seed)
+
+    def answer(messages: list[dict[str, Any]]) -> str:
+        listed = re.findall(r"^Legal moves: (.*)$", text_of(messages), re.M)[-1].split()
+        return f'I play at random.\n{{"move": "{listed[int(rng.integers(len(listed)))]}"}}'
+
+    return answer
+
+
+def search_player(game: Any, agent: Any, seed: int = 0) -> Answer:
+    """Plays what `agent` plays in the position that the told moves lead to: for games without a random set-up."""
+    rng = np.random.default_rng(seed)
+
+    def answer(messages: list[dict[str, Any]]) -> str:
+        states = game.init(1, rng)
+        for text in re.findall(r"^\d+\. player_\d: (\S+)", text_of(messages), re.M):
+            game.step(states, [game.string_to_action(text)])
+        view = game.view(states, int(states["to_move"][0]))
+        return f'{{"move": "{game.action_to_string(int(agent.act(game, view, rng)[0]))}"}}'
+
+    return answer

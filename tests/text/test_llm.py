@@ -1,0 +1,238 @@
+"""A language model as an agent, against a server on loopback that answers as the API does: well, badly or too late."""
+
+import json
+
+import numpy as np
+import pytest
+from pbm_agents import make_agent
+from pbm_agents.arena.match import Opening, play_games
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+
+pytest.importorskip("openai")
+from pbm_agents.players.llm import LLMAgent, ModelError
+
+from tests.text.chat_server import Reply, chat_server, random_player, search_player, text_of
+
+QUICK = {"wait": 0.01, "timeout": 5.0}
+
+
+def start(game, seed=1):
+    return game.view(game.init(1, np.random.default_rng(seed)), 0)
+
+
+def ask(game, answer, views=None, **settings):
+    """The moves, the agent and the server."""
+    with chat_server(answer) as server:
+        agent = LLMAgent(model="test", url=server.url, **QUICK | settings)
+        actions = agent.act(game, start(game) if views is None else views, np.random.default_rng(0))
+    return [game.action_to_string(int(action)) for action in actions], agent, server
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def test_one_move():
+    moves, agent, server = ask(Unlur(radius=3), lambda messages: 'Hm. {"move": "C3"}')
+    assert moves == ["c3"]
+    [request] = server.requests
+    assert request["model"] == "test"
+    assert [message["role"] for message in request["messages"]] == ["system", "user"]
+    assert "You play Unlur" in request["messages"][0]["content"]
+    assert "You are player_0" in request["messages"][1]["content"]
+    assert (agent.usage.requests, agent.usage.retries, agent.usage.illegal) == (1, 0, 0)
+    assert agent.usage.completion_tokens == 3
+    assert agent.usage.prompt_tokens > 100
+
+
+def test_the_key_is_the_usual_variable(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+    _, _, server = ask(Unlur(radius=3), lambda messages: "[c3]")
+    assert server.keys == ["Bearer a-key"]
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(ModelError, match="api_key"):
+        LLMAgent(model="test").act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
+
+
+def test_bad_answers_are_sent_back():
+    answers = iter(["what?", '{"move": "a1"}', '{"move": "c3"}'])
+    moves, agent, server = ask(Unlur(radius=3), lambda messages: next(answers))
+    assert moves == ["c3"]
+    assert (agent.usage.unreadable, agent.usage.illegal, agent.usage.forfeits) == (1, 1, 0)
+    said = [text_of(request["messages"]) for request in server.requests]
+    assert "could not be read" in said[1]
+    assert "'a1' is illegal" in said[2]
+    assert [message["role"] for message in server.requests[2]["messages"]][2:] == ["assistant", "user"] * 2
+
+
+def test_the_last_bad_answer_is_an_error():
+    with pytest.raises(ModelError, match=r"no legal move in 2 attempts, the last one unreadable"):
+        ask(Unlur(radius=3), lambda messages: "?", attempts=2)
+    with pytest.raises(ModelError, match="the last one illegal: a1"):
+        ask(Unlur(radius=3), lambda messages: "[a1]", attempts=1)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Reply(status=500),
+        Reply(status=503),
+        Reply(status=429, headers={"Retry-After": "0"}),
+        Reply(body="<html>502</html>"),
+        Reply(body="{}"),
+        Reply(body='{"choices": []}'),
+        Reply(body='{"choices": [{"message": {"content": 7}}]}'),
+        Reply(hang_up=True),
+    ],
+    ids=str,
+)
+def test_trouble_on_the_way_is_tried_again(trouble):
+    replies = iter([trouble, trouble, Reply("[c3]")])
+    moves, agent, _ = ask(Unlur(radius=3), lambda messages: next(replies))
+    assert moves == ["c3"]
+    assert agent.usage.retries == 2
+    assert agent.usage.requests == 1
+    with pytest.raises(ModelError, match="2 requests have failed"):
+        ask(Unlur(radius=3), lambda messages: trouble, retries=1)
+
+
+def test_a_slow_server_is_asked_again():
+    replies = iter([Reply("[c3]", wait=1.0), Reply("[c4]")])
+    moves, agent, _ = ask(Unlur(radius=3), lambda messages: next(replies), timeout=0.3)
+    assert moves == ["c4"]
+    assert agent.usage.retries == 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+def test_a_refusal_is_an_error_at_once(status):
+    requests = []
+
+    def answer(messages):
+        requests.append(messages)
+        return Reply(status=status)
+
+    with pytest.raises(ModelError, match=f"status {status}"):
+        ask(Unlur(radius=3), answer)
+    assert len(requests) == 1
+
+
+def test_no_server_at_all():
+    agent = LLMAgent(model="test", url="http://127.0.0.1:9/v1", retries=1, **QUICK)
+    with pytest.raises(ModelError, match="2 requests have failed, the last one by APIConnectionError"):
+        agent.act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
+
+
+def test_an_empty_answer_is_unreadable():
+    body = json.dumps(
+        {"id": "1", "object": "chat.completion", "created": 1, "model": "m",
+         "choices": [{"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "length"}]}
+    )  # fmt: skip
+    replies = iter([Reply(body=body), Reply("[c3]")])
+    moves, agent, _ = ask(Unlur(radius=3), lambda messages: next(replies))
+    assert moves == ["c3"]
+    assert agent.usage.unreadable == 1
+
+
+def test_costs_and_log(tmp_path):
+    log = tmp_path / "log.jsonl"
+    _, agent, _ = ask(Unlur(radius=3), lambda messages: "I say [c3]", input_price=2.0, output_price=10.0, log=str(log))
+    expected = agent.usage.prompt_tokens * 2e-6 + agent.usage.completion_tokens * 10e-6
+    assert agent.usage.cost == pytest.approx(expected)
+    [entry] = map(json.loads, log.read_text().splitlines())
+    assert entry["answer"] == "I say [c3]"
+    assert entry["cost"] == pytest.approx(expected)
+    assert entry["messages"][0]["role"] == "system"
+
+
+def test_many_positions_at_once_and_one_that_fails():
+    """The good ones are not asked for again when a tournament asks for each alone."""
+    game = Unlur(radius=3)
+    views = np.concatenate([start(game)] * 4)
+    states = views.copy()
+    states["viewer"] = -1
+    for row, text in enumerate(("b2", "b3", "c2", "c4")):
+        game.step(states[row : row + 1], [game.string_to_action(text)])
+    views = game.view(states, 1)
+
+    def answer(messages):
+        return "?" if "last move was b3" in messages[1]["content"] else '{"move": "black"}'
+
+    with chat_server(answer) as server:
+        agent = LLMAgent(model="test", url=server.url, parallel=4, **QUICK)
+        rng = np.random.default_rng(0)
+        with pytest.raises(ModelError):
+            agent.act(game, views, rng)
+        asked = len(server.requests)
+        assert asked == 3 + 3
+        for row in (0, 2, 3):
+            assert game.action_to_string(int(agent.act(game, views[row : row + 1], rng)[0])) == "black"
+        with pytest.raises(ModelError):
+            agent.act(game, views[1:2], rng)
+        assert len(server.requests) == asked
+
+
+@pytest.mark.parametrize(
+    "game", [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)], ids=str
+)
+def test_whole_games_in_a_tournaments_loop(game):
+    with chat_server(random_player()) as server:
+        agents = {
+            "model": make_agent(f"llm:model=test,url={server.url},legal_moves=true,position=board,wait=0.01"),
+            "random": make_agent("random"),
+        }
+        seats = [["model", "random", "random"][: game.num_players], ["random", "model", "model"][: game.num_players]]
+        records = play_games(game, agents, seats, [Opening(1), Opening(2)], 7)
+    assert all(not record.forfeits for record in records)
+    assert agents["model"].usage.requests > 0
+
+
+def test_search_behind_a_server_beats_random():
+    game = Chameleon(size=3)
+    with chat_server(search_player_by_json(game)) as server:
+        agents = {"model": make_agent(f"llm:model=test,url={server.url}"), "random": make_agent("random")}
+        records = play_games(game, agents, [["model", "random"]] * 4, [Opening(k) for k in range(4)], 3)
+    assert sum(record.returns[0] for record in records) > 0
+
+
+def search_player_by_json(game):
+    """Searches the position of Chameleon that the prompt tells as JSON."""
+    agent, rng = make_agent("mcts:simulations=300"), np.random.default_rng(0)
+
+    def answer(messages):
+        told = json.loads(messages[1]["content"].split("The position as JSON: ")[1].split("\n")[0])
+        states = game.init(1, rng)
+        for cell, letter in told["cells"].items():
+            game.step(states, [game.string_to_action(cell + letter)])
+        player = int(told["you"][-1])
+        states["ply"], states["to_move"] = told["ply"], player
+        states["vert"] = next(int(name[-1]) for name, role in told["roles"].items() if role == "Vert")
+        action = agent.act(game, game.view(states, player), rng)[0]
+        return f'{{"move": "{game.action_to_string(int(action))}"}}'
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("llm", "llm needs the name of a model"),
+        ("llm:model=a,attempts=0", "attempts is 0"),
+        ("llm:model=a,retries=-1", "retries is -1"),
+        ("llm:model=a,timeout=0", "timeout is 0"),
+        ("llm:model=a,rules=long", "rules is 'long'"),
+        ("llm:modle=a", "expected setting=value with one of the settings: model, url"),
+    ],
+)
+def test_wrong_settings(name, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent(name)
+
+
+def test_search_player_reads_the_moves():
+    """The player that the tests of other libraries use."""
+    game = Chameleon(size=3)
+    answer = search_player(game, make_agent("mcts:simulations=50"))
+    assert "move" in answer([{"role": "user", "content": "The moves so far:\n1. player_0: b2x"}])

@@ -1,0 +1,63 @@
+"""Whatever a player of Curio is told in words is the same in all games that this player cannot tell apart (C15)."""
+
+import numpy as np
+import pytest
+
+from pbm_envs.text import PromptStyle, TextGame
+from tests.curio.test_secrets import every_option, moments
+
+STYLES = (PromptStyle(legal_moves=True), PromptStyle(position="board", history=3))
+
+
+def told(game, world, player, style, disguise):
+    """Everything that `player` is told in this world, the answers to bad answers included."""
+    table = TextGame(game, style, disguise=disguise)
+    table.reset(options={"board": world.start, "moves": world.moves})
+    texts = [table.system_prompt(), table.prompt(player)]
+    if not table.done and table.to_move == player:
+        illegal = int(np.flatnonzero(~game.legal_action_mask(table.view(player))[0])[0])
+        for answer in ("?", f'{{"move": "{table.words.moves[table.words.displayed_action(illegal)]}"}}', "?"):
+            texts += [table.answer(answer).message, table.prompt(player)]
+    return texts
+
+
+@every_option
+def test_prompts_histories_and_messages(face, capture, size, games):
+    compared = 0
+    for k, moment in enumerate(moments(face, capture, size, games)):
+        if len(moment.worlds) < 2 or k % 3:
+            continue
+        style, disguise = STYLES[k % 2], 7 if k % 4 == 0 else None
+        first = told(moment.game, moment.worlds[0], moment.player, style, disguise)
+        others = moment.worlds[1 :: max(1, len(moment.worlds) // 4)]
+        for world in others:
+            assert told(moment.game, world, moment.player, style, disguise) == first, str(moment)
+        compared += len(others)
+    assert compared > games
+
+
+def test_the_comparison_notices_a_secret(monkeypatch):
+    """If the hidden sides were told, the test above would fail."""
+    moment = next(
+        moment for moment in moments("large", "le", "one set", 2) if len(moment.worlds) > 1 and moment.own_turn
+    )
+    game, player = moment.game, moment.player
+    texts = set()
+    for world in moment.worlds:
+        table = TextGame(game)
+        table.reset(options={"board": world.start, "moves": world.moves})
+        texts.add(game.board_to_string(table.states))
+        assert told(game, world, player, STYLES[0], None) == told(game, moment.worlds[0], player, STYLES[0], None)
+    assert len(texts) == len(moment.worlds)
+    monkeypatch.setattr(TextGame, "view", lambda table, player: _open_view(table, player))
+    with pytest.raises(AssertionError):
+        assert told(game, moment.worlds[1], player, STYLES[0], None) == told(
+            game, moment.worlds[0], player, STYLES[0], None
+        )
+
+
+def _open_view(table, player):
+    """The full state under the name of a view."""
+    view = table.states.copy()
+    view["viewer"] = player
+    return view
