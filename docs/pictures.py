@@ -46,4 +46,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name in POSITIONS:
         for theme in THEMES:
-            save_png(FOLDER / f"{name}_{theme}.png", pixels(scene(name), SIZE, theme))
+            save_png(FOLDER / f"{name}_{theme}.png", pixels(scene(name), SIZE, theme), small=True)

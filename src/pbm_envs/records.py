@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from .core.state import NOBODY
 from .core.types import States
 from .registry import make_game
 from .version import __version__
+
+if TYPE_CHECKING:
+    from .render import Picture
 
 SCHEMA = 1
 RESIGN = "resign"
@@ -93,9 +96,15 @@ class GameRecord:
         return json.dumps(asdict(self) | {"options": dict(self.options)}, ensure_ascii=False)
 
     def _repr_svg_(self) -> str:
+        return self._last_picture()._repr_svg_()
+
+    def _repr_png_(self) -> bytes | None:
+        return self._last_picture()._repr_png_()
+
+    def _last_picture(self) -> Picture:
         """The last position; while the game is not over, without what only some of the players know."""
         *_, end = replay(self)
-        return self.rules().show(end, public=not end["done"][0])._repr_svg_()
+        return self.rules().show(end, public=not end["done"][0])
 
     def rules(self) -> Game:
         """The game that the record names, with its options; RecordError if there is none."""

@@ -157,7 +157,11 @@ def test_no_display(make, monkeypatch):
 
 @pytest.mark.parametrize(
     ("module", "mode", "extra"),
-    [("PIL", "rgb_array", "render"), ("PIL", "human", "render"), ("pygame", "human", "window")],
+    [
+        ("matplotlib.figure", "rgb_array", "render"),
+        ("matplotlib.figure", "human", "render"),
+        ("pygame", "human", "window"),
+    ],
 )
 def test_a_missing_library(module, mode, extra, monkeypatch, display):
     monkeypatch.setitem(sys.modules, module, None)

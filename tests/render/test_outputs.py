@@ -1,7 +1,10 @@
 """Scenes as SVG, pixels and text; what notebooks show."""
 
 import re
-from html import unescape
+import sys
+from base64 import b64encode
+from io import BytesIO
+from itertools import product
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +15,8 @@ from PIL import Image
 from pbm_envs import Chameleon, Curio, Unlur, games, make_game
 from pbm_envs.core.scene import Cell, Circle, Glyph, Label, Line, Polygon
 from pbm_envs.records import make_record
-from pbm_envs.render import THEMES, Picture, Scene, pixels, svg, text
+from pbm_envs.render import THEMES, Picture, Scene, letters, pixels, svg, text
+from tests import environments
 from tests.play import play
 from tests.render.positions import CURIO, SMALL
 
@@ -50,7 +54,7 @@ def test_svg(name, theme):
     assert (painted.attrib["pointer-events"], list(cells)) == ("none", targets)
     assert paper.attrib["fill"] == THEMES[theme]["paper"]
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-        "svg", "g", "rect", "polygon", "polyline", "circle", "text", "title"
+        "svg", "g", "rect", "polygon", "polyline", "circle", "path", "title"
     }  # fmt: skip
     assert not re.search(r"\b(id|class|style|href|on\w+)=", page)
     assert max(float(root.attrib[side]) for side in ("width", "height")) == 300
@@ -63,8 +67,7 @@ def test_svg_of_all_shapes():
     assert root.attrib["viewBox"] == "0 0 400 200"
     assert root.attrib["aria-label"] == PLAIN.caption
     drawn = [(element.tag.removeprefix(SVG), element.attrib.get("opacity")) for element in root[1]]
-    assert drawn == [("polygon", None), ("circle", None), ("polygon", "0.5"), ("polyline", None), ("text", None)]
-    assert root[1][-1].text == '<&"'
+    assert drawn == [("polygon", None), ("circle", None), ("polygon", "0.5"), ("polyline", None), ("path", None)]
     assert root[2][0].find(f"{SVG}title").text == "<a>"
 
 
@@ -133,6 +136,26 @@ def test_themes_name_the_same_colours():
     assert THEMES["light"].keys() == THEMES["dark"].keys()
 
 
+def test_text_in_colour():
+    """Escape codes around runs of one style, none at the ends of lines, and none at all without colour."""
+    glyphs = (Glyph(0, 0, "ab", "red"), Glyph(0, 2, "c", "mark"), Glyph(0, 3, " ", "blue"), Glyph(1, 0, "d", "unknown"))
+    scene = Scene((0, 0, 1, 1), (), (), glyphs)
+    assert text(scene, colour=True) == "\033[31mab\033[0m\033[7mc\033[0m\nd"
+    assert text(scene) == "abc\nd"
+
+
+@pytest.mark.parametrize("name", games())
+def test_boards_in_colour_say_the_same(name):
+    """The last move is marked; without escape codes it is the same text."""
+    game = make_game(name, **environments.SMALL.get(name, {}))
+    states = game.init(1, np.random.default_rng(0))
+    assert "\033[7m" not in game.to_text(states, colour=True)
+    game.step(states, [next(int(a) for a in np.flatnonzero(game.legal_action_mask(states)[0]) if game.action_cells(a))])
+    coloured = game.to_text(states, colour=True)
+    assert "\033[7m" in coloured
+    assert re.sub(r"\033\[\d+m", "", coloured) == re.sub(r" +$", "", game.to_text(states), flags=re.MULTILINE)
+
+
 def test_text():
     assert text(PLAIN) == "<\n\nnote\n\na < b & c"
 
@@ -143,15 +166,68 @@ def test_pictures(tmp_path):
     picture = game.show(view, np.ones(game.num_actions), size=90, theme="dark")
     assert picture == Picture(game.scene(view, np.ones(game.num_actions)), 90, "dark")
     assert str(picture) == game.to_text(view)
-    for kind in ("svg", "PNG", "txt"):
+    for kind in ("svg", "PNG", "pdf", "txt"):
         picture.save(tmp_path / f"picture.{kind}")
     assert (
         (tmp_path / "picture.svg").read_text(encoding="utf-8") == picture._repr_svg_() == svg(picture.scene, 90, "dark")
     )
     assert (np.asarray(Image.open(tmp_path / "picture.PNG")) == pixels(picture.scene, 90, "dark")).all()
     assert (tmp_path / "picture.txt").read_text(encoding="utf-8") == f"{picture}\n"
-    with pytest.raises(ValueError, match=r"ends in '.bmp': expected '.svg', '.png' or '.txt'"):
+    with pytest.raises(ValueError, match=r"ends in '.bmp': expected '.svg', '.png', '.pdf' or '.txt'"):
         picture.save(tmp_path / "picture.bmp")
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_letters_are_the_same_in_svg_and_pixels(theme):
+    """Both fill Inter's outlines: the ink of a label lies where the font says, whatever is installed."""
+    for anchor, bold in product(("start", "middle", "end"), (False, True)):
+        scene = Scene((0, 0, 4, 1), (Label(2, 0.5, "HE", 0.8, "ink", anchor, bold),), (), (Glyph(0, 0, "x"),))
+        frame = pixels(scene, 800, theme).astype(int)
+        rows, cols = np.nonzero(np.abs(frame - rgb("paper", theme)).max(axis=2) > 128)
+        wide, start = 0.8 * letters.width("HE", bold), 2 + 0.8 * letters.left("HE", bold, anchor)
+        side = 0.8 * 0.11
+        assert start < cols.min() / 200 < start + side
+        assert start + wide - side < cols.max() / 200 < start + wide
+        assert abs(rows.mean() / 200 - 0.5) < 0.02, "a capital stands in the middle"
+        [path] = [element for element in ElementTree.fromstring(svg(scene, 800, theme)).iter() if "d" in element.attrib]
+        x, y, scale = map(float, re.findall(r"-?[\d.]+", path.attrib["transform"]))
+        assert (x, y, scale) == pytest.approx((100 * start, 100 * (0.5 + 0.8 * letters.BASELINE), 0.08), abs=0.06)
+
+
+def test_characters_without_an_outline_are_question_marks():
+    assert letters.svg_path("棋a", bold=False) == letters.svg_path("?a", bold=False)
+
+
+@pytest.mark.parametrize("name", games())
+def test_without_legend_coordinates_and_ground(name, tmp_path):
+    """For papers: only what is wanted, in a frame that fits it in every position of a game."""
+    game = make_game(name, **environments.SMALL.get(name, {}))
+    states, rng = game.init(1, np.random.default_rng(0)), np.random.default_rng(1)
+    boxes = set()
+    for _ in range(6):
+        plain = game.show(states, legend=False, coordinates=False, transparent=True, size=200)
+        assert plain.scene.painted == game.scene(states).shapes
+        boxes.add(plain.scene.box)
+        left, top, width, height = plain.scene.box
+        for cell in plain.scene.cells:
+            assert all(left < x < left + width and top < y < top + height for x, y in cell.points)
+        if states["done"][0]:
+            break
+        game.step(states, [rng.choice(np.flatnonzero(game.legal_action_mask(states)[0]))])
+    assert len(boxes) == 1
+    assert width < game.scene(states).box[2]
+    named = game.show(states, legend=False).scene
+    assert (named.coordinates, named.legend) == (game.scene(states).coordinates, ())
+    assert named.box[2] > width
+    assert "<rect" not in plain._repr_svg_()
+    frame = np.asarray(Image.open(BytesIO(plain._repr_png_())))
+    assert frame[0, 0, 3] == 0 < frame[:, :, 3].max() == 255
+    plain.save(tmp_path / "board.pdf")
+    data = (tmp_path / "board.pdf").read_bytes()
+    assert data.startswith(b"%PDF-")
+    points = [float(number) for number in re.search(rb"/MediaBox \[([^]]*)\]", data)[1].split()]
+    assert max(points) == 200
+    assert b"/FontFile" not in data, "letters are outlines"
 
 
 @pytest.mark.parametrize("name", games())
@@ -159,6 +235,14 @@ def test_a_notebook_shows_games(name):
     game = make_game(name)
     start = game.init(1, np.random.default_rng(0))
     assert game._repr_svg_() == game.show(game.view(start, 0))._repr_svg_()
+    frame = np.asarray(Image.open(BytesIO(game._repr_png_())).convert("RGB")).astype(int)
+    assert np.abs(frame - pixels(game.scene(game.view(start, 0)))).mean() < 1
+
+
+def test_a_notebook_shows_pictures_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert Picture(PLAIN)._repr_png_() is None
+    assert Picture(PLAIN)._repr_svg_()
 
 
 def test_a_notebook_shows_records_without_secrets():
@@ -183,5 +267,5 @@ def test_a_notebook_shows_what_a_search_has_found():
         assert result.view.tobytes() == view.tobytes()
         picture = game.show(view, result.visits)._repr_svg_()
         assert result._repr_svg_() == picture
-        assert picture in result._repr_html_()
-        assert "?" in unescape(picture)
+        assert b64encode(picture.encode()).decode() in result._repr_html_()
+        assert result._repr_png_() == game.show(view, result.visits)._repr_png_()

@@ -52,7 +52,7 @@ def test_the_box_never_changes_and_holds_everything(name):
         scenes = [game.scene(state, np.ones(game.num_actions)) for state in played]
         assert {s.box for s in scenes} == {game.scene(played[0]).box}
         left, top, width, height = scenes[0].box
-        for shape in [shape for s in scenes for shape in s.shapes]:
+        for shape in [shape for s in scenes for shape in s.painted]:
             points = shape.points if isinstance(shape, (Polygon, Line)) else [(shape.x, shape.y)]
             assert all(left <= x <= left + width and top <= y <= top + height for x, y in points), shape
 
@@ -80,7 +80,7 @@ def test_the_last_move_is_marked(name):
         for seat, state in enumerate(played):
             view = game.view(state, seat % game.num_players)
             drawn, last = game.scene(view), int(view["last_action"][0])
-            marks = [shape for shape in drawn.shapes if getattr(shape, "line", None) == "mark"]
+            marks = [shape for shape in drawn.painted if getattr(shape, "line", None) == "mark"]
             if last < 0:
                 assert marks == []
                 continue
@@ -91,7 +91,7 @@ def test_the_last_move_is_marked(name):
                 assert min(np.hypot(x - here[0], y - here[1]) for x, y in places) < 1e-6
             if not cells:
                 words.add(game.action_to_string(last))
-                assert [shape.text for shape in drawn.shapes if isinstance(shape, Label)].count(
+                assert [shape.text for shape in drawn.painted if isinstance(shape, Label)].count(
                     game.cell_free_actions[last]
                 ) == 1
                 assert len(marks) == 1
@@ -100,7 +100,7 @@ def test_the_last_move_is_marked(name):
 
 def winning_cells(game, drawn):
     """The cells of the band under the winning figure."""
-    discs = [(shape.x, shape.y) for shape in drawn.shapes if isinstance(shape, Circle) and shape.radius == 0.5]
+    discs = [(shape.x, shape.y) for shape in drawn.painted if isinstance(shape, Circle) and shape.radius == 0.5]
     middles = [middle(cell.points) for cell in drawn.cells]
     return [min(range(game.board.size), key=lambda c: abs(complex(*middles[c]) - complex(*disc))) for disc in discs]
 
@@ -164,7 +164,7 @@ def test_cells_of_actions(name):
 
 
 def heated(drawn):
-    return [s for s in drawn.shapes if {getattr(s, "fill", None), getattr(s, "line", None)} & {"heat", "cold"}]
+    return [s for s in drawn.painted if {getattr(s, "fill", None), getattr(s, "line", None)} & {"heat", "cold"}]
 
 
 @pytest.mark.parametrize("name", games())
@@ -228,10 +228,10 @@ def test_secrets(options):
 def test_what_a_viewer_sees_of_a_tile():
     """C5, C8: the number towards the viewer, the other one if it is known, else what it can be."""
     game, view = position("curio-light-heated")
-    texts = [shape.text for shape in game.scene(view).shapes if isinstance(shape, Label)]
+    texts = [shape.text for shape in game.scene(view).painted if isinstance(shape, Label)]
     assert texts.count("?") == 4
     game, state = position("curio-all")
-    assert "?" not in [shape.text for shape in game.scene(state).shapes if isinstance(shape, Label)]
+    assert "?" not in [shape.text for shape in game.scene(state).painted if isinstance(shape, Label)]
 
 
 def test_chips_are_framed_if_they_were_the_last_move():

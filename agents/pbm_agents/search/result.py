@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pbm_envs import Game
 from pbm_envs.core.checks import check_number
 from pbm_envs.core.types import Array, Floats, Ints
+from pbm_envs.render import Picture
 
 from ..players.agent import Views
 from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree
@@ -109,8 +110,14 @@ class SearchResult:
         return "\n".join([self._summary(), f"expected: {self._line()}", "", *table])
 
     def _repr_svg_(self) -> str:
+        return self._picture()._repr_svg_()
+
+    def _repr_png_(self) -> bytes | None:
+        return self._picture()._repr_png_()
+
+    def _picture(self) -> Picture:
         """The position, and how often each move was visited."""
-        return self.game.show(self.view, self.visits)._repr_svg_()
+        return self.game.show(self.view, self.visits)
 
     def _repr_html_(self) -> str:
         cells = "".join(
@@ -119,7 +126,8 @@ class SearchResult:
         )
         head = "".join(f"<th>{name}</th>" for name in ("move", "visits", "share", "value", ""))
         return (
-            f"<div>{self._repr_svg_()}<p>{escape(self._summary())}<br>expected: <code>{escape(self._line())}</code></p>"
+            f"<div>{self._picture().in_html()}<p>{escape(self._summary())}<br>"
+            f"expected: <code>{escape(self._line())}</code></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>"
         )
 

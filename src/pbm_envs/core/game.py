@@ -383,6 +383,9 @@ class Game(GameHooks):
         public: bool = False,
         size: int = 480,
         theme: str = "light",
+        legend: bool = True,
+        coordinates: bool = True,
+        transparent: bool = False,
     ) -> Picture:
         """`scene` for a notebook, or to be saved.
 
@@ -392,16 +395,25 @@ class Game(GameHooks):
             public: As in `scene`.
             size: Pixels of the longer side.
             theme: "light" or "dark".
+            legend: Whether players, scores, captures and actions without a cell are drawn.
+            coordinates: Whether the names of rows and columns are drawn.
+            transparent: Without a ground.
         """
-        from ..render import Picture
+        from ..render import Picture, cropped
 
-        return Picture(self.scene(view, heat, public=public), size, theme)
+        scene = cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
+        return Picture(scene, size, theme, transparent)
 
-    def to_text(self, view: States | Record) -> str:
-        """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything."""
+    def to_text(self, view: States | Record, *, colour: bool = False) -> str:
+        """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything.
+
+        Args:
+            view: As in `scene`.
+            colour: With escape codes for a terminal: colours, and the last move in reverse.
+        """
         from ..render import text
 
-        return text(self.scene(view))
+        return text(self.scene(view), colour=colour)
 
     def seat(self, view: Record, player: int) -> Seat:
         """What a picture says of a player."""
@@ -409,7 +421,13 @@ class Game(GameHooks):
 
     def _repr_svg_(self) -> str:
         """A start position, as its first player sees it."""
-        return self.show(self.view(self.init(1, np.random.default_rng(0)), 0))._repr_svg_()
+        return self._start_picture()._repr_svg_()
+
+    def _repr_png_(self) -> bytes | None:
+        return self._start_picture()._repr_png_()
+
+    def _start_picture(self) -> Picture:
+        return self.show(self.view(self.init(1, np.random.default_rng(0)), 0))
 
     def status(self, view: States | Record) -> str:
         """Last move, and whose turn it is or how the game has ended.

@@ -93,6 +93,8 @@ class Glyph:
     row: int
     col: int
     text: str
+    style: str = ""
+    """A name of a colour, for terminals that have colours; "mark" is the last move."""
 
 
 @dataclass(frozen=True)
@@ -100,20 +102,32 @@ class Scene:
     box: tuple[float, float, float, float]
     """Left, top, width, height: the same for every position of a game."""
     shapes: tuple[Shape, ...]
-    """In the order of painting."""
+    """The board and what stands on it, in the order of painting."""
     cells: tuple[Cell, ...]
     glyphs: tuple[Glyph, ...]
     notes: tuple[str, ...] = ()
     """Lines below the picture in text."""
     caption: str = ""
     """Last line of the picture in text, and what a screen reader says."""
+    coordinates: tuple[Shape, ...] = ()
+    """Names of rows, columns and sides, painted over `shapes`; a picture can do without."""
+    legend: tuple[Shape, ...] = ()
+    """Players, scores, captures and actions without a cell, painted last; a picture can do without."""
+
+    @property
+    def painted(self) -> tuple[Shape, ...]:
+        """All shapes, in the order of painting."""
+        return (*self.shapes, *self.coordinates, *self.legend)
 
     def to_json(self) -> str:
         """One shape a line; numbers to four places."""
         parts: dict[str, list[Any]] = {
-            "shapes": [{"kind": type(shape).__name__, **_plain(shape)} for shape in self.shapes],
+            name: [{"kind": type(shape).__name__, **_plain(shape)} for shape in shapes]
+            for name, shapes in (("shapes", self.shapes), ("coordinates", self.coordinates), ("legend", self.legend))
+        }
+        parts |= {
             "cells": [_plain(cell) for cell in self.cells],
-            "glyphs": [[glyph.row, glyph.col, glyph.text] for glyph in self.glyphs],
+            "glyphs": [[g.row, g.col, g.text, *filter(None, [g.style])] for g in self.glyphs],
         }
         lines = [f'"box": {json.dumps([_round(number) for number in self.box])}']
         for name, members in parts.items():

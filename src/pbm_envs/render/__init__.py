@@ -1,15 +1,16 @@
-"""Pictures of games: a scene as text, as SVG or as pixels, and films of scenes.
+"""Pictures of games: a scene as text, as SVG, as pixels or as PDF, and films of scenes.
 
 A game turns a view into a scene (`Game.scene`). This package draws scenes and knows no game. Since a scene is made from
 a view, it shows only what that player may see.
 """
 
 from ..core.scene import Scene
+from .crop import cropped
 from .film import Film
 from .picture import Picture
-from .pixels import pixels, save_png
+from .pixels import pdf, pixels, save_png
 from .svg import svg
 from .text import text
 from .themes import THEMES
 
-__all__ = ["THEMES", "Film", "Picture", "Scene", "pixels", "save_png", "svg", "text"]
+__all__ = ["THEMES", "Film", "Picture", "Scene", "cropped", "pdf", "pixels", "save_png", "svg", "text"]

@@ -57,7 +57,7 @@ class Film:
 
     def gif(self) -> bytes:
         """Return the bytes of a GIF that starts again when it has ended."""
-        image, _, _ = pillow()
+        image = pillow()
         some = [self.scenes[0], self.scenes[len(self.scenes) // 2], self.scenes[-1]]
         sample = image.fromarray(np.hstack([pixels(scene, self.size, self.theme) for scene in some]))
         pure = [channel for colour in theme_named(self.theme).values() for channel in bytes.fromhex(colour[1:])]

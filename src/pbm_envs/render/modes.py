@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.scene import Scene
-from .pixels import check_size, pillow, pixels
+from .painting import check_library
+from .pixels import check_size, pixels
 from .text import text
 from .themes import theme_named
 from .window import Window
@@ -44,7 +45,7 @@ class Renderer:
         check_size("render_size", size)
         theme_named(theme)
         if mode in ("rgb_array", "human"):
-            pillow()
+            check_library()
         self.mode = mode
         self.size = size
         self.theme = theme

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..core.scene import Cell, Glyph, Heat, Label, Polygon, Scene, Shape
@@ -36,25 +36,31 @@ def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
     shapes += warm_cells(heat, where, outlines)
     for x, y in (middles[cell] for cell in touched):
         shapes.append(Polygon(rectangle(x - 0.45, y - 0.45, 0.9, 0.9), None, "mark", 0.07))
-    for (x, y), content, name in zip(middles, contents, board.names, strict=True):
-        shapes.append(Label(x, y, content, 0.55 if len(content) < 3 else 1.4 / len(content), "ink", bold=True))
-        shapes.append(Label(x - 0.46, y - 0.36, name, 0.2, "muted", "start"))
+    for (x, y), content in zip(middles, contents, strict=True):
+        if content:
+            shapes.append(Label(x, y, content, 0.55 if len(content) < 3 else 1.4 / len(content), "ink", bold=True))
     shapes += warm_lines(heat, where, middles, pointed=True)
+    legend: list[Shape] = []
     bottom = rows - 0.5 + 0.15 * unit
     width = max(cols + 0.4, 5.8 * unit)
     left = (cols - 1 - width) / 2
     for k in range(game.num_players):
         y = bottom + (k // 2 + 0.55) * unit
-        shapes += player(left + (0.1 + 2.8 * (k % 2)) * unit, y, unit, seat(game, view, k))  # type: ignore[arg-type]
+        legend += player(left + (0.1 + 2.8 * (k % 2)) * unit, y, unit, seat(game, view, k))  # type: ignore[arg-type]
     lines = (game.num_players + 1) // 2
-    shapes += words((cols - 1) / 2, bottom + (lines + 0.5) * unit, unit, cell_free, heat, last)
+    legend += words((cols - 1) / 2, bottom + (lines + 0.5) * unit, unit, cell_free, heat, last)
     return Scene(
         box=(left, -0.7, width, bottom + 0.7 + (lines + bool(cell_free)) * unit + 0.1),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
-        glyphs=tuple(_glyphs(contents, board.places)),
+        glyphs=tuple(_glyphs(contents, board.places, touched)),
         notes=() if any(contents) else (text,),
         caption=status(game, view),  # type: ignore[arg-type]
+        coordinates=tuple(
+            Label(x - 0.46, y - 0.36, name, 0.2, "muted", "start")
+            for (x, y), name in zip(middles, board.names, strict=True)
+        ),
+        legend=tuple(legend),
     )
 
 
@@ -73,7 +79,7 @@ def cell_texts(text: str, cells: int) -> list[str]:
     return ["" if part in EMPTY_TEXTS else part for part in parts]
 
 
-def _glyphs(contents: list[str], places: list[tuple[int, int]]) -> Iterator[Glyph]:
+def _glyphs(contents: list[str], places: list[tuple[int, int]], touched: Sequence[int]) -> Iterator[Glyph]:
     width = 1 + max(1, *map(len, contents))
-    for content, (row, col) in zip(contents, places, strict=True):
-        yield Glyph(row, width * col, content or ".")
+    for cell, (content, (row, col)) in enumerate(zip(contents, places, strict=True)):
+        yield Glyph(row, width * col, content or ".", "mark" if cell in touched else "")

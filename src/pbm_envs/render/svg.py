@@ -1,4 +1,4 @@
-"""Scenes as SVG, without embedded fonts, styles, scripts or ids, so that many can stand in one page."""
+"""Scenes as SVG, without fonts, styles, scripts or ids, so that many can stand in one page; letters are outlines."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from html import escape
 
 from ..core.scene import Cell, Circle, Label, Line, Points, Scene, Shape
-from .pixels import BASELINE, check_size
+from . import letters
+from .pixels import check_size
 from .themes import theme_named
 
 UNIT = 100
 """Coordinates of the SVG for one unit of the scene."""
-FONTS = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
-def svg(scene: Scene, size: int | None = 480, theme: str = "light") -> str:
+def svg(scene: Scene, size: int | None = 480, theme: str = "light", *, transparent: bool = False) -> str:
     """Draw a scene as SVG.
 
     Each cell is covered by an invisible polygon whose attribute `data-cell` is the index of the cell; nothing else
@@ -24,6 +24,7 @@ def svg(scene: Scene, size: int | None = 480, theme: str = "light") -> str:
         scene: What to draw.
         size: Pixels of the longer side; None for as large as the element around it.
         theme: A name in `THEMES`.
+        transparent: Without a ground.
 
     Raises:
         ValueError: If there is no such size or theme.
@@ -38,13 +39,17 @@ def svg(scene: Scene, size: int | None = 480, theme: str = "light") -> str:
     view = " ".join(_number(UNIT * side) for side in scene.box)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg"{extent} viewBox="{view}" role="img" '
-        f'aria-label="{escape(scene.caption)}" font-family="{FONTS}">'
+        f'aria-label="{escape(scene.caption)}">'
     )
     paper = (
-        f'<rect x="{_number(UNIT * left)}" y="{_number(UNIT * top)}" width="{_number(UNIT * width)}" '
-        f'height="{_number(UNIT * height)}" rx="{_number(0.02 * UNIT * width)}" fill="{colours["paper"]}"/>'
+        ""
+        if transparent
+        else (
+            f'<rect x="{_number(UNIT * left)}" y="{_number(UNIT * top)}" width="{_number(UNIT * width)}" '
+            f'height="{_number(UNIT * height)}" rx="{_number(0.02 * UNIT * width)}" fill="{colours["paper"]}"/>'
+        )
     )
-    shapes = "".join(_drawn(shape, colours) for shape in scene.shapes)
+    shapes = "".join(_drawn(shape, colours) for shape in scene.painted)
     cells = "".join(_target(cell) for cell in scene.cells)
     return (
         f'{head}{paper}<g pointer-events="none" stroke-linejoin="round" stroke-linecap="round">{shapes}</g>'
@@ -55,11 +60,12 @@ def svg(scene: Scene, size: int | None = 480, theme: str = "light") -> str:
 def _drawn(shape: Shape, colours: Mapping[str, str]) -> str:
     faded = "" if shape.opacity == 1 else f' opacity="{_number(shape.opacity)}"'
     if isinstance(shape, Label):
-        weight = ' font-weight="700"' if shape.bold else ""
+        left = UNIT * (shape.x + letters.left(shape.text, shape.bold, shape.anchor) * shape.size)
+        base = UNIT * (shape.y + letters.BASELINE * shape.size)
+        place = f"translate({_number(left)} {_number(base)}) scale({_number(UNIT * shape.size / letters.EM)})"
         return (
-            f'<text x="{_number(UNIT * shape.x)}" y="{_number(UNIT * (shape.y + BASELINE * shape.size))}" '
-            f'font-size="{_number(UNIT * shape.size)}" text-anchor="{shape.anchor}"{weight} '
-            f'fill="{colours[shape.fill]}"{faded}>{escape(shape.text)}</text>'
+            f'<path transform="{place}" '
+            f'd="{letters.svg_path(shape.text, shape.bold)}" fill="{colours[shape.fill]}"{faded}/>'
         )
     line = ""
     if shape.line is not None:

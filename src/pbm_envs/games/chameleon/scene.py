@@ -40,19 +40,24 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
             shapes += _stone(x, y, stone)
     if last >= 0:
         shapes += [ring(*middles[cell]) for cell in game.action_cells(last)]
-    shapes += _names(size)
+    legend: list[Shape] = []
     middle = bottom + 0.5 * unit
     for seat in range(2):
         x = left + 0.15 * unit if seat == 0 else right - 2.85 * unit
-        shapes += player(x, middle, unit, game.seat(view, seat))
-        shapes += _sides(x + 0.52 * unit, middle, 0.24 * unit, vert=view["vert"] == seat)
-    shapes += words((left + right) / 2, middle, unit, words_of, heat, last)
+        legend += player(x, middle, unit, game.seat(view, seat))
+        legend += _sides(x + 0.52 * unit, middle, 0.24 * unit, vert=view["vert"] == seat)
+    legend += words((left + right) / 2, middle, unit, words_of, heat, last)
     return Scene(
         box=(left, -1.6, right - left, bottom + unit + 1.6),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
-        glyphs=tuple(_glyphs(size, view["stones"].tolist(), board.places)),
+        glyphs=tuple(
+            _glyphs(size, view["stones"].tolist(), board.places, game.action_cells(last) if last >= 0 else ())
+        ),
+        notes=("Vert joins top and bottom, Horz left and right.",),
         caption=game.status(view),
+        coordinates=tuple(_names(size)),
+        legend=tuple(legend),
     )
 
 
@@ -106,8 +111,8 @@ def _names(size: int) -> Iterator[Label]:
         yield Label(k - 0.5, -0.98, ascii_lowercase[k], 0.5, "muted")
         yield Label(k + size / 2, bottom + 0.98, ascii_lowercase[k], 0.5, "muted")
         x, y = k / 2, k * ROOT3 / 2
-        yield Label(x - 1, y, str(k + 1), 0.5, "muted")
-        yield Label(x + size, y, str(k + 1), 0.5, "muted")
+        yield Label(x - 0.8, y, str(k + 1), 0.5, "muted", "end")
+        yield Label(x + size - 0.2, y, str(k + 1), 0.5, "muted", "start")
 
 
 def _vert_won(view: Record) -> bool:
@@ -123,12 +128,13 @@ def _winning(game: Game, view: Record) -> set[int]:
     return figure(view["stones"], cells[0], game.board, [edges])
 
 
-def _glyphs(size: int, stones: list[int], places: list[tuple[int, int]]) -> Iterator[Glyph]:
+def _glyphs(size: int, stones: list[int], places: list[tuple[int, int]], last: tuple[int, ...]) -> Iterator[Glyph]:
+    """The names of columns and rows have the colours of the edges that they lie on."""
     for col in range(size):
-        yield Glyph(-1, 2 * col - 1, ascii_lowercase[col])
-        yield Glyph(size, 2 * col + size, ascii_lowercase[col])
+        yield Glyph(-1, 2 * col - 1, ascii_lowercase[col], VERT)
+        yield Glyph(size, 2 * col + size, ascii_lowercase[col], VERT)
     for row in range(size):
-        yield Glyph(row, row - 3, f"{row + 1:2}")
-        yield Glyph(row, row + 2 * size, f"{row + 1}")
-    for (row, col), stone in zip(places, stones, strict=True):
-        yield Glyph(row, row + 2 * col, LETTERS[stone])
+        yield Glyph(row, row - 3, f"{row + 1:2}", HORZ)
+        yield Glyph(row, row + 2 * size, f"{row + 1}", HORZ)
+    for cell, ((row, col), stone) in enumerate(zip(places, stones, strict=True)):
+        yield Glyph(row, row + 2 * col, LETTERS[stone], "mark" if cell in last else "")

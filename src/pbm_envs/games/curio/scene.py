@@ -21,7 +21,7 @@ from ...render.parts import arrow, crown, player, rectangle, warm_lines, words
 from .rules import CAPTURED, NO_PIECE
 
 ARMIES = ("light", "dark")
-TILE = 0.84, 0.95
+TILE = 0.92, 1.0
 """Width and height that a tile takes."""
 
 
@@ -43,27 +43,29 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     if moved:
         start, end = (middles[cell] for cell in moved)
         for x, y in (start, end):
-            shapes.append(Polygon(rectangle(x - 0.46, y - 0.46, 0.92, 0.92), None, "mark", 0.07))
+            shapes.append(Polygon(rectangle(x - 0.465, y - 0.465, 0.93, 0.93), None, "mark", 0.06))
         shapes.append(arrow(start, end, "mark", 0.1, trim=(0.1, 0.5)))
     hidden = _possible(game, view)
     for cell, slot in enumerate(view["board"].tolist()):
         if slot != NO_PIECE:
             shapes += _tile(*middles[cell], 1.0, view, slot, game.options["base"], hidden[cell])
     shapes += warm_lines(heat, {action: game.action_cells(action) for action in heat}, middles, pointed=True)
-    shapes += _names(rows, cols, seen)
+    legend: list[Shape] = []
     for seat in range(2):
         y = rows - 0.5 + 0.65 + 0.5 * unit if seat == seen else top + 0.55 * unit
-        shapes += player(left + 0.05 * unit, y, unit, game.seat(view, seat))
-        shapes += _swatch(left + 0.58 * unit, y, 0.7 * unit, seat, up=seat == seen)
-        shapes += _lost(left + 2.85 * unit, y, unit, game, view, seat, fresh=bool(moved) and view["quiet"] == 0)
-    shapes += words(left + 0.8 * unit, rows - 0.23, unit, game.cell_free_actions, heat, last)
+        legend += player(left + 0.05 * unit, y, unit, game.seat(view, seat))
+        legend += _swatch(left + 0.58 * unit, y, 0.7 * unit, seat, up=seat == seen)
+        legend += _lost(left + 2.85 * unit, y, unit, game, view, seat, fresh=bool(moved) and view["quiet"] == 0)
+    legend += words(left + 0.8 * unit, rows - 0.23, unit, game.cell_free_actions, heat, last)
     return Scene(
         box=(left, top, width, rows + 0.85 + 2.2 * unit),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(game.board.names)),
-        glyphs=tuple(_glyphs(view, rows, cols, seen)),
+        glyphs=tuple(_glyphs(view, rows, cols, seen, moved)),
         notes=tuple(_captured(view, seen)),
         caption=game.status(view),
+        coordinates=tuple(_names(rows, cols, seen)),
+        legend=tuple(legend),
     )
 
 
@@ -94,30 +96,30 @@ def _tile(
     yield from _swatch(x, y, scale, owner, up=owner == seen, line="mark" if fresh else "")
     up, army = owner == seen, ARMIES[owner]
     ink = ARMIES[1 - owner]
-    band, number, tip = (-0.09, 0.205, -0.28) if up else (-0.28, 0.04, 0.29)
-    strip = rectangle(x - 0.338 * scale, y + (band - 0.12) * scale, 0.676 * scale, 0.24 * scale)
+    band, number, tip = (-0.085, 0.24, -0.3) if up else (-0.28, 0.06, 0.34)
+    strip = rectangle(x - 0.385 * scale, y + (band - 0.145) * scale, 0.77 * scale, 0.29 * scale)
     yield Polygon(strip, f"{army} shade")
-    yield Label(x, y + number * scale, str(near or "?"), 0.44 * scale, ink, bold=True)
+    yield Label(x, y + number * scale, str(near or "?"), 0.5 * scale, ink, bold=True)
     numbers = [k + 1 for k in range(base) if hides[k]]
     if far:
-        yield Label(x, y + band * scale, str(far), 0.24 * scale, ink)
+        yield Label(x, y + band * scale, str(far), 0.31 * scale, ink, bold=True)
     elif not numbers:
-        yield Label(x, y + band * scale, "?", 0.25 * scale, ink)
+        yield Label(x, y + band * scale, "?", 0.3 * scale, ink, bold=True)
     else:
-        step = min(0.115, 0.46 / base)
-        yield Label(x - 0.27 * scale, y + band * scale, "?", 0.22 * scale, ink)
+        step = min(0.135, 0.54 / base)
+        yield Label(x - 0.29 * scale, y + band * scale, "?", 0.26 * scale, ink, bold=True)
         for k in range(base):
-            middle = x + (0.075 + (k - (base - 1) / 2) * step) * scale
-            radius = (0.38 if hides[k] else 0.1) * step * scale
+            middle = x + (0.09 + (k - (base - 1) / 2) * step) * scale
+            radius = (0.4 if hides[k] else 0.11) * step * scale
             yield Circle(middle, y + band * scale, radius, ink)
     if base in (near, far) or numbers == [base]:
-        yield crown(x, y + tip * scale, 0.1 * scale, "gold")
+        yield crown(x, y + tip * scale, 0.09 * scale, "gold")
 
 
 def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str = "") -> Iterator[Shape]:
     """A tile without numbers: it points away from its owner."""
     side = scale if up else -scale
-    outline = ((-0.36, 0.41), (0.36, 0.41), (0.36, -0.2), (0, -0.42), (-0.36, -0.2))
+    outline = ((-0.41, 0.44), (0.41, 0.44), (0.41, -0.23), (0, -0.44), (-0.41, -0.23))
     points = tuple((x + scale * a, y + side * b) for a, b in outline)
     yield Polygon(points, ARMIES[army], line or f"{ARMIES[army]} line", (0.08 if line else 0.045) * scale)
 
@@ -148,9 +150,9 @@ def _names(rows: int, cols: int, seen: int) -> Iterator[Label]:
         yield Label(col if seen == 0 else cols - 1 - col, rows - 0.23, ascii_lowercase[col], 0.3, "muted")
 
 
-def _glyphs(view: Record, rows: int, cols: int, seen: int) -> Iterator[Glyph]:
+def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...]) -> Iterator[Glyph]:
     """On the front of a tile is the face towards the viewer, on its top the other one, if the viewer knows it; the
-    opponent's tiles are dotted.
+    opponent's tiles are dotted. The piece that moved, or the cell that it left, is marked.
     """
     for depth in reversed(range(rows)):  # from the far side, so that nearer tiles cover farther ones
         row = depth if seen == 0 else rows - 1 - depth
@@ -164,16 +166,20 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int) -> Iterator[Glyph]:
         yield Glyph(line + 4, left + 8 * cols, str(row + 1))
         for k in range(cols):
             col = k if seen == 0 else cols - 1 - k
-            slot = view["board"][row * cols + col]
+            cell = row * cols + col
+            slot, style = view["board"][cell], "mark" if cell in moved else ""
+            if slot == NO_PIECE and style:
+                yield Glyph(line + 3, left + 8 * k, "       ", style)
+                yield Glyph(line + 4, left + 8 * k - 1, "       ", style)
             if slot != NO_PIECE:
                 near, far = view["faces"][slot, seen], view["faces"][slot, 1 - seen]
                 fill = " " if view["owner"][slot] == seen else ":"
                 x = left + 8 * k
-                yield Glyph(line, x + 1, f",-{far or '-'}-,")
-                yield Glyph(line + 1, x, "+---+|")
-                yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||")
-                yield Glyph(line + 3, x, f"|{fill * 3}|/")
-                yield Glyph(line + 4, x, "+---+")
+                yield Glyph(line, x + 1, f",-{far or '-'}-,", style)
+                yield Glyph(line + 1, x, "+---+|", style)
+                yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||", style)
+                yield Glyph(line + 3, x, f"|{fill * 3}|/", style)
+                yield Glyph(line + 4, x, "+---+", style)
     for k in range(cols):
         col = k if seen == 0 else cols - 1 - k
         yield Glyph(3 * rows + 3, 8 * k + 1, ascii_lowercase[col])

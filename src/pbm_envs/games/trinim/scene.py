@@ -23,8 +23,9 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     board, size = game.board, game.board.shape[0]
     middles = [(col + row / 2 - size + 1, row * ROOT3 / 2) for row, col in board.places]
     outlines = [hexagon(x, y) for x, y in middles]
-    right, bottom = size / 2 + 1.1, (size - 1) * ROOT3 / 2 + 1.4
+    right, bottom = size / 2 + 1.1, (size - 1) * ROOT3 / 2 + 1.25
     unit = 2 * right / WIDTH
+    bottom += 0.3 * unit
     last = int(view["last_action"])
     where = {action: game.action_cells(action) for action in heat}
     shapes: list[Shape] = [Polygon(outline, "cell", "rim", 0.05) for outline in outlines]
@@ -37,18 +38,20 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         if colour != EMPTY:
             shapes += _piece(x, y, 0.39, colour)
     shapes += warm_lines(heat, where, middles, pointed=False)
-    shapes += _names(size)
+    legend: list[Shape] = []
     for seat in range(game.num_players):
-        shapes += _holdings(-right, bottom + (seat + 0.75) * unit, unit, game, view, seat)
-    shapes += _heads(-right, bottom, unit)
-    shapes += words(-right + 1.1 * unit, 0, unit, game.cell_free_actions, heat, last)
+        legend += _holdings(-right, bottom + (seat + 0.75) * unit, unit, game, view, seat)
+    legend += _heads(-right, bottom, unit)
+    legend += words(-right + 1.1 * unit, 0, unit, game.cell_free_actions, heat, last)
     return Scene(
         box=(-right, -0.9, 2 * right, bottom + 0.9 + (game.num_players + 0.35) * unit),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
-        glyphs=tuple(_glyphs(size, view["pieces"].tolist(), board.places)),
+        glyphs=tuple(_glyphs(size, view["pieces"].tolist(), board.places, grabbed)),
         notes=tuple(_table(view)),
         caption=game.status(view),
+        coordinates=tuple(_names(size)),
+        legend=tuple(legend),
     )
 
 
@@ -103,16 +106,20 @@ def _points(view: Record, seat: int) -> int:
     return int(score(view["held"][seat])) if view["held"][seat].any() else 0
 
 
-def _names(size: int) -> Iterator[Label]:
+def _names(size: int) -> Iterator[Shape]:
+    """Rows on the left; columns, which run to the lower right, below, each with a line that goes on along it."""
     bottom = (size - 1) * ROOT3 / 2
     for k in range(size):
         yield Label(-k / 2 - 0.9, k * ROOT3 / 2, str(k + 1), 0.42, "muted")
-        yield Label(k - size / 2 + 0.98, bottom + 0.84, ascii_uppercase[k], 0.42, "muted")
+        x = k - size / 2 + 0.5
+        yield Line(((x + 0.3, bottom + 0.3 * ROOT3), (x + 0.4, bottom + 0.4 * ROOT3)), "muted", 0.05)
+        yield Label(x + 0.54, bottom + 0.54 * ROOT3, ascii_uppercase[k], 0.42, "muted")
 
 
-def _glyphs(size: int, pieces: list[int], places: list[tuple[int, int]]) -> Iterator[Glyph]:
-    for (row, col), piece in zip(places, pieces, strict=True):
-        yield Glyph(row, 2 * col + row, LETTERS[piece])
+def _glyphs(size: int, pieces: list[int], places: list[tuple[int, int]], grabbed: tuple[int, ...]) -> Iterator[Glyph]:
+    for cell, ((row, col), piece) in enumerate(zip(places, pieces, strict=True)):
+        colour = "" if piece == EMPTY else NAMES[piece]
+        yield Glyph(row, 2 * col + row, LETTERS[piece], "mark" if cell in grabbed else colour)
     for row in range(size):
         yield Glyph(row, 2 * (size - 1) - row - 4, f"{row + 1:>2}-")
     for col in range(size):

@@ -42,26 +42,30 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
             shapes += _stone(x, y, STONE, black=stone == BLACK)
     if last >= 0:
         shapes += [ring(*middles[cell]) for cell in game.action_cells(last)]
-    shapes += _names(half)
+    legend: list[Shape] = []
     middle = bottom + 0.5 * unit
     for seat in range(2):
         x = 0.15 * unit - right if seat == 0 else right - 2.85 * unit
-        shapes += player(x, middle, unit, game.seat(view, seat))
+        legend += player(x, middle, unit, game.seat(view, seat))
         swatch = x + 0.52 * unit
         if view["black"] == NOBODY:
-            shapes += _stone(swatch - 0.1 * unit, middle - 0.1 * unit, 0.22 * unit, black=True)
-            shapes += _stone(swatch + 0.1 * unit, middle + 0.1 * unit, 0.22 * unit, black=False)
+            legend += _stone(swatch - 0.1 * unit, middle - 0.1 * unit, 0.22 * unit, black=True)
+            legend += _stone(swatch + 0.1 * unit, middle + 0.1 * unit, 0.22 * unit, black=False)
         else:
-            shapes += _stone(swatch, middle, 0.3 * unit, black=view["black"] == seat)
+            legend += _stone(swatch, middle, 0.3 * unit, black=view["black"] == seat)
     contract = view["black"] == NOBODY and not view["done"]
     chips = list(words(0, middle, unit, game.cell_free_actions, heat, last))
-    shapes += chips or ([Label(0, middle, "contract", 0.34 * unit, "muted")] if contract else [])
+    legend += chips or ([Label(0, middle, "contract", 0.34 * unit, "muted")] if contract else [])
     return Scene(
         box=(-right, -bottom, 2 * right, 2 * bottom + unit),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
-        glyphs=tuple(_glyphs(half, view["stones"].tolist(), board.places)),
+        glyphs=tuple(
+            _glyphs(half, view["stones"].tolist(), board.places, game.action_cells(last) if last >= 0 else ())
+        ),
         caption=game.status(view),
+        coordinates=tuple(_names(half)),
+        legend=tuple(legend),
     )
 
 
@@ -117,7 +121,7 @@ def _winning(game: Game, view: Record) -> set[int]:
     return figure(view["stones"], cells[0], game.board, YS if view["black"] == view["returns"].argmax() else LINES)
 
 
-def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]]) -> Iterator[Glyph]:
+def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]], last_move: tuple[int, ...]) -> Iterator[Glyph]:
     """As the help page draws it: a column runs along "/", and its number stands at its upper end."""
     last = 2 * half
     for col in range(last + 1):
@@ -126,12 +130,12 @@ def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]]) -> Iter
         yield Glyph(top - 2, 2 * col - top + 2, str(col + 1))
     for row in range(last + 1):
         yield Glyph(row, 2 * max(0, row - half) - row - 3, f"{ascii_uppercase[row]}-")
-    for (row, col), stone in zip(places, stones, strict=True):
-        yield Glyph(row, 2 * col - row, LETTERS[stone])
+    for cell, ((row, col), stone) in enumerate(zip(places, stones, strict=True)):
+        yield Glyph(row, 2 * col - row, LETTERS[stone], "mark" if cell in last_move else "")
     quarter = half // 2
-    yield Glyph(-3, half - 1, "Side 1")
-    yield Glyph(quarter, 3 * half + 6, "Side 2")
-    yield Glyph(last - quarter, 3 * half + 3, "Side 3")
-    yield Glyph(last + 1, half - 2, "Side 4")
-    yield Glyph(last - quarter, -half - 10, "Side 5")
-    yield Glyph(quarter, -half - 10, "Side 6")
+    yield Glyph(-3, half - 1, "Side 1", ODD)
+    yield Glyph(quarter, 3 * half + 6, "Side 2", EVEN)
+    yield Glyph(last - quarter, 3 * half + 3, "Side 3", ODD)
+    yield Glyph(last + 1, half - 2, "Side 4", EVEN)
+    yield Glyph(last - quarter, -half - 10, "Side 5", ODD)
+    yield Glyph(quarter, -half - 10, "Side 6", EVEN)
