@@ -298,7 +298,7 @@ def pettingzoos(raw):
 
 @pytest.mark.skipif(
     pettingzoo.__version__.startswith("1.24."),
-    reason="the wrappers of PettingZoo 1.24 remove agents from themselves, not from the environment, after an illegal action",
+    reason="the wrappers of PettingZoo 1.24 remove agents from themselves only, after an illegal action",
 )
 @pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*step.* called after all agents:UserWarning")
