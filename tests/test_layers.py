@@ -24,6 +24,7 @@ FLOORS = (
     ("pbm_agents.search",),
     ("pbm_agents.learning",),
     ("pbm_agents.players",),
+    ("pbm_agents.exact",),
     ("pbm_agents.equilibrium",),
     ("pbm_agents.arena",),
     ("pbm_agents.data",),

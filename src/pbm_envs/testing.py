@@ -18,7 +18,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from .core.game import Game
-from .core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION
+from .core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from .core.state import NO_ACTION, NOBODY, copy_states
 from .core.types import Ints, Rng, States
 
@@ -137,6 +137,13 @@ def check_playout(game: Game, rng: Rng) -> None:
         assert cautious["done"].all()
     else:
         _refuses(partial(game.playout, cautious, rng, avoid_losing_moves=True), AVOID_LOSING_MOVES)
+    saving = copy_states(before)
+    if SAVE_BRIDGES in game.playout_options:
+        game.playout(saving, rng, save_bridges=True)
+        assert saving["done"].all()
+        assert equal(saving[before["done"]], before[before["done"]])
+    else:
+        _refuses(partial(game.playout, saving, rng, save_bridges=True), SAVE_BRIDGES)
     assert states["done"].all()
     assert equal(states[before["done"]], before[before["done"]])
     one_ply = game.max_plies == 1

@@ -8,6 +8,7 @@
 | `mcts:seconds=0.5,c=1.2` | the same by the clock |
 | `ismcts:simulations=400` | another name of `mcts`, for games of hidden information |
 | `pimc:worlds=10,simulations=1000` | determinized trees that vote |
+| `exact`, `exact:seconds=0.5` | Trinim solved exactly; everything else by tree search |
 | `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
 | `recurrent:file=gru.pt,draws=false` | a trained network with memory (extra `torch`) |
 | `mcts:simulations=100,network=network.pt` | the same tree search with the network's priors and values |
@@ -72,10 +73,17 @@ def recurrent_agent(*, file: str = "gru.pt", draws: bool = False) -> AnyAgent:
     return RecurrentAgent(RecurrentNetwork.load(file), draws)
 
 
+def exact_agent(**settings: Any) -> Agent:
+    """Plays Trinim exactly, and what is too large for that, or another game, as the tree search does."""
+    from ..exact import ExactAgent  # which stands above: it searches what it cannot solve
+
+    return ExactAgent(**settings)
+
+
 SEARCH_SETTINGS = tuple(
     replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
     for setting in settings_of(Search)
-    if setting.name != "evaluator"
+    if setting.name not in ("evaluator", "priors", "prior_weight")
 )
 SEARCH_WEB_SETTINGS = {setting.name for setting in SEARCH_SETTINGS} - {"memory", "threads"}
 
@@ -91,6 +99,16 @@ for _name in ("mcts", "ismcts"):
     )
 register_agent("pimc", PIMCAgent, settings=_with_search(PIMCAgent), web_settings=SEARCH_WEB_SETTINGS | {"worlds"})
 register_agent("greedy", GreedyAgent, web_settings=("worlds",))
+register_agent(
+    "exact",
+    exact_agent,
+    settings=(
+        Setting("pieces", int, 22, "Pieces left up to which positions of two players of Trinim are solved."),
+        Setting("pieces_of_three", int, 16, "The same of three players."),
+        *SEARCH_SETTINGS,
+    ),
+    web_settings=SEARCH_WEB_SETTINGS,
+)
 register_agent("network", network_agent)
 register_agent("recurrent", recurrent_agent)
 register_agent("llm", LLMAgent)

@@ -3,12 +3,13 @@ found out (`SearchResult`), and what evaluates leaves (`Evaluator`).
 """
 
 from .defaults import register_weights
-from .evaluators import Evaluator, FunctionEvaluator, Playouts
+from .evaluators import ActionPriors, Evaluator, FunctionEvaluator, Playouts
 from .result import SearchResult
 from .search import Search
 from .workspace import Workspace
 
 __all__ = [
+    "ActionPriors",
     "Evaluator",
     "FunctionEvaluator",
     "Playouts",

@@ -51,21 +51,38 @@ class Evaluator(Protocol):
         ...
 
 
+class ActionPriors(Protocol):
+    """Says of positions which actions look good there; a `Search` uses it beside playouts and RAVE."""
+
+    def __call__(self, game: Game, states: Array) -> Array:
+        """Priors of actions.
+
+        Args:
+            game: The game that is searched.
+            states: (R,) full states of a game of perfect information, not over, which must not be changed.
+
+        Returns:
+            (R, A) float32, not negative. They should sum to about 1; those of illegal actions are ignored.
+        """
+        ...
+
+
 @final
 class Playouts:
     """The mean returns of random games from each leaf."""
 
     gives_priors = False
 
-    def __init__(self, count: int = 1, avoid_losing_moves: bool = True) -> None:
+    def __init__(self, count: int = 1, avoid_losing_moves: bool = True, save_bridges: bool = False) -> None:
         """Settings of the playouts.
 
         Args:
             count: Games from each leaf.
             avoid_losing_moves: As in `Game.playout`; ignored where the playouts of a game do not know it.
+            save_bridges: Likewise.
         """
         check_range("playouts", count, 1)
-        self.count, self.avoid_losing_moves = count, avoid_losing_moves
+        self.count, self.avoid_losing_moves, self.save_bridges = count, avoid_losing_moves, save_bridges
 
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
@@ -82,6 +99,9 @@ class Playouts:
         return None, values / self.count
 
     def _play(self, game: Game, states: Array, seeds: Seeds, last_player_by_action: Array | None) -> None:
+        if self.save_bridges and "save_bridges" in game.playout_options:
+            game.playout(states, seeds, save_bridges=True, last_player_by_action=last_player_by_action)
+            return
         avoid_losing_moves = self.avoid_losing_moves and "avoid_losing_moves" in game.playout_options
         game.playout(states, seeds, avoid_losing_moves=avoid_losing_moves, last_player_by_action=last_player_by_action)
 

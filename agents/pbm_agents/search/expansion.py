@@ -75,6 +75,16 @@ def expand(simulations: Array, count: int, states: Array, masks: Array, priors: 
 
 
 @kernel_without_allocation
+def put_priors(simulations: Array, count: int, priors: Array, *arrays: Array) -> None:
+    """Write the priors (R, A) of the nodes that so many simulations have just come to."""
+    tree = Tree(*arrays)
+    for r in range(count):
+        g, n = simulations[r]["tree"], simulations[r]["node"]
+        for a in range(priors.shape[1]):
+            tree.priors[g, n, a] = priors[r, a]
+
+
+@kernel_without_allocation
 def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
     """A new node below node n by this action, with this player to move."""
     child = add_node(tree, g, player)

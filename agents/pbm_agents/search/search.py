@@ -20,7 +20,7 @@ from pbm_envs.core.randomness import seeds
 from pbm_envs.core.types import Array, Rng, Seeds
 
 from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
-from .evaluators import Evaluator, Playouts, PriorsAndValues, as_evaluator
+from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
 from .result import SearchResult, read_result
 from .simulation import Simulator
 from .tree import node_bytes
@@ -62,8 +62,12 @@ class Search:
             sequential algorithm. None: 1, by the clock 8.
         playouts: Random games from each leaf.
         avoid_losing_moves: Whether playouts avoid moves that lose at once, as in `Game.playout`.
+        save_bridges: Whether playouts save bridges, as in `Game.playout`, in the games that know it: better informed
+            and slower.
         evaluator: Instead of playouts: a function from observations and masks to priors and values (see
             `FunctionEvaluator`), or any `Evaluator`.
+        priors: Which actions look good, beside playouts and RAVE, with perfect information: see `ActionPriors`.
+        prior_weight: Weight of these priors, in the formula of PUCT.
         solver: Prove outcomes, with perfect information. No player resigns in a search: among three players a proven
             outcome is one if nobody does.
         early_stop: End when no other action can overtake the most visited one; by the clock, at the speed so far.
@@ -85,7 +89,10 @@ class Search:
     width: int | None = None
     playouts: int = 1
     avoid_losing_moves: bool = True
+    save_bridges: bool = False
     evaluator: Evaluator | PriorsAndValues | None = None
+    priors: ActionPriors | None = None
+    prior_weight: float = 0.5
     solver: bool = True
     early_stop: bool = False
     reuse: bool = False
@@ -105,17 +112,20 @@ class Search:
             ("c", 0.0, 1e9),
             ("rave", 0.0, 1e9),
             ("seconds", 1e-9, 1e9),
+            ("prior_weight", 0.0, 1e9),
             ("noise", 0.0, 1.0),
             ("concentration", 1e-9, 1e9),
         ):
             number = getattr(self, name)
             if number is not None:
                 check_number(name, number, low, high)
-        for name in ("avoid_losing_moves", "solver", "early_stop", "reuse"):
+        for name in ("avoid_losing_moves", "save_bridges", "solver", "early_stop", "reuse"):
             check_flag(name, getattr(self, name))
         if self.evaluator is not None and self.playouts != 1:
             raise ValueError(f"playouts={self.playouts!r} beside an evaluator: expected one of the two")
         gives_priors = self.leaf_evaluator.gives_priors  # ValueError for what is no evaluator
+        if self.priors is not None and (gives_priors or not callable(self.priors)):
+            raise ValueError(f"priors is {self.priors!r}: expected ActionPriors, and no evaluator that gives priors")
         if self.noise and not gives_priors:
             raise ValueError(f"noise is {self.noise!r}: expected an evaluator that gives priors beside it")
 
@@ -171,9 +181,17 @@ class Search:
         previous = workspace.newest(part) if keep else None
         memory = workspace.spare(part, len(views), keep=keep)
         if memory is None:
-            memory = self._allocate(game, len(views), hidden, evaluator.gives_priors, weights.rave > 0)
+            memory = self._allocate(game, len(views), hidden, self._has_priors, weights.rave > 0)
         workspace.put(part, memory, keep=keep)
-        simulator = Simulator(game, evaluator, weights, memory, solver=self.solver and not hidden)
+        simulator = Simulator(
+            game,
+            evaluator,
+            weights,
+            memory,
+            solver=self.solver and not hidden,
+            priors=self.priors,
+            prior_weight=self.prior_weight,
+        )
         simulator.start(views, streams, previous)
         if self.noise:
             simulator.add_noise(self.noise, self.concentration)
@@ -199,6 +217,10 @@ class Search:
         return [read_result(game, views[g : g + 1], memory.tree, g, int(done[g]), seconds) for g in range(len(views))]
 
     @property
+    def _has_priors(self) -> bool:
+        return self.priors is not None or self.leaf_evaluator.gives_priors
+
+    @property
     def _width(self) -> int:
         return self.width or (1 if self.seconds is None else WIDTH_BY_THE_CLOCK)
 
@@ -212,7 +234,7 @@ class Search:
     def leaf_evaluator(self) -> Evaluator:
         """What evaluates leaves: random playouts, or the evaluator that was given."""
         if self.evaluator is None:
-            return Playouts(self.playouts, self.avoid_losing_moves)
+            return Playouts(self.playouts, self.avoid_losing_moves, self.save_bridges)
         return as_evaluator(self.evaluator)
 
     def _weights(self, game: Game, hidden: bool) -> Weights:
@@ -224,6 +246,8 @@ class Search:
             raise ValueError(
                 f"rave is {self.rave!r}: expected 0 or None, as the playouts of {game!r} have no last_player_by_action"
             )
+        if self.priors is not None and (hidden or self.rave == 0 or (self.rave is None and not usual.rave)):
+            raise ValueError(f"priors beside playouts of {game!r}: expected perfect information and rave above 0")
         rave = 0 if hidden or not recorded else usual.rave if self.rave is None else self.rave
         if (rave > 0) != (usual.rave > 0):  # the usual c is that of the other formula
             usual = OTHER_GAMES
@@ -239,7 +263,7 @@ class Search:
 
     def _warm_up(self, game: Game, views: Array, hidden: bool, workspace: Workspace) -> None:
         """Compile before the clock starts, with a search of the first position too small to notice."""
-        kind = (game.dtype, hidden, self.leaf_evaluator.gives_priors, self._weights(game, hidden).rave > 0)
+        kind = (game.dtype, hidden, self._has_priors, self._weights(game, hidden).rave > 0)
         if len(views) and workspace.is_new((*kind, self.reuse)):
             small, room = replace(self, simulations=WARM_UP_SIMULATIONS, seconds=None, width=2), Workspace()
             for _ in range(1 + self.reuse):  # the second starts from what the first knew

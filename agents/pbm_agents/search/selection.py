@@ -83,10 +83,10 @@ def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
 @kernel_without_allocation
 def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     """The action to take at a node, by the formula that fits what the tree holds."""
+    if tree.rave.size:
+        return rave_with_priors(tree, g, n) if tree.priors.size else uct_with_rave(tree, g, n)
     if tree.priors.size:
         return puct(tree, g, n, mask)
-    if tree.rave.size:
-        return uct_with_rave(tree, g, n)
     if untried:
         return random_untried(tree, g, n, mask, untried)
     if tree.available.size:
@@ -189,6 +189,34 @@ def uct_with_rave(tree: Tree, g: int, n: int) -> int:
                 score += spread / math.sqrt(count + 1.0)
             else:
                 score += spread
+            if score > highest:
+                best, highest = a, score
+    return best
+
+
+@kernel_without_allocation
+def rave_with_priors(tree: Tree, g: int, n: int) -> int:
+    """RAVE with the term of PUCT for exploration: an action's mean as in `uct_with_rave`, and its prior."""
+    edges, rave, priors, node = tree.edges, tree.rave, tree.priors, tree.nodes[g, n]
+    settings = tree.settings[0]
+    c, equivalence = settings["c"], settings["equivalence"]
+    best, highest = -1, BELOW_ALL
+    all_proven = node["unproven"] == 0
+    visits = node["visits"] + 1.0
+    spread, trust = c * math.sqrt(math.log(visits)), settings["prior_weight"] * math.sqrt(visits)
+    for a in range(edges.shape[2]):
+        edge = edges[g, n, a]
+        if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
+            count = edge["visits"]
+            later = rave[g, n, a]
+            score = later["total"] / (later["visits"] + 1)
+            if count:
+                weight = math.sqrt(equivalence / (3 * count + equivalence))
+                score = weight * score + (1 - weight) * edge["total"] / count
+                score += spread / math.sqrt(count + 1.0)
+            else:
+                score += spread
+            score += trust * priors[g, n, a] / (count + 1.0)
             if score > highest:
                 best, highest = a, score
     return best

@@ -18,8 +18,8 @@ from pbm_envs.core.types import Array, Seeds
 
 from .backup import backup
 from .defaults import Weights
-from .evaluators import Evaluator
-from .expansion import advance, expand
+from .evaluators import ActionPriors, Evaluator
+from .expansion import advance, expand, put_priors
 from .selection import select
 from .tree import NOT_OPENED, add_roots, copy_subtree
 from .workspace import Memory, Simulations
@@ -29,12 +29,23 @@ from .workspace import Memory, Simulations
 class Simulator:
     """Searches some positions of one game at once, wave by wave."""
 
-    def __init__(self, game: Game, evaluator: Evaluator, weights: Weights, memory: Memory, *, solver: bool) -> None:
-        """`memory` is written to."""
+    def __init__(
+        self,
+        game: Game,
+        evaluator: Evaluator,
+        weights: Weights,
+        memory: Memory,
+        *,
+        solver: bool,
+        priors: ActionPriors | None = None,
+        prior_weight: float = 0.0,
+    ) -> None:
+        """`memory` is written to. `priors` are those beside RAVE."""
         self.game, self.evaluator, self.memory = game, evaluator, memory
         settings = memory.tree.settings
         settings["c"], settings["equivalence"], settings["solver"] = weights.c, weights.rave, solver
-        self._rave = weights.rave > 0
+        settings["prior_weight"] = prior_weight
+        self._rave, self._priors = weights.rave > 0, priors
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
         """New trees for these positions.
@@ -56,6 +67,8 @@ class Simulator:
         if self.evaluator.gives_priors:
             states = game.determinize(views, tree.seeds[:count])
             tree.priors[:count, 0], _ = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
+        if self._priors is not None:
+            tree.priors[:count, 0] = self._priors(game, self.roots)
         if previous is not None:
             self._copy_known(previous)
 
@@ -112,6 +125,9 @@ class Simulator:
             arrived, count = arrived + count - going, going
             if count:
                 game.legal_action_mask(moving.states[:count], out=moving.masks[:count])
+                if self._priors is not None:  # all have come to nodes that are new
+                    priors = self._priors(game, moving.states[:count])
+                    put_priors(moving.simulations, count, priors, *tree)
         return self._evaluate_and_back_up(memory.leaves, arrived, memory.leaf_seeds[:arrived])
 
     def _evaluate_and_back_up(self, leaves: Simulations, count: int, seeds: Seeds) -> int:

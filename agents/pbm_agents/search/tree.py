@@ -59,6 +59,7 @@ SETTINGS = np.dtype(
     [
         ("c", "f8"),  # weight of exploration
         ("equivalence", "f8"),  # parameter of RAVE
+        ("prior_weight", "f8"),  # of priors beside RAVE
         ("resign_action", "i4"),  # which is never searched
         ("to_move", "i4"),  # where in a state's bytes this field is
         ("done", "i4"),  # and this one
@@ -87,7 +88,7 @@ class Tree(NamedTuple):
     sums: Array
     """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move."""
     priors: Array
-    """(G, N, A) float32, if the evaluator gives priors."""
+    """(G, N, A) float32, if the evaluator gives priors, or if there are priors beside RAVE."""
     available: Array
     """(G, N, A) int32, with hidden information: simulations in which an action was legal."""
     rave: Array
@@ -110,7 +111,7 @@ def allocate_tree(game: Game, trees: int, capacity: int, *, hidden: bool, priors
         trees: How many positions at once (G).
         capacity: Nodes a tree (N).
         hidden: Whether states are hidden: a node then has counts of availability and no state.
-        priors: Whether the evaluator gives priors.
+        priors: Whether there are priors: of an evaluator, or beside RAVE.
         rave: Whether RAVE is used.
     """
     edges, none = (trees, capacity, game.num_actions), (0, 0, 0)
@@ -197,7 +198,7 @@ def is_leaf(tree: Tree, g: int, child: int, visits: int) -> bool:
     """Whether a simulation ends after the edge with this child and so many visits even if the game goes on: its
     outcome is proven, this is its first visit, or it has no node and can get none now.
     """
-    room = tree.priors.size == 0 and tree.sizes[g] < tree.nodes.shape[1]
+    room = (tree.priors.size == 0 or tree.rave.size > 0) and tree.sizes[g] < tree.nodes.shape[1]
     return child < NO_CHILD or visits == 1 or (child == NO_CHILD and not room)
 
 

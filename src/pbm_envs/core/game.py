@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from . import describe
 from .checks import check_range, check_writable
 from .deals import Deal
-from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, GameHooks
+from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
 from .randomness import seeds
 from .scene import Scene, Seat
 from .state import INT64, NO_ACTION, NOBODY, any_view, copy_states, single_record
@@ -238,6 +238,7 @@ class Game(GameHooks):
         *,
         avoid_losing_moves: bool = False,
         last_player_by_action: Ints | None = None,
+        save_bridges: bool = False,
     ) -> None:
         """Play every game to its end, in place, each ply drawn uniformly from the legal actions except `resign`.
 
@@ -248,6 +249,9 @@ class Game(GameHooks):
                 complete the opponent's figure). An option of games that name it in `playout_options`.
             last_player_by_action: (B, A) int8, in which the player is written who played each action last; what was
                 not played is left alone, and so are actions that name no cell. An option likewise.
+            save_bridges: A player whose bridge the last move has broken into saves it, in games of connection: such
+                playouts say more of a position than random ones, and take longer. Moves that lose at once are then
+                avoided too. An option likewise (Chameleon, Unlur).
 
         Raises:
             ValueError: For views, and for an option that is none of this game's `playout_options`.
@@ -256,7 +260,11 @@ class Game(GameHooks):
         check_writable("states", states)
         if any_view(states["viewer"]):
             raise ValueError("a view cannot be played on: determinize it first")
-        for option, given in ((AVOID_LOSING_MOVES, avoid_losing_moves), (LAST_PLAYER_BY_ACTION, last_player_by_action)):
+        for option, given in (
+            (AVOID_LOSING_MOVES, avoid_losing_moves),
+            (LAST_PLAYER_BY_ACTION, last_player_by_action),
+            (SAVE_BRIDGES, save_bridges),
+        ):
             if given is not None and given is not False and option not in self.playout_options:
                 known = ", ".join(sorted(self.playout_options)) or "none"
                 raise ValueError(f"playouts of {self!r} have no option {option}: expected some of: {known}")
@@ -269,7 +277,10 @@ class Game(GameHooks):
             )
         else:
             check_writable("last_player_by_action", last_player_by_action)
-        self._playout(states, seeds(rng, len(states)), last_player_by_action, avoid_losing_moves)
+        if save_bridges:
+            self._bridge_playout(states, seeds(rng, len(states)), last_player_by_action)
+        else:
+            self._playout(states, seeds(rng, len(states)), last_player_by_action, avoid_losing_moves)
 
     def remove_player(self, state: States) -> None:
         """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.

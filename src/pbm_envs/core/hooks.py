@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     pass
 
 AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION = "avoid_losing_moves", "last_player_by_action"
+SAVE_BRIDGES = "save_bridges"
 
 
 class GameHooks(ABC):
@@ -165,6 +166,10 @@ class GameHooks(ABC):
             defaults.play_random_games(self, states, seeds, last_player_by_action)
         else:
             self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+
+    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
+        """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
+        raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
 
     def _view(self, states: States, views: States) -> None:
         """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in perfect information."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..core.boards import NO_CELL, Board
 from ..core.kernels import kernel
+from ..core.state import EMPTY
 from ..core.symmetry import edge_permutation
 from ..core.types import Ints, Planes, States
 from ..core.words import WORD, Words, store_word
@@ -100,6 +101,32 @@ def would_touch(board: Chains, cell: int, mark: int) -> int:
             other = chain[other]
         reached |= touches[other]
     return reached
+
+
+@kernel
+def broken_bridge(stones: Ints, cell: int, mark: int, start: int, around: Ints, edges: Ints) -> int:
+    """The empty cell that saves a bridge into which the stone on `cell` was put, or -1.
+
+    A bridge is two stones of one chain-to-be, or a stone and an edge of the board, with two empty cells between them:
+    while both are empty, neither cell need be filled, since the other one joins them as well.
+
+    Args:
+        stones: Of the board, the new one included.
+        cell: Where the new stone is.
+        mark: Of the stones whose bridges are looked for.
+        start: From 0 to 5, the neighbour to begin with: of several bridges the first is saved.
+        around: The neighbours of each cell.
+        edges: The edges that each cell belongs to.
+    """
+    for step in range(6):
+        k = (start + step) % 6
+        other = around[cell, k]
+        if stones[other] != EMPTY:
+            continue
+        before, after = stones[around[cell, (k + 5) % 6]] == mark, stones[around[cell, (k + 1) % 6]] == mark
+        if (before and after) or ((before or after) and edges[cell] & edges[other]):
+            return other
+    return -1
 
 
 @kernel

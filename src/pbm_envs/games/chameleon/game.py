@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...core.boards import rhombus
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
+from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.scene import Heat, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
@@ -20,7 +21,7 @@ from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.wording import Wording
 from ..chains import around, stone_words, transform_chains
 from . import wording as words
-from .rules import LETTERS, O, X, chameleon_dtype, mask_batch, playout_batch, step_batch
+from .rules import LETTERS, O, X, bridge_playout_batch, chameleon_dtype, mask_batch, playout_batch, step_batch
 from .scene import draw
 from .view import O_PLANE, PLANES, VERT_PLANE, X_PLANE, empty_cells, observe_batch
 
@@ -50,6 +51,7 @@ class Chameleon(Game):
 
     name = "chameleon"
     moves_player_independent = True
+    playout_options = frozenset({LAST_PLAYER_BY_ACTION, SAVE_BRIDGES})
     configurations = ({"size": 3}, {}, {"size": 5, "swap_rule": False, "allow_resign": True})
 
     def __init__(self, *, size: int = 11, swap_rule: bool = True, allow_resign: bool = False) -> None:
@@ -98,6 +100,9 @@ class Chameleon(Game):
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
+
+    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
+        bridge_playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

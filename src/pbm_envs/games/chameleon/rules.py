@@ -9,7 +9,7 @@ from ...core.kernels import kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ..chains import chain_fields, copy_board, join
+from ..chains import broken_bridge, chain_fields, copy_board, join
 
 X, O = 1, 2  # noqa: E741  the letter's name
 LETTERS = ".xo"
@@ -144,6 +144,51 @@ def playout_batch(
                 winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
             mover = 1 - mover
             ply += 1
+        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+        state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
+        win(state, winner)
+
+
+@kernel
+def bridge_playout_batch(
+    states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
+) -> None:
+    """As `playout_batch`, but a player whose bridge has just been broken into saves it (`broken_bridge`)."""
+    cells = len(edges)
+    free, place = np.empty(cells, np.int16), np.empty(cells, np.int16)
+    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"]:
+            continue
+        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+        count = 0
+        for cell in range(cells):
+            if stones[cell] == EMPTY:
+                free[count], place[cell] = cell, count
+                count += 1
+        mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
+        action, winner = int(state["last_action"]), NOBODY
+        while winner == NOBODY:
+            mark, cell = 0, -1
+            if 0 <= action < 2 * cells:
+                mark = 3 - (X + (action & 1))
+                cell = broken_bridge(stones, action >> 1, mark, draw(seeds, i, 6), around, edges)
+            if cell < 0:
+                choice = draw(seeds, i, 2 * count + (swap_rule and ply == 1))
+                if choice == 2 * count:
+                    action, vert = 2 * cells, 1 - vert
+                    mover, ply = 1 - mover, ply + 1
+                    continue
+                cell, mark = free[choice >> 1], X + (choice & 1)
+            count -= 1
+            free[place[cell]] = free[count]
+            place[free[count]] = place[cell]
+            action = 2 * cell + mark - X
+            if last_player_by_action.size:
+                last_player_by_action[i, action] = mover
+            winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
+            mover, ply = 1 - mover, ply + 1
         copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
         state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
         win(state, winner)

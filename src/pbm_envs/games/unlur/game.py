@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...core.boards import hexagon
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
-from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION
+from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.scene import Heat, Scene
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
@@ -20,7 +20,7 @@ from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.wording import JSON, Wording
 from ..chains import around, stone_words, transform_chains
 from . import wording as words
-from .rules import BLACK, LETTERS, WHITE, mask_batch, playout_batch, step_batch, unlur_dtype
+from .rules import BLACK, LETTERS, WHITE, bridge_playout_batch, mask_batch, playout_batch, step_batch, unlur_dtype
 from .scene import draw
 from .view import BLACK_PLANE, EDGE_PLANE, PLANES, WHITE_PLANE, empty_cells, observe_batch
 
@@ -43,7 +43,7 @@ class Unlur(Game):
     """
 
     name = "unlur"
-    playout_options = frozenset({AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION})
+    playout_options = frozenset({AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES})
     configurations = ({"radius": 3}, {}, {"radius": 4, "allow_resign": True})
 
     def __init__(self, *, radius: int = 6, allow_resign: bool = False) -> None:
@@ -91,6 +91,9 @@ class Unlur(Game):
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         playout_batch(states, seeds, self._around, self.board.edges, avoid_losing_moves, last_player_by_action)
+
+    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
+        bridge_playout_batch(states, seeds, self._around, self.board.edges, last_player_by_action)
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

@@ -8,7 +8,7 @@ from ...core.kernels import kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ..chains import Chains, chain_fields, copy_board, join, would_touch
+from ..chains import Chains, broken_bridge, chain_fields, copy_board, join, would_touch
 
 BLACK, WHITE = 1, 2
 LETTERS = ".XO"
@@ -164,6 +164,63 @@ def playout_batch(
                 if avoid_losing_moves and not contract:
                     choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
                 action = free[choice]
+                count -= 1
+                free[choice] = free[count]
+                if last_player_by_action.size:
+                    last_player_by_action[i, action] = mover
+                result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
+            mover = 1 - mover
+            ply += 1
+        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+        state["to_move"], state["black"], state["ply"], state["last_action"] = mover, black, ply, action
+        win(state, mover if result < 0 else 1 - mover)
+
+
+@kernel
+def bridge_playout_batch(states: States, seeds: Seeds, around: Ints, edges: Ints, last_player_by_action: Ints) -> None:
+    """As `playout_batch` without moves that lose at once, but after the contract a player whose bridge has just been
+    broken into saves it (`broken_bridge`).
+    """
+    cells = len(edges)
+    free = np.empty(cells, np.int16)
+    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
+    board = Chains(stones, chain, touches, around, edges)
+    for i in range(len(states)):
+        state = states[i]
+        if state["done"]:
+            continue
+        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+        mover, black, ply = int(state["to_move"]), int(state["black"]), int(state["ply"])
+        count = 0
+        for cell in range(cells):
+            if may_place(stones[cell], edges[cell], black == NOBODY):
+                free[count] = cell
+                count += 1
+        action, result = int(state["last_action"]), 0
+        while result == 0:
+            contract = 1 if black == NOBODY else 0
+            choice = draw(seeds, i, count + contract)
+            if choice == count:
+                action, black = cells, mover
+                for cell in range(cells):  # the edges are open now
+                    if edges[cell] and stones[cell] == EMPTY:
+                        free[count] = cell
+                        count += 1
+            else:
+                colour, saved = colour_of(mover, black), -1
+                if not contract and 0 <= action < cells:
+                    saved = int(broken_bridge(stones, action, colour, draw(seeds, i, 6), around, edges))
+                    if saved >= 0 and result_of(would_touch(board, saved, colour), colour) < 0:
+                        saved = -1
+                if saved < 0:
+                    if not contract:
+                        choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
+                    saved = int(free[choice])
+                else:
+                    choice = np.uint64(0)
+                    while free[choice] != saved:
+                        choice += np.uint64(1)
+                action = saved
                 count -= 1
                 free[choice] = free[count]
                 if last_player_by_action.size:

@@ -1,0 +1,50 @@
+"""The agent `exact`: what can be solved at once is solved, and the rest is searched."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.core.checks import check_range
+
+from ..players.agent import Actions, Views
+from ..players.search_agents import SearchAgent
+from ..search.search import check_searchable
+from .trinim import MOST_PIECES, MOST_PIECES_OF_THREE, TrinimAgent, TrinimSolver
+
+
+@final
+class ExactAgent:
+    """Plays Trinim exactly, and what is too large for that, or another game, as the tree search does.
+
+    With two players no won position of at most `pieces` pieces is ever lost: size 5 from the first move, size 6 too.
+    """
+
+    def __init__(
+        self, *, pieces: int = MOST_PIECES, pieces_of_three: int = MOST_PIECES_OF_THREE, **settings: Any
+    ) -> None:
+        """An agent that solves positions of so many pieces.
+
+        Args:
+            pieces: Pieces left up to which positions of two players of Trinim are solved: 22 take about a second and
+                12 MB, and each more twice as much.
+            pieces_of_three: The same of three players; 15 take about a tenth of a second, and 25 MB.
+            settings: Those of `Search`, for whatever is not solved.
+        """
+        check_range("pieces", pieces, 0, 28)
+        check_range("pieces_of_three", pieces_of_three, 0, 20)
+        self.trinim = TrinimAgent(TrinimSolver(), pieces, pieces_of_three)
+        self.searching = SearchAgent(**settings)
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        check_searchable(game, views)
+        solved = np.array([self.trinim.solves(game, view) for view in views], np.bool_)
+        actions = np.empty(len(views), np.int64)
+        if solved.any():
+            actions[solved] = self.trinim.act(game, views[solved], rng)
+        if not solved.all():
+            actions[~solved] = self.searching.act(game, views[~solved], rng)
+        return actions
