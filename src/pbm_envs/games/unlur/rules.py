@@ -212,17 +212,17 @@ def bridge_playout_batch(states: States, seeds: Seeds, around: Ints, edges: Ints
                     saved = int(broken_bridge(stones, action, colour, draw(seeds, i, 6), around, edges))
                     if saved >= 0 and result_of(would_touch(board, saved, colour), colour) < 0:
                         saved = -1
+                count -= 1
                 if saved < 0:
                     if not contract:
-                        choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
-                    saved = int(free[choice])
+                        choice = avoid_losing_move(board, colour, free, count + 1, choice, seeds, i)
+                    action = int(free[choice])
+                    free[choice] = free[count]
                 else:
-                    choice = np.uint64(0)
-                    while free[choice] != saved:
-                        choice += np.uint64(1)
-                action = saved
-                count -= 1
-                free[choice] = free[count]
+                    action = saved
+                    for k in range(count):
+                        if free[k] == saved:
+                            free[k] = free[count]
                 if last_player_by_action.size:
                     last_player_by_action[i, action] = mover
                 result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
