@@ -25,6 +25,7 @@ FLOORS = (
     ("pbm_agents.learning",),
     ("pbm_agents.players",),
     ("pbm_agents.exact",),
+    ("pbm_agents.champions",),
     ("pbm_agents.equilibrium",),
     ("pbm_agents.arena",),
     ("pbm_agents.data",),

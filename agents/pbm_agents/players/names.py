@@ -8,6 +8,7 @@
 | `mcts:seconds=0.5,c=1.2` | the same by the clock |
 | `ismcts:simulations=400` | another name of `mcts`, for games of hidden information |
 | `pimc:worlds=10,simulations=1000` | determinized trees that vote |
+| `champion:seconds=0.1` | for every game the strongest player that we have |
 | `exact`, `exact:seconds=0.5` | Trinim solved exactly; everything else by tree search |
 | `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
 | `recurrent:file=gru.pt,draws=false` | a trained network with memory (extra `torch`) |
@@ -73,6 +74,22 @@ def recurrent_agent(*, file: str = "gru.pt", draws: bool = False) -> AnyAgent:
     return RecurrentAgent(RecurrentNetwork.load(file), draws)
 
 
+def champion_agent(
+    *, simulations: int | None = None, seconds: float | None = None, threads: int = 1, early_stop: bool = True
+) -> Agent:
+    """For every game the strongest player that we have.
+
+    Args:
+        simulations: The budget of each move, in simulations; 1000 if no budget is given.
+        seconds: The budget of each move, in seconds.
+        threads: The positions of a batch are spread over these.
+        early_stop: End when no other action can overtake the most visited one.
+    """
+    from ..champions import ChampionAgent  # which stands above, like what it plays with
+
+    return ChampionAgent(simulations=simulations, seconds=seconds, threads=threads, early_stop=early_stop)
+
+
 def exact_agent(**settings: Any) -> Agent:
     """Plays Trinim exactly, and what is too large for that, or another game, as the tree search does."""
     from ..exact import ExactAgent  # which stands above: it searches what it cannot solve
@@ -99,6 +116,7 @@ for _name in ("mcts", "ismcts"):
     )
 register_agent("pimc", PIMCAgent, settings=_with_search(PIMCAgent), web_settings=SEARCH_WEB_SETTINGS | {"worlds"})
 register_agent("greedy", GreedyAgent, web_settings=("worlds",))
+register_agent("champion", champion_agent, web_settings=("simulations", "seconds", "early_stop"))
 register_agent(
     "exact",
     exact_agent,

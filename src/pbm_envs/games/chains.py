@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..core.boards import NO_CELL, Board
 from ..core.kernels import kernel
+from ..core.randomness import draw
 from ..core.state import EMPTY
 from ..core.symmetry import edge_permutation
-from ..core.types import Ints, Planes, States
+from ..core.types import Ints, Planes, Seeds, States
 from ..core.words import WORD, Words, store_word
 
 
@@ -104,29 +105,39 @@ def would_touch(board: Chains, cell: int, mark: int) -> int:
 
 
 @kernel
-def broken_bridge(stones: Ints, cell: int, mark: int, start: int, around: Ints, edges: Ints) -> int:
-    """The empty cell that saves a bridge into which the stone on `cell` was put, or -1.
+def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
+    """Bits k: a stone of `mark` on the empty cell `around[cell, k]` saves a bridge that the stone on `cell` has broken.
 
-    A bridge is two stones of one chain-to-be, or a stone and an edge of the board, with two empty cells between them:
-    while both are empty, neither cell need be filled, since the other one joins them as well.
-
-    Args:
-        stones: Of the board, the new one included.
-        cell: Where the new stone is.
-        mark: Of the stones whose bridges are looked for.
-        start: From 0 to 5, the neighbour to begin with: of several bridges the first is saved.
-        around: The neighbours of each cell.
-        edges: The edges that each cell belongs to.
+    A bridge is two stones of one mark, or a stone and an edge of the board, with two empty cells between them: while
+    both are empty, neither cell need be filled, since the other one joins them as well.
     """
-    for step in range(6):
-        k = (start + step) % 6
-        other = around[cell, k]
-        if stones[other] != EMPTY:
-            continue
-        before, after = stones[around[cell, (k + 5) % 6]] == mark, stones[around[cell, (k + 1) % 6]] == mark
-        if (before and after) or ((before or after) and edges[cell] & edges[other]):
-            return other
-    return -1
+    same, empty = 0, 0
+    for k in range(6):
+        stone = stones[around[cell, k]]
+        same |= int(stone == mark) << k
+        empty |= int(stone == EMPTY) << k
+    before, after = (same << 1 | same >> 5) & 63, (same >> 1 | same << 5) & 63
+    found = before & after & empty
+    if edges[cell]:
+        beside = (before | after) & empty & ~found
+        while beside:
+            k = LOWEST[beside]
+            beside &= beside - 1
+            if edges[cell] & edges[around[cell, k]]:
+                found |= 1 << k
+    return found
+
+
+@kernel
+def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -> int:
+    """One of the cells that `broken_bridges` has found, all equally likely."""
+    count, left = 0, bridges
+    while left:
+        left &= left - 1
+        count += 1
+    for _ in range(draw(seeds, row, count)):
+        bridges &= bridges - 1
+    return around[cell, LOWEST[bridges]]
 
 
 @kernel

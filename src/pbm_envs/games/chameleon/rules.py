@@ -9,7 +9,7 @@ from ...core.kernels import kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ..chains import broken_bridge, chain_fields, copy_board, join
+from ..chains import broken_bridges, chain_fields, copy_board, join, saving_cell
 
 X, O = 1, 2  # noqa: E741  the letter's name
 LETTERS = ".xo"
@@ -153,7 +153,7 @@ def playout_batch(
 def bridge_playout_batch(
     states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
 ) -> None:
-    """As `playout_batch`, but a player whose bridge has just been broken into saves it (`broken_bridge`)."""
+    """As `playout_batch`, but a player whose bridge has just been broken into saves it (`broken_bridges`)."""
     cells = len(edges)
     free, place = np.empty(cells, np.int16), np.empty(cells, np.int16)
     stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
@@ -173,7 +173,9 @@ def bridge_playout_batch(
             mark, cell = 0, -1
             if 0 <= action < 2 * cells:
                 mark = 3 - (X + (action & 1))
-                cell = broken_bridge(stones, action >> 1, mark, draw(seeds, i, 6), around, edges)
+                bridges = broken_bridges(stones, action >> 1, mark, around, edges)
+                if bridges:
+                    cell = int(saving_cell(bridges, action >> 1, around, seeds, i))
             if cell < 0:
                 choice = draw(seeds, i, 2 * count + (swap_rule and ply == 1))
                 if choice == 2 * count:

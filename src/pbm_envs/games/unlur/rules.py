@@ -8,7 +8,7 @@ from ...core.kernels import kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ..chains import Chains, broken_bridge, chain_fields, copy_board, join, would_touch
+from ..chains import Chains, broken_bridges, chain_fields, copy_board, join, saving_cell, would_touch
 
 BLACK, WHITE = 1, 2
 LETTERS = ".XO"
@@ -179,7 +179,7 @@ def playout_batch(
 @kernel
 def bridge_playout_batch(states: States, seeds: Seeds, around: Ints, edges: Ints, last_player_by_action: Ints) -> None:
     """As `playout_batch` without moves that lose at once, but after the contract a player whose bridge has just been
-    broken into saves it (`broken_bridge`).
+    broken into saves it (`broken_bridges`).
     """
     cells = len(edges)
     free = np.empty(cells, np.int16)
@@ -209,7 +209,9 @@ def bridge_playout_batch(states: States, seeds: Seeds, around: Ints, edges: Ints
             else:
                 colour, saved = colour_of(mover, black), -1
                 if not contract and 0 <= action < cells:
-                    saved = int(broken_bridge(stones, action, colour, draw(seeds, i, 6), around, edges))
+                    bridges = broken_bridges(stones, action, colour, around, edges)
+                    if bridges:
+                        saved = int(saving_cell(bridges, action, around, seeds, i))
                     if saved >= 0 and result_of(would_touch(board, saved, colour), colour) < 0:
                         saved = -1
                 count -= 1

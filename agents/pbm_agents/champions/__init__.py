@@ -1,0 +1,6 @@
+"""Champions: for every game the strongest player that we have, by name: `make_agent("champion:seconds=0.1")`."""
+
+from .agent import ChampionAgent
+from .patterns import PatternPriors
+
+__all__ = ["ChampionAgent", "PatternPriors"]

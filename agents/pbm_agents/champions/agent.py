@@ -1,0 +1,99 @@
+"""The agent `champion`: for every game the strongest player that we have.
+
+| game | what it is |
+|---|---|
+| Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
+| Trinim | solved exactly as soon as that fits into the budget, searched until then |
+| Curio, and games outside the package | the tree search as it is: nothing that we have is stronger |
+
+Each is described by a card in the documentation: how it was made, what it scores, what it does not know.
+"""
+
+from __future__ import annotations
+
+import math
+from importlib.resources import as_file, files
+from typing import Any, final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.core.checks import check_number
+
+from ..exact import ExactAgent
+from ..players.agent import Actions, Agent, Views
+from ..players.search_agents import SearchAgent
+from ..search import Search
+from .patterns import PatternPriors
+
+PATTERNS = {"chameleon": 2.0, "unlur": 1.0}
+"""Games with learned patterns, and the weight of their priors."""
+SMALLEST = {"chameleon": 49, "unlur": 61}
+"""Cells of the smallest boards on which patterns pay: below, playouts alone see nearly everything."""
+SECONDS_OF_TWO, SECONDS_OF_THREE = 3e-7, 4e-6
+"""Solving Trinim takes this times 2 ** pieces, roughly, with two and with three players, on one core."""
+
+
+@final
+class ChampionAgent:
+    """For every game the strongest player that we have, with a budget."""
+
+    def __init__(
+        self, *, simulations: int | None = None, seconds: float | None = None, threads: int = 1, early_stop: bool = True
+    ) -> None:
+        """An agent that knows what to play with in each game.
+
+        Args:
+            simulations: The budget of each move, in simulations; 1000 if no budget is given.
+            seconds: The budget of each move, in seconds.
+            threads: The positions of a batch are spread over these.
+            early_stop: End when no other action can overtake the most visited one.
+        """
+        if simulations is None and seconds is None:
+            simulations = 1000
+        if seconds is not None:
+            check_number("seconds", seconds, 1e-9, 1e9)
+        self.settings: dict[str, Any] = {
+            "simulations": simulations,
+            "seconds": seconds,
+            "threads": threads,
+            "early_stop": early_stop,
+        }
+        Search(**self.settings)  # ValueError for what cannot be
+        self._player: tuple[Game, Agent] | None = None
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        return self.player(game).act(game, views, rng)
+
+    def player(self, game: Game) -> Agent:
+        """What plays this game."""
+        if self._player is None or self._player[0] != game:
+            self._player = (game, self._make(game))
+        return self._player[1]
+
+    def _make(self, game: Game) -> Agent:
+        if game.name == "trinim":
+            return ExactAgent(**_affordable(self.settings["seconds"]), **self.settings)
+        if game.name in PATTERNS and game.board.size >= SMALLEST[game.name]:
+            priors = load_patterns(game)
+            return SearchAgent(
+                Search(**self.settings, priors=priors, prior_weight=PATTERNS[game.name], save_bridges=True)
+            )
+        return SearchAgent(Search(**self.settings))
+
+
+def load_patterns(game: Game) -> PatternPriors:
+    """The learned patterns that the package brings; on boards of another size without what they know of places."""
+    with as_file(files(__package__) / "weights" / f"{game.name}.npz") as path:
+        return PatternPriors.load(game, path)
+
+
+def _affordable(seconds: float | None) -> dict[str, int]:
+    """How many pieces can be solved in a move's budget."""
+    if seconds is None:
+        return {}
+    return {
+        "pieces": min(22, max(0, int(math.log2(seconds / SECONDS_OF_TWO)))),
+        "pieces_of_three": min(16, max(0, int(math.log2(seconds / SECONDS_OF_THREE)))),
+    }

@@ -1,0 +1,172 @@
+"""Champions by name: what plays which game, patterns beside a slow witness, and that they win."""
+
+import pickle
+
+import numpy as np
+import pytest
+from pbm_agents import Search, make_agent
+from pbm_agents.champions import ChampionAgent, PatternPriors
+from pbm_agents.champions.agent import load_patterns
+from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
+from pbm_agents.exact import ExactAgent
+from pbm_agents.players.search_agents import SearchAgent
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from pbm_envs.core.boards import NO_CELL
+from pbm_envs.testing import random_actions
+
+GAMES = [Chameleon(size=5), Unlur(radius=3)]
+
+
+def positions(game, count=60, plies=7, seed=3):
+    rng = np.random.default_rng(seed)
+    states = game.init(count, rng)
+    for ply in range(plies):
+        rows = np.arange(count) % plies >= ply
+        some = states[rows]
+        game.step(some, random_actions(game, some, rng))
+        states[rows] = some
+    return states[~states["done"]]
+
+
+def with_random_weights(game, seed=1):
+    size = Geometry(game).size
+    return PatternPriors(game, np.random.default_rng(seed).normal(size=size).astype(np.float32))
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_priors_are_the_softmax_of_the_weights_of_the_features(game):
+    states, priors = positions(game), with_random_weights(game)
+    found, features = priors(game, states), priors.features(states)
+    weights = np.append(priors.weights, 0)  # NONE is the last
+    logits = weights[features].sum(axis=2)
+    legal = game.legal_action_mask(states)[:, : logits.shape[1]]
+    assert features.shape[2] == FEATURES
+    for row in range(len(states)):
+        own = np.exp(logits[row, legal[row]])
+        np.testing.assert_allclose(found[row, : logits.shape[1]][legal[row]], own / own.sum(), rtol=1e-4)
+        assert (found[row, : logits.shape[1]][~legal[row]] == 0).all()
+        if legal[row].any():
+            assert found[row, logits.shape[1] :] == pytest.approx(found[row, : logits.shape[1]].max())
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_features_name_what_stands_on_the_cells_around(game):
+    """The first two, by hand: an action's pattern is the same if and only if its six neighbours look the same."""
+    states, priors, board = positions(game), with_random_weights(game), game.board
+    features, marks = priors.features(states), priors.geometry.marks
+    looks = {}
+    for state, rows in zip(states, features, strict=True):
+        mover = int(state["to_move"])
+        for action, row in enumerate(rows):
+            cell, mark = action // marks, 1 + action % marks
+            if game.name == "unlur":
+                mark = 2 if state["black"] not in (-1, mover) else 1
+            if state["stones"][cell]:
+                assert (row == NONE).all()
+                continue
+            if game.name == "chameleon" and state["vert"] != mover:
+                continue  # mirrored
+            around = tuple(
+                "edge" if other == NO_CELL else int(state["stones"][other]) and (state["stones"][other] == mark) + 1
+                for other in board.neighbours[cell]
+            )
+            if "edge" in around:
+                continue
+            role = 0 if game.name == "chameleon" else int(state["black"] >= 0) + (state["black"] == 1 - mover)
+            assert looks.setdefault((role, around), row[0]) == row[0]
+    assert len(set(looks.values())) == len(looks) > 30
+
+
+def test_chameleon_looks_the_same_to_both_players_and_with_other_letters():
+    game = Chameleon(size=5)
+    states, priors = positions(game), with_random_weights(game)
+    plain = priors(game, states)
+    for symmetry in game.symmetries:
+        if symmetry.name in ("x for o", "mirror", "mirror and x for o"):
+            changed = game.transform(states, symmetry)
+            np.testing.assert_allclose(priors(game, changed)[:, symmetry.actions], plain, rtol=1e-4, atol=1e-7)
+
+
+def test_patterns_are_saved_loaded_pickled_and_used_on_other_boards(tmp_path):
+    for game, other in ((Chameleon(size=5), Chameleon(size=6)), (Unlur(radius=3), Unlur(radius=4))):
+        priors = with_random_weights(game)
+        priors.save(tmp_path / "patterns.npz")
+        states = positions(game)
+        loaded = PatternPriors.load(game, tmp_path / "patterns.npz")
+        np.testing.assert_allclose(loaded(game, states), priors(game, states), rtol=0.05, atol=1e-3)
+        again = pickle.loads(pickle.dumps(priors))
+        np.testing.assert_array_equal(again(game, states), priors(game, states))
+        elsewhere = PatternPriors.load(other, tmp_path / "patterns.npz")
+        assert np.isfinite(elsewhere(other, positions(other))).all()
+        with pytest.raises(ValueError, match="not of"):
+            priors(other, positions(other))
+
+
+@pytest.mark.parametrize("game", [Trinim(), Curio(base=2, rows=4, cols=3)], ids=repr)
+def test_other_games_have_no_patterns(game):
+    with pytest.raises(ValueError, match="expected Chameleon or Unlur"):
+        Geometry(game)
+
+
+def test_wrong_weights_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="expected"):
+        PatternPriors(Chameleon(size=5), np.zeros(3, np.float32))
+    np.savez(tmp_path / "few.npz", weights=np.zeros(9, np.float16))
+    with pytest.raises(ValueError, match="expected patterns"):
+        PatternPriors.load(Unlur(radius=3), tmp_path / "few.npz")
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Chameleon(size=4), Chameleon(size=11), Unlur(), Trinim(), Trinim(num_players=3), Curio(base=2, rows=4, cols=3)],
+    ids=repr,
+)
+def test_every_game_has_a_champion_that_plays_legal_moves(game):
+    agent, rng = make_agent("champion:simulations=20"), np.random.default_rng(1)
+    states = game.init(3, rng)
+    for _ in range(3):
+        views = game.view(states, states["to_move"])
+        actions = agent.act(game, views, rng)
+        assert game.legal_action_mask(views)[np.arange(3), actions].all()
+        game.step(states, actions)
+
+
+def test_what_plays_which_game():
+    agent = make_agent("champion:seconds=0.05")
+    assert isinstance(agent, ChampionAgent)
+    trinim = agent.player(Trinim())
+    assert isinstance(trinim, ExactAgent)
+    assert trinim.trinim.most == {2: 17, 3: 13}  # of size 5 all of two players
+    for game, patterns in ((Chameleon(), True), (Unlur(), True), (Chameleon(size=5), False), (Curio(), False)):
+        player = agent.player(game)
+        assert isinstance(player, SearchAgent)
+        assert (player.search.priors is not None) == player.search.save_bridges == patterns
+        assert player.search.seconds == 0.05
+    assert isinstance(make_agent("champion").player(Curio()).search, Search)
+    with pytest.raises(ValueError, match="expected one of the two"):
+        make_agent("champion:seconds=1,simulations=5")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "least"), [(Chameleon(size=8), 0.7), (Unlur(radius=5), 0.5)], ids=str)
+def test_patterns_win_at_half_the_simulations(game, least):
+    """Which cost about twice the time: see benchmarks/champions.py."""
+    rng, count = np.random.default_rng(5), 20
+    openings = game.init(count, rng)
+    for _ in range(2):
+        game.step(openings, random_actions(game, openings, rng))
+    states, seat = np.concatenate([openings, openings]), np.repeat([0, 1], count)
+    champion = SearchAgent(
+        simulations=100, priors=load_patterns(game), prior_weight=2.0, save_bridges=True, early_stop=False
+    )
+    agents = champion, make_agent("mcts:simulations=200,early_stop=false")
+    while not states["done"].all():
+        for k, agent in enumerate(agents):
+            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == (k == 0)))
+            if len(rows):
+                some = states[rows]
+                game.step(some, agent.act(game, game.view(some, some["to_move"]), rng))
+                states[rows] = some
+    score = (states["returns"][np.arange(2 * count), seat] == 1).mean()
+    assert score >= least, score
