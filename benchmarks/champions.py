@@ -38,10 +38,10 @@ class Match(NamedTuple):
     bridges: bool = True
 
     def search(self, simulations: int) -> Search:
-        settings = (
-            {"priors": load_patterns(self.game), "prior_weight": PATTERNS[self.game.name]} if self.patterns else {}
-        )
-        return Search(simulations=simulations, save_bridges=self.bridges, **settings)
+        plain = Search(simulations=simulations, save_bridges=self.bridges)
+        if not self.patterns:
+            return plain
+        return replace(plain, priors=load_patterns(self.game), prior_weight=PATTERNS[self.game.name])
 
 
 MATCHES = (
