@@ -137,9 +137,9 @@ def test_no_game_knows_another():
 
 
 def test_rules_know_no_pictures():
-    """What a rule or a view needs is in `core`; scenes and the game class, which names its scene, may use `render`."""
+    """What a rule or a view needs is in `core`; scenes, legends and the game class may use `render`."""
     for name, others in GRAPH.items():
-        if name.startswith("pbm_envs.games.") and not name.endswith(".scene"):
+        if name.startswith("pbm_envs.games.") and not name.endswith((".scene", ".legend")):
             assert not {other for other in others if other.startswith("pbm_envs.render")}, name
 
 

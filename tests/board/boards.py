@@ -32,10 +32,17 @@ class Person:
         self.table.receive({"do": do, **rest})
 
     def hear(self, kind=None):
-        """The next message, which is of this kind."""
-        message = self.received.get(timeout=PATIENCE)
+        """The next message, which is of this kind; what the browser keeps goes into `kept`."""
+        message = self.next_message()
+        while message["type"] in ("kept", "preparing"):
+            if message["type"] == "kept":
+                self.kept = message["token"]
+            message = self.next_message()
         assert kind in (None, message["type"]), message
         return message
+
+    def next_message(self):
+        return self.received.get(timeout=PATIENCE)
 
     def settle(self):
         """The next position in which no agent thinks."""
@@ -78,10 +85,11 @@ class Tab(Person):
     def say(self, do, **rest):
         self.socket.send(json.dumps({"do": do, **rest}))
 
-    def hear(self, kind=None):
-        self.bytes.append(self.socket.recv(PATIENCE, decode=False))
-        message = json.loads(self.bytes[-1])
-        assert kind in (None, message["type"]), message
+    def next_message(self):
+        text = self.socket.recv(PATIENCE, decode=False)
+        message = json.loads(text)
+        if message["type"] not in ("kept", "preparing"):  # sealed, so never the same; when rules are compiled
+            self.bytes.append(text)
         return message
 
     def __exit__(self, *_):

@@ -12,7 +12,7 @@ from pbm_envs.records import GameRecord, verify
 from tests.board.boards import PATIENCE, serving, start
 
 sync_api = pytest.importorskip("playwright.sync_api")
-sync_api.expect.set_options(timeout=1000 * PATIENCE)
+sync_api.expect.set_options(timeout=1000 * min(PATIENCE, 60))
 expect = sync_api.expect
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def marked(page, name):
 
 def texts(page):
     """The moves so far."""
-    return page.locator(".pbm-moves li span").all_text_contents()
+    return page.locator(".pbm-moves [data-ply]").all_text_contents()
 
 
 def click_a_move(page, rng):
@@ -74,6 +74,7 @@ def test_a_whole_game_by_clicks_against_random(context, game):
             clicks.append(click_a_move(page, rng))
         assert re.search("won|drawn", page.locator(".pbm-headline").inner_text(), re.IGNORECASE)
         with page.expect_download() as download:
+            page.get_by_label("more", exact=True).click()
             page.get_by_role("button", name="Save").click()
         assert download.value.suggested_filename == f"{game.name}.jsonl"
         record = GameRecord.from_json(download.value.path().read_text())
@@ -85,6 +86,21 @@ def test_a_whole_game_by_clicks_against_random(context, game):
             assert max(clicks) == 2
 
 
+def new_game(page, title, agent="random", side=None, **options):
+    page.get_by_role("button", name="New game").click()
+    form = page.get_by_role("dialog", name="New game")
+    form.get_by_role("radio", name=title).check()
+    form.get_by_label("Opponent").select_option("other")
+    form.get_by_label("Agent", exact=True).fill(agent)
+    for name, value in options.items():
+        form.get_by_label(name.replace("_", " ")).fill(value)
+    if side is not None:
+        form.get_by_label("Side").select_option(side)
+    form.get_by_role("button", name="Start").click()
+    form.wait_for(state="hidden")
+    page.wait_for_selector(OURS)
+
+
 def test_two_tabs_at_once(context):
     rng = random.Random(1)
     with serving(start(Chameleon(size=4), "person", "random", seed=6)) as port:
@@ -94,11 +110,7 @@ def test_two_tabs_at_once(context):
         played, picture = texts(one), one.locator(".pbm-picture").inner_html()
         assert len(played) == 2
         assert (texts(other), other.locator(".pbm-picture").inner_html()) == ([], empty)
-        other.get_by_text("New game").click()
-        other.get_by_label("game", exact=True).select_option("unlur")
-        other.get_by_label("radius").fill("3")
-        other.get_by_label("player_1").fill("random")
-        other.get_by_role("button", name="Start").click()
+        new_game(other, "Unlur", radius="3")
         other.wait_for_selector('.pbm-words button:text("black")')
         click_a_move(other, rng)
         assert (texts(one), one.locator(".pbm-picture").inner_html()) == (played, picture)
@@ -139,27 +151,30 @@ def test_undo_hint_thinking_resigning_and_colours(context):
         plain = page.locator(".pbm-picture").inner_html()
         page.get_by_role("button", name="Hint").click()
         page.get_by_text("The hint: a2x").wait_for()
-        assert marked(page, "pbm-hint") == {3}
-        page.get_by_role("button", name="Thinking").click()
+        assert page.locator(".pbm-pill text").all_text_contents() == ["x hint"]
+        page.get_by_role("button", name="Analyse").click()
         page.locator(".pbm-heat td").first.wait_for()
-        assert page.locator(".pbm-heat td").first.inner_text() == "a2x"
-        assert page.locator(".pbm-picture polygon").count() > plain.count("<polygon")
+        assert page.locator(".pbm-heat tbody button").first.inner_text() == "a2x"
+        assert page.locator(".pbm-pill").count() >= 1
+        page.locator(".pbm-heat tbody tr").first.hover()
+        assert marked(page, "pbm-lit") == {3}
         page.get_by_placeholder("or type a move").fill("z9z")
         page.keyboard.press("Enter")
         page.get_by_text("'z9z' is no Chameleon move").wait_for()
         page.get_by_placeholder("or type a move").fill("C3X")
         page.keyboard.press("Enter")
-        expect(page.locator(".pbm-moves li")).to_have_count(6)
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_count(6)
         page.get_by_role("button", name="Undo").click()
-        expect(page.locator(".pbm-moves li")).to_have_count(4)
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_count(4)
         page.get_by_role("button", name="dark or light").click()
         page.wait_for_selector('.pbm[data-theme="dark"]')
         page.wait_for_selector(OURS)
         assert page.locator(".pbm-picture").inner_html() != plain
+        page.get_by_label("more", exact=True).click()
         page.get_by_role("button", name="Resign").click()
         assert texts(page) == list(moves)
         page.get_by_role("button", name="Really resign?").click()
-        page.get_by_text("random has won: you resigned").wait_for()
+        page.get_by_role("heading", name="Random has won: you resigned").wait_for()
 
 
 def test_by_keys(context):
@@ -168,24 +183,24 @@ def test_by_keys(context):
         cell(page, 0).focus()
         for key in ("ArrowRight", "ArrowDown", "Enter", "Enter"):
             page.keyboard.press(key)
-        page.wait_for_selector(f":is({OURS}):has(.pbm-moves li)")
+        page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
         assert texts(page)[0] in ("b2x", "a2x")  # both lie below b1
-        assert cell(page, 0).get_attribute("aria-label").startswith("a1: a1x, a1o")
+        assert cell(page, 0).get_attribute("aria-label").startswith("a1, ")
 
 
 def test_persons_hand_over_without_seeing_each_others_boards(context):
     with serving(start(GAMES[1], "person", "person", seed=6)) as port:
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/")
-        page.get_by_role("button", name="I am player_0").click()
+        page.get_by_role("button", name="I am Player 1").click()
         page.wait_for_selector(OURS)
         rng = random.Random(2)
         page.locator(".pbm-can").nth(rng.randrange(3)).click()
         page.locator(".pbm-next").first.click()
         page.get_by_role("button", name="hand over").click()
-        page.get_by_role("button", name="I am player_1").wait_for()
-        assert page.locator("svg").count() == 0
-        page.get_by_role("button", name="I am player_1").click()
+        page.get_by_role("button", name="I am Player 2").wait_for()
+        assert page.locator(".pbm-main svg").count() == 0
+        page.get_by_role("button", name="I am Player 2").click()
         page.wait_for_selector(OURS)
 
 

@@ -32,13 +32,13 @@ def talk(person):
     person.error("save")
     person.error("undo")
     person.do("hint")
-    person.do("heat")
+    person.do("analyse")
     person.play("c1-c2")
     person.do("hint")
     person.do("undo")
     person.play("c1-c2")
     person.play("c2-c3")
-    person.do("heat")
+    person.do("analyse")
 
 
 def test_the_bytes_are_the_same_in_worlds_that_a_player_cannot_tell_apart():
@@ -115,6 +115,6 @@ def test_the_end_shows_everything_from_ones_own_side():
         before = person.do("sit")
         assert before["can save"] is False
         end = person.play("c4-b3")
-        assert end["headline"] == "player_1 has won"
+        assert end["headline"] == "Player 2 has won"
         assert end["can save"]
         assert "game is over and everything has been shown" in person.error("undo")

@@ -66,7 +66,10 @@ def test_wrong_orders_are_answered_and_change_nothing():
             ({"do": "new", "game": "chess"}, "'chess' is no game"),
             ({"do": "new", "game": "trinim", "options": ["size=4"]}, "size is 4"),
             ({"do": "new", "game": "trinim", "options": "size=4"}, "expected a list of texts"),
-            ({"do": "new", "game": "trinim", "players": ["random", "random"]}, "expected 'person' among them"),
+            ({"do": "look", "ply": 1}, "'ply' is '1': expected an integer from 0 to 0"),
+            ({"do": "branch", "ply": True}, "expected an integer from 0 to 0"),
+            ({"do": "open", "record": "{}"}, "schema is None"),
+            ({"do": "open", "number": 0}, "expected an integer from 0 to -1"),
             ({"do": "new", "game": "trinim", "players": ["person"] * 3}, "expected at most 2"),
             ({"do": "new", "game": "trinim", "players": ["person", "sage"]}, "'sage' is no agent"),
             ({"do": "new", "game": "trinim", "seed": "-1"}, "seed is '-1': expected an integer"),
@@ -84,7 +87,7 @@ def test_a_new_game_with_other_options_and_seats():
         person.say("new", game="trinim", options=["num_players=3"], players=["random", "person", "random"], seed="8")
         position = person.settle()
         assert (position["game"], position["options"]["num_players"]) == ("trinim", "3")
-        assert [player["name"] for player in position["players"]] == ["random, player_0", "you", "random, player_2"]
+        assert [player["name"] for player in position["players"]] == ["Random (1)", "You", "Random (3)"]
         assert [move["player"] for move in position["moves"]] == [0]
         assert (person.table.record.seed, person.table.record.options["size"]) == (8, 5)
 
@@ -107,18 +110,18 @@ def test_the_form_offers_every_option():
         assert (faces["default"], faces["choices"]) == ("large", ["large", "small", "random"])
 
 
-def test_undo_hint_and_heat():
+def test_undo_hint_and_analysis():
     """After a1x c1o a3x b1o the search wins with a2x; what it thinks goes with the position."""
     moves = ("a1x", "c1o", "a3x", "b1o")
     with Person(start(Chameleon(size=3), "person", "random", moves=moves, hint="mcts:simulations=200")) as person:
-        assert [move["player"] for move in person.position["moves"]] == [None] * 4
-        assert person.do("hint")["hint"] == {"move": "a2x", "cells": [3]}
-        plain = person.position["svg"]
-        heat = person.do("heat")
-        assert (heat["heat"][0]["move"], heat["heat"][0]["value"], heat["heat"][0]["proven"]) == ("a2x", 1, True)
-        assert heat["svg"] != plain
-        assert person.do("heat")["svg"] == plain
-        assert person.play("c3x")["heat"] is None
+        assert [(move["player"], move["given"]) for move in person.position["moves"]] == [(0, True), (1, True)] * 2
+        assert person.do("hint")["hint"] == {"move": "a2x", "cells": [3], "call": "a2x"}
+        found = person.do("analyse")
+        best = found["analysis"][0]
+        assert (best["move"], best["value"], best["proven"]) == ("a2x", 1, True)
+        assert found["values"] == [None] * 4 + [1]
+        assert person.do("analyse")["analysis"] is None
+        assert person.play("c3x")["analysis"] is None
         assert len(person.do("undo")["moves"]) == 4
         assert person.play("a2x")["headline"] == "You have won"
         assert "the game is over" in person.error("hint")
@@ -127,7 +130,7 @@ def test_undo_hint_and_heat():
 
 def test_an_adviser_that_does_not_search_shows_no_thinking():
     with Person(start(Chameleon(size=3), hint="random")) as person:
-        assert "'random' does not show its thinking" in person.error("heat")
+        assert "'random' does not show its thinking" in person.error("analyse")
         assert person.do("hint")["hint"]["move"] in [move["move"] for move in person.position["legal"]]
 
 
@@ -149,7 +152,7 @@ def test_everyone_may_resign_and_three_go_on():
 @pytest.mark.parametrize("allow_resign", [False, True])
 def test_resigning_is_said(allow_resign):
     with Person(start(Chameleon(size=3, allow_resign=allow_resign), "person", "random")) as person:
-        assert person.play("resign")["headline"] == "random has won: you resigned"
+        assert person.play("resign")["headline"] == "Random has won: you resigned"
 
 
 def test_a_game_that_was_left_says_nothing_more():
@@ -170,12 +173,12 @@ def test_two_persons_change_seats():
     with Person(start(Chameleon(size=3), "person", "person")) as person:
         assert person.play("b2x")["headline"] == "Your move"
     with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:
-        assert set(person.position) == {"type", "curtain", "game"}
+        assert set(person.position) == {"type", "curtain", "game", "title", "watching"}
         light = person.do("sit")
         after = person.play(light["legal"][0]["move"])
-        assert (after["legal"], after["hand over"], after["headline"]) == ([], True, "player_1 is to move")
+        assert (after["legal"], after["hand over"], after["headline"]) == ([], True, "Player 2 is to move")
         assert "not your turn" in person.error("play", move="pass")
-        assert person.do("hide")["curtain"] == "player_1"
+        assert person.do("hide")["curtain"] == "Player 2"
         assert "not your turn" in person.error("hint")
         dark = person.do("sit")
         assert dark["legal"]

@@ -40,11 +40,13 @@ class Cell(Person):
         content = {"do": do, **rest}
         self.board.comm.handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
 
-    def hear(self, kind=None):
-        name, data = self.board.comm.sent.get(timeout=PATIENCE)
-        assert (name, data["method"]) == ("comm_msg", "custom")
-        assert kind in (None, data["content"]["type"]), data
-        return data["content"]
+    def next_message(self):
+        while True:
+            name, data = self.board.comm.sent.get(timeout=PATIENCE)
+            assert name == "comm_msg"
+            if data["method"] == "custom":
+                return data["content"]
+            assert data["state"].keys() == {"picture"}
 
     def __exit__(self, *_):
         self.board.close()
@@ -62,7 +64,7 @@ def test_a_game_over_the_comm():
         assert "export default { render }" in state["_esm"]
         assert ".pbm" in state["_css"]
         position = cell.position if cell.position["legal"] else cell.settle()
-        assert position["players"][1]["name"] == "you"
+        assert position["players"][1]["name"] == "You"
         while not position["done"]:
             position = cell.play(position["legal"][0]["move"])
         verify(board.record)
@@ -88,7 +90,7 @@ def test_seats_and_opponents():
     with Cell(Board(Trinim(num_players=3), "random", (0, 2))) as cell:
         assert cell.position["seats"] == ["person", "random", "person"]
     with Cell(Board("unlur", moves=["b2"], radius=3)) as cell:
-        assert cell.position["moves"] == [{"move": "b2", "player": None}]
+        assert cell.position["moves"] == [{"move": "b2", "player": 0, "given": True}]
 
 
 @pytest.mark.parametrize(

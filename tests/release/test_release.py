@@ -11,6 +11,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from pbm_agents.play.scripts import MODULES
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -88,7 +89,7 @@ def test_the_wheel_holds_the_packages_and_nothing_else(built):
     packages = {name for name in found if ".dist-info/" not in name}
     assert packages == sources
     assert {"pbm_envs/py.typed", "pbm_agents/py.typed", "pbm_envs/games/curio/rules.md"} <= packages
-    assert {f"pbm_agents/play/{name}" for name in ("board.js", "board.css", "page.html", "page.js")} <= packages
+    assert {f"pbm_agents/play/{name}" for name in (*MODULES, "board.css", "page.html", "page.js")} <= packages
 
 
 def test_the_sdist_makes_the_same_wheel(built):

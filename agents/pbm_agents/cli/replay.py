@@ -50,8 +50,18 @@ def replay(
             wrong += 1
             print(f"{path}, line {number}: {printable(error)}")
     print(f"{len(lines) - wrong} of {len(lines)} games replay")
+    if lines and not wrong:
+        print(f"on a board: pbm serve --replay {printable(str(source))}")
     if wrong:
         raise typer.Exit(1)
+
+
+def all_games(source: Path) -> list[GameRecord]:
+    """Return the records of a file, or of a tournament's folder; ValueError if there is none."""
+    path, lines = _lines(source)
+    if not lines:
+        raise ValueError(f"{path} holds no games: expected a record in each line")
+    return [record_of_line(line, path, number) for number, line in enumerate(lines, start=1)]
 
 
 def game_in_line(source: Path, number: int) -> GameRecord:

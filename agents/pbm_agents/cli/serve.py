@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import webbrowser
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,11 +12,14 @@ import typer
 from ..play.options import parse_game
 from ..play.session import DEFAULT_AGENT, seats
 from .games import Options
+from .replay import all_games
 
 EXAMPLES = """
   pbm serve
   pbm serve curio random person --seed 7
   pbm serve trinim person mcts:seconds=1 random -o num_players=3 --no-open
+  pbm serve unlur mcts:seconds=1 mcts:simulations=100     # agents only: watch them
+  pbm serve --replay games.jsonl
 """
 PORT = 8765
 
@@ -36,14 +40,19 @@ def serve(
             metavar="AGENT", help=f"The adviser. Left out: as the opponent, if that searches, else {DEFAULT_AGENT}."
         ),
     ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Show the games of a file of records, or of a tournament's folder."),
+    ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; by default only this machine can connect.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")] = PORT,
     open: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,  # noqa: A002
 ) -> None:
     """Play in the browser.
 
-    Serves a page with a board to click on until Ctrl-C. Every tab has a game of its own, which ends when the tab is
-    closed or reloaded; other games, seats and agents can be chosen there. You see what your seat can know.
+    Serves a page with a board to click on until Ctrl-C. Every tab has a game of its own; other games, seats and agents
+    can be chosen there. You see what your seat can know. The browser keeps the game, sealed with a key that only this
+    machine has, so that it goes on after a reload or when the server is started again.
     """
     try:
         from ..play.start import Start
@@ -55,6 +64,7 @@ def serve(
     rules = parse_game(game, options)
     start = Start(rules, seats(rules, players or []), seed, board, tuple(moves.split()), hint)
     start.session()  # raises errors here rather than in the page
+    records = [] if replay is None else all_games(replay)
     listening = listen(host, port)
     logging.basicConfig(format="pbm: %(message)s")
     if not is_loopback(host):
@@ -64,4 +74,4 @@ def serve(
     print(f"{address} - Ctrl-C ends it", flush=True)
     if open:
         webbrowser.open(address)
-    server(application(start, host, start.players)).run(sockets=[listening])
+    server(application(start, host, start.players, records)).run(sockets=[listening])

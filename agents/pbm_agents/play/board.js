@@ -1,82 +1,108 @@
 // A board to click on, for Jupyter (anywidget) and for the page of `pbm serve` (page.js). It knows no game: pictures,
 // legal moves and their cells come as messages, which table.py describes.
 
-const ASIDE = 1.5; // an arrow key goes to the nearest cell, sideways counted so often
-const SHOWN = 12; // moves named at once
+import { button, make, preferredTheme, remember, remembered } from "./dom.js";
+import { boardOfCells } from "./cells.js";
+import { analysisTable, drawMoves } from "./marks.js";
+import { history } from "./history.js";
+import { newGameForm } from "./newgame.js";
+import { preparingNotice, rulesDialog, seatStrips } from "./panels.js";
 
-function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name in element) element[name] = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-const button = (text, onclick, properties = {}) =>
-  make("button", { type: "button", textContent: text, onclick, ...properties });
-
-function preferredTheme() {
-  const jupyter = document.body.dataset.jpThemeLight;
-  if (jupyter !== undefined) return jupyter === "true" ? "light" : "dark";
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
+const PATIENCE = 4000; // milliseconds after which Jupyter's kernel is taken to be gone
+const PACES = [["Pause", null], ["Slow", 3], ["Normal", 1], ["Fast", 0]];
 
 function render({ model, el }) {
   let position = null; // the last one received
-  let legal = []; // moves: {move, cells}
-  let first = null; // the cell that has been clicked
-  let focused = null; // the cell that keys move
   let waiting = false; // for an answer
+  let lost = false; // the connection
+  let silence = null; // a timer, until Jupyter's kernel answers
+  let offered = false; // the last game
+  let note = ""; // of a game that begins
   let theme = preferredTheme();
+  const notebook = Boolean(model.get); // there a cell that runs again begins anew, and its last game is offered
+  const storageName = `pbm-game${notebook ? `-${model.get("name")}` : ""}`;
 
-  const board = make("div", { className: "pbm-picture" });
-  const chooser = make("div", { className: "pbm-chooser", hidden: true, role: "group", ariaLabel: "which move" });
-  const under = make("p", { className: "pbm-under" });
+  const root = make("div", { className: "pbm" });
+  const cells = boardOfCells({ root, play, reply });
+  const strips = seatStrips();
+  const preparing = preparingNotice();
+  const rules = rulesDialog();
+  const moves = history({ look: (ply) => send({ do: "look", ply }), branch: (ply) => send({ do: "branch", ply }),
+    values: () => send({ do: "values" }) });
+  const form = newGameForm({ send, theme: () => theme });
+
+  const title = make("h1", { className: "pbm-title", textContent: "pbm_envs" });
+  const goal = make("p", { className: "pbm-goal" });
+  const banner = make("div", { className: "pbm-banner", role: "alert", hidden: true });
+  const offer = make("div", { className: "pbm-banner pbm-offer", role: "status", hidden: true });
   const headline = make("p", { className: "pbm-headline", role: "status" });
-  const players = make("ul", { className: "pbm-players" });
-  const words = make("div", { className: "pbm-row pbm-words" });
+  const result = make("div", { className: "pbm-result", hidden: true });
   const telling = make("p", { className: "pbm-telling", role: "alert", hidden: true });
-  const thinking = make("table", { className: "pbm-heat", hidden: true });
-  const moves = make("ol", { className: "pbm-moves", ariaLabel: "moves", tabIndex: 0 });
+  const words = make("div", { className: "pbm-row pbm-words" });
+  const analysis = make("section", { className: "pbm-analysis", ariaLabel: "Analysis", hidden: true });
+  const watching = make("div", { className: "pbm-row pbm-watch", role: "group", ariaLabel: "Speed", hidden: true });
+  const records = make("details", { className: "pbm-records", hidden: true });
   const typed = make("input", { ariaLabel: "a move", placeholder: "or type a move", autocomplete: "off" });
-  const form = make("details", { className: "pbm-new" }, make("summary", { textContent: "New game" }));
-
-  const undo = button("Undo", () => send({ do: "undo" }));
-  const hint = button("Hint", () => send({ do: "hint" }));
-  const heat = button("Thinking", () => send({ do: "heat" }), { title: "what the agent thinks of your moves" });
-  const resign = button("Resign", () => {
-    if (resign.textContent === "Resign") resign.textContent = "Really resign?";
-    else send({ do: "play", move: "resign" });
-  }, { onblur: () => (resign.textContent = "Resign") });
-  const save = button("Save", () => send({ do: "save" }), { title: "the record of the game" });
-  const shade = button("◐", () => {
-    theme = theme === "dark" ? "light" : "dark";
-    send({ do: "hello", theme });
-  }, { title: "dark or light colours", ariaLabel: "dark or light colours" });
   const entering = make("button", { textContent: "Play" });
-  const writing = make("form", { className: "pbm-row", onsubmit: (event) => {
+  const writing = make("form", { className: "pbm-row pbm-typing", onsubmit: (event) => {
     event.preventDefault();
-    if (typed.value.trim()) send({ do: "play", move: typed.value });
+    if (typed.value.trim()) play(typed.value);
     typed.value = "";
   } }, typed, entering);
 
-  const root = make("div", { className: "pbm" },
-    make("div", { className: "pbm-main" }, board, under, chooser),
-    make("div", { className: "pbm-side" },
-      make("div", { className: "pbm-top" }, headline, shade), players, telling, words,
-      make("div", { className: "pbm-row pbm-orders" }, undo, hint, heat, resign, save),
-      writing, thinking, moves, form));
+  const undo = button("Undo", () => send({ do: "undo" }), { title: "take your last move back" });
+  const hint = button("Hint", () => send({ do: "hint" }), { title: "one good move" });
+  const analyse = button("Analyse", () => send({ do: "analyse" }), { title: "the five best moves, with numbers" });
+  const resign = button("Resign", () => {
+    if (resign.textContent === "Resign") resign.textContent = "Really resign?";
+    else play("resign");
+  }, { onblur: () => (resign.textContent = "Resign") });
+  const save = button("Save", () => send({ do: "save" }));
+  const more = make("details", { className: "pbm-more" },
+    make("summary", { textContent: "…", ariaLabel: "more", title: "more" }), make("div", {}, resign, save));
+  const shade = button("◐", () => {
+    theme = theme === "dark" ? "light" : "dark";
+    remember("localStorage", "pbm-theme", theme);
+    root.dataset.theme = theme;
+    send({ do: "hello", theme });
+  }, { title: "dark or light colours", ariaLabel: "dark or light colours" });
+  const help = button("Rules", () => send({ do: "rules" }));
+  const anew = button("New game", () => form.open(position));
+
+  root.append(
+    make("header", { className: "pbm-bar" }, make("div", {}, title, goal), make("div", { className: "pbm-row" }, help, anew, shade)),
+    banner, offer,
+    make("div", { className: "pbm-table" },
+      make("section", { className: "pbm-main", ariaLabel: "Board" }, headline, preparing.notice, strips.above, cells.board,
+        strips.below, cells.under, cells.chooser),
+      make("div", { className: "pbm-side" }, result, telling, words,
+        make("div", { className: "pbm-row pbm-orders" }, undo, hint, analyse, more), watching, writing, analysis,
+        moves.section, records)),
+    form.dialog, rules.dialog);
   root.dataset.lmSuppressShortcuts = "true"; // Jupyter's
+  root.dataset.theme = theme;
   el.append(root);
+  document.addEventListener("keydown", keys);
+
+  function keys(event) {
+    if (root.contains(event.target) || (event.target === document.body && document.body.classList.contains("pbm-page"))) {
+      if (position && !position.curtain && !lost) moves.key(event);
+    }
+  }
+
+  // Orders
 
   function send(message) {
-    if (waiting && message.do !== "new") return;
+    if (lost || (waiting && message.do !== "new" && message.do !== "hello")) return;
     wait(true);
     root.dataset.turn = "";
     tell();
     model.send(message);
+    if (notebook) listen();
+  }
+
+  function play(move) {
+    send({ do: "play", move });
   }
 
   function wait(now) {
@@ -90,272 +116,141 @@ function render({ model, el }) {
     telling.className = `pbm-telling pbm-${kind}`;
   }
 
-  // Cells and moves
-
-  const cellOf = (index) => board.querySelector(`[data-cell="${index}"]`);
-  const through = (cell) => legal.filter((move) => move.cells.includes(cell));
-  const alone = (move) => move.cells.length === 1;
-
-  function mark(name, cells) {
-    for (const element of board.querySelectorAll(`.${name}`)) element.classList.remove(name);
-    for (const cell of cells) cellOf(cell)?.classList.add(name);
-  }
-
-  function hover(cell) {
-    let found = cell === null ? [] : through(cell);
-    if (first !== null && cell !== first) {
-      const both = found.filter((move) => move.cells.includes(first));
-      if (both.length) found = both;
-    }
-    mark("pbm-hover", found.length ? [cell] : []);
-    mark("pbm-through", found.flatMap((move) => move.cells).filter((other) => other !== cell));
-    const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : "";
-    under.textContent = found.slice(0, SHOWN).map((move) => move.move).join("  ") + more;
-  }
-
-  function select(cell) {
-    first = cell;
-    mark("pbm-first", cell === null ? [] : [cell]);
-    mark("pbm-next", cell === null ? [] : through(cell).flatMap((move) => move.cells).filter((other) => other !== cell));
-    chooser.hidden = true;
-  }
-
-  function play(move) {
-    select(null);
-    hover(null);
-    send({ do: "play", move: move.move });
-  }
-
-  function choose(found, cell) {
-    chooser.replaceChildren(...found.map((move) => button(move.move, () => play(move))));
-    chooser.hidden = false;
-    const over = through(cell).every(alone); // else it would hide cells that may be clicked next
-    chooser.classList.toggle("pbm-over", over);
-    chooser.style.left = chooser.style.top = "";
-    if (over) place(cell);
-    if (over && board.contains(document.activeElement)) chooser.firstChild.focus();
-  }
-
-  function place(cell) {
-    const frame = chooser.parentElement.getBoundingClientRect();
-    const outline = cellOf(cell).getBoundingClientRect();
-    const left = (outline.left + outline.right - chooser.offsetWidth) / 2 - frame.left;
-    chooser.style.left = `${Math.max(0, Math.min(left, frame.width - chooser.offsetWidth))}px`;
-    chooser.style.top = `${outline.bottom - frame.top + 4}px`;
-  }
-
-  function click(cell) {
-    const found = through(cell);
-    if (first !== null && first !== cell) {
-      const both = found.filter((move) => move.cells.includes(first));
-      if (both.length === 1) return play(both[0]);
-      if (both.length) return choose(both, cell);
-    }
-    const here = found.filter(alone);
-    if (first === cell) return here.length === 1 && here.length < found.length ? play(here[0]) : select(null);
-    if (!found.length) return select(null);
-    if (here.length === 1 && found.length === 1) return play(here[0]);
-    select(cell);
-    if (here.length) choose(here, cell);
-  }
-
-  const indexOf = (event) => {
-    const element = event.target.closest?.("[data-cell]");
-    return element ? Number(element.dataset.cell) : null;
-  };
-  board.addEventListener("pointerover", (event) => hover(indexOf(event)));
-  board.addEventListener("pointerleave", () => hover(null));
-  board.addEventListener("click", (event) => {
-    const cell = indexOf(event);
-    if (cell === null) select(null);
-    else click(cell);
-  });
-  board.addEventListener("focusin", (event) => {
-    focus(indexOf(event) ?? focused);
-    hover(focused);
-  });
-  board.addEventListener("focusout", () => hover(null));
-  root.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") {
-      select(null);
-      cellOf(focused)?.focus();
-    }
-    const cell = indexOf(event);
-    if (cell === null) return;
-    const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (arrow) neighbour(cell, arrow)?.focus();
-    else if (event.key === "Enter" || event.key === " ") click(cell);
-    else return;
-    event.preventDefault();
-  });
-
-  function focus(cell) {
-    cellOf(focused)?.setAttribute("tabindex", -1);
-    focused = cell;
-    cellOf(focused)?.setAttribute("tabindex", 0);
-  }
-
-  function neighbour(cell, [right, down]) {
-    const middle = (element) => {
-      const box = element.getBoundingClientRect();
-      return [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-    };
-    const [x, y] = middle(cellOf(cell));
-    let best = null;
-    let least = Infinity;
-    for (const element of board.querySelectorAll("[data-cell]")) {
-      const [toX, toY] = middle(element);
-      const along = (toX - x) * right + (toY - y) * down;
-      const aside = Math.abs((toX - x) * down) + Math.abs((toY - y) * right);
-      if (along > 1 && aside < 2 * along && along + ASIDE * aside < least) {
-        best = element;
-        least = along + ASIDE * aside;
-      }
-    }
-    return best;
+  // An answer to a click that leads to no move.
+  function reply(name, text, from) {
+    if (!position || lost) return;
+    if (position.ply !== position.plies) return tell("note", "This is an earlier position: go to the last one, or play on from here.");
+    if (position.done) return tell("note", "The game is over.");
+    if (position.thinking || !position.legal.length) return tell("note", `Wait: ${position.headline}.`);
+    const what = text ? `${name}, ${text}` : name;
+    if (from) return tell("note", `No move leads from ${from} to ${name}.`);
+    if (text.startsWith("enemy")) return tell("note", `${what}: this piece is not yours.`);
+    if (text.startsWith("own")) return tell("note", `${what}: this piece is pinned, it cannot move now.`);
+    tell("note", text ? `${what}: nothing can be played here now.` : `${name}: no move begins on this cell now.`);
   }
 
   // What is shown
 
   function showTurn() {
-    root.dataset.turn = position?.done ? "over" : legal.length ? "mine" : "";
+    root.dataset.turn = !position ? "" : position.done ? "over" : position.legal?.length ? "mine" : "";
+    const mine = root.dataset.turn === "mine" && position.ply === position.plies;
+    if (model.title) model.title(position, mine);
   }
 
   function show(message) {
-    const hadFocus = board.contains(document.activeElement);
-    position = message;
-    legal = message.legal ?? [];
-    root.dataset.theme = theme;
-    showTurn();
-    select(null);
-    under.textContent = "";
-    if (message.curtain) return draw_curtain();
-    board.innerHTML = message.svg;
-    for (const element of board.querySelectorAll("[data-cell]")) {
-      const here = through(Number(element.dataset.cell));
-      const name = element.textContent;
-      const named = here.slice(0, SHOWN).map((move) => move.move).join(", ");
-      element.setAttribute("tabindex", -1);
-      element.setAttribute("role", "button");
-      element.setAttribute("aria-label", here.length ? `${name}: ${named}` : name);
-      element.classList.toggle("pbm-can", here.length > 0);
-    }
-    focus(focused !== null && cellOf(focused) ? focused : legal.find((move) => move.cells.length)?.cells[0] ?? 0);
-    if (hadFocus) cellOf(focused)?.focus();
-    mark("pbm-hint", message.hint?.cells ?? []);
-    if (message.hint) tell("note", `The hint: ${message.hint.move}`);
-    headline.textContent = message.headline;
+    const held = root.contains(document.activeElement) ? document.activeElement : null;
+    const before = position;
+    position = { legal: [], since: [], values: [], cells: [], ...message };
+    banner.hidden = !lost;
+    preparing.hide();
     wait(false);
-    players.replaceChildren(...message.players.map(draw_player));
-    words.replaceChildren(...legal.filter((move) => !move.cells.length).map((move) => button(move.move, () => play(move))));
+    showTurn();
+    title.textContent = message.title;
+    if (message.curtain) return drawCurtain();
+    if (waitingForNew) form.close();
+    waitingForNew = false;
+    if (before?.moves && message.moves.length > message.moves.filter(({ given }) => given).length) offer.hidden = true;
+    if (note) tell("note", note);
+    note = "";
+    goal.textContent = message.goal;
+    headline.textContent = message.headline;
+    cells.show(position);
+    strips.show(position);
+    drawMoves(cells, message.analysis ?? (message.hint ? [{ ...message.hint, share: 1 }] : []), Boolean(message.analysis));
+    if (message.hint && !message.analysis) tell("note", `The hint: ${message.hint.move}`);
+    analysis.replaceChildren(...analysisTable(position, (lit) => cells.mark("pbm-lit", lit), play));
+    analysis.hidden = !message.analysis;
+    const own = position.legal.filter((move) => !move.cells.length);
+    words.replaceChildren(...own.map((move) => button(move.call, () => play(move.move), { className: "pbm-word" })));
     if (message["hand over"]) words.append(button("Hide the board and hand over", () => send({ do: "hide" })));
-    const mine = legal.length > 0;
+    drawResult(message);
+    drawWatching(message);
+    const mine = position.legal.length > 0;
     undo.disabled = !message["can undo"];
-    hint.disabled = heat.disabled = resign.disabled = !mine;
+    hint.disabled = analyse.disabled = resign.disabled = !mine;
     save.disabled = !message["can save"];
     save.title = message["can save"] ? "the record of the game" : "when the game is over: it tells what is hidden";
     resign.textContent = "Resign";
-    heat.ariaPressed = String(message.heat !== null);
+    analyse.ariaPressed = String(Boolean(message.analysis));
     typed.disabled = entering.disabled = !mine;
-    draw_heat(message.heat);
-    draw_moves(message);
+    const seated = !message.watching;
+    writing.hidden = undo.parentElement.hidden = !seated;
+    moves.show(position, false);
+    if (held && (held.disabled || !root.contains(held))) cells.focusCell(); // the focus is never lost
   }
 
-  function draw_curtain() {
+  function drawCurtain() {
     headline.textContent = `${position.curtain} is to move`;
-    board.replaceChildren(make("div", { className: "pbm-curtain" },
+    cells.clear(make("div", { className: "pbm-curtain" },
       make("p", { textContent: `The board is hidden. ${position.curtain} sits down before it, and nobody else.` }),
       button(`I am ${position.curtain}`, () => send({ do: "sit" }))));
-    for (const element of [players, words, moves]) element.replaceChildren();
-    for (const element of [undo, hint, heat, resign, save, typed, entering]) element.disabled = true;
-    thinking.hidden = true;
+    strips.clear();
+    words.replaceChildren();
+    for (const element of [undo, hint, analyse, resign, save, typed, entering]) element.disabled = true;
+    result.hidden = analysis.hidden = moves.section.hidden = true;
+    cells.board.querySelector("button").focus();
   }
 
-  function draw_player(player) {
-    const text = player.role ? `${player.name} (${player.role})` : player.name;
-    const item = make("li", { textContent: text });
-    item.classList.toggle("pbm-active", player["to move"]);
-    if (player.return !== null) item.append(make("b", { textContent: ` ${player.return > 0 ? "+" : ""}${player.return}` }));
-    return item;
+  function drawResult(message) {
+    result.hidden = !message.done || message.ply !== message.plies || Boolean(message.watching?.opened);
+    if (result.hidden) return result.replaceChildren();
+    result.replaceChildren(make("h2", { textContent: message.headline }),
+      make("div", { className: "pbm-row" }, button("Rematch", () => send({ do: "rematch", exchange: false })),
+        button("Exchange seats", () => send({ do: "rematch", exchange: true }))));
   }
 
-  function draw_moves(message) {
-    moves.replaceChildren(...message.moves.map(({ move, player }, ply) => {
-      const who = player === null ? "given" : message.players[player].name;
-      const item = make("li", {}, make("span", { textContent: move }), make("small", { textContent: who }));
-      item.classList.toggle("pbm-last", ply === message.moves.length - 1);
-      return item;
-    }));
-    moves.scrollTop = moves.scrollHeight;
-  }
-
-  function draw_heat(rows) {
-    thinking.hidden = rows === null;
-    const line = (tag, texts) => make("tr", {}, ...texts.map((text) => make(tag, { textContent: text })));
-    thinking.replaceChildren(line("th", ["move", "share", "value"]), ...(rows ?? []).map((row) => line("td", [
-      row.move, `${(100 * row.share).toFixed(1)}%`,
-      row.proven ? `proven ${row.value}` : `${row.value > 0 ? "+" : ""}${row.value.toFixed(2)}`])));
-  }
-
-  function setUp(message) {
-    const agents = make("datalist", { id: `pbm-agents-${Math.random().toString(36).slice(2)}` });
-    agents.append(...message.agents.map((name) => make("option", { value: name })));
-    const game = make("select", { ariaLabel: "game" });
-    game.append(...message.games.map(({ name }) => make("option", { textContent: name })));
-    const about = make("p");
-    const fields = make("div", { className: "pbm-fields" });
-    const seed = make("input", { inputMode: "numeric", placeholder: "any" });
-    const field = (name, input) => make("label", {}, make("span", { textContent: name }), input);
-    const inputs = new Map(); // option -> its input
-    let seats = [];
-
-    function draw() {
-      const chosen = message.games.find(({ name }) => name === game.value);
-      const same = position?.game === chosen.name && position.options;
-      about.textContent = chosen.about;
-      inputs.clear();
-      for (const option of chosen.options) {
-        const input = option.choices.length ? make("select") : make("input", { placeholder: option.allowed });
-        input.append(...option.choices.map((choice) => make("option", { textContent: choice })));
-        input.value = same ? position.options[option.name] : option.default;
-        input.title = option.allowed;
-        inputs.set(option.name, input);
-      }
-      seats = [0, 1, 2].map((seat) => {
-        const input = make("input", { value: (same && position.seats[seat]) || (seat ? message.agents[2] : "person") });
-        input.setAttribute("list", agents.id);
-        return input;
-      });
-      const rows = seats.map((input, seat) => field(`player_${seat}`, input));
-      for (const row of rows) row.classList.add("pbm-seat");
-      const count = () => Number(inputs.get("num_players")?.value ?? 2);
-      const third = () => (rows[2].hidden = count() < 3);
-      inputs.get("num_players")?.addEventListener("input", third);
-      third();
-      fields.replaceChildren(...rows, ...[...inputs].map(([name, input]) => field(name, input)), field("seed", seed));
+  function drawWatching({ watching: state, done, ply, plies }) {
+    watching.hidden = !state;
+    if (!state) return;
+    clearTimeout(film);
+    if (state.opened) {
+      const playing = filmPace !== null && ply < plies;
+      watching.replaceChildren(...PACES.map(([text, pace]) => button(text, () => {
+        filmPace = pace;
+        drawWatching(position);
+      }, { ariaPressed: String(pace === (playing ? filmPace : null)), disabled: ply === plies })));
+      if (playing) film = setTimeout(() => send({ do: "look", ply: ply + 1 === plies ? null : ply + 1 }), Math.max(150, 1000 * filmPace));
+    } else {
+      watching.replaceChildren(...PACES.map(([text, pace]) => button(text, () => send({ do: "pace", seconds: pace }),
+        { ariaPressed: String(pace === state.pace), disabled: done })));
     }
-    game.onchange = draw;
-    const ordering = make("form", { onsubmit: (event) => {
-      event.preventDefault();
-      const chosen = message.games.find(({ name }) => name === game.value);
-      const changed = chosen.options.filter((option) => inputs.get(option.name).value.trim() !== option.default);
-      send({
-        do: "new",
-        game: game.value,
-        options: changed.map(({ name }) => `${name}=${inputs.get(name).value}`),
-        players: seats.filter((input) => !input.parentElement.hidden).map((input) => input.value.trim()),
-        seed: seed.value,
-      });
-    } }, field("game", game), about, fields, agents, make("button", { textContent: "Start" }));
-    const summary = form.querySelector("summary");
-    summary.onclick = () => { // it opens or closes only after this
-      if (form.open || !position) return;
-      game.value = position.game;
-      draw();
-    };
-    form.replaceChildren(summary, ordering);
-    draw();
   }
+  let film = null;
+  let filmPace = null; // seconds for a move of a record that is shown; null: it stands still
+  let waitingForNew = false;
+
+  function drawRecords(list) {
+    records.hidden = !list?.length;
+    if (records.hidden) return;
+    const line = (record, number) => make("li", {}, button(`${number + 1}. ${record.agents.join(" – ")}`,
+      () => send({ do: "open", number }), { title: `${record.game}, ${record.plies} moves, ${record.ending}` }),
+    make("small", { textContent: ` ${record.returns.map((value) => (value > 0 ? `+${value}` : value)).join(" : ")}` }));
+    records.replaceChildren(make("summary", { textContent: `Games (${list.length})` }), make("ul", {}, ...list.map(line)));
+  }
+
+  // A file of records that is dropped on the page: its games are listed, and sent one by one when they are chosen.
+  function openFile(text) {
+    const lines = text.split("\n").filter((line) => line.trim());
+    let list;
+    try {
+      list = lines.map((line) => JSON.parse(line));
+      if (!list.every((record) => Array.isArray(record.agents) && Array.isArray(record.returns))) throw new Error();
+    } catch {
+      return tell("error", "This file holds no records of games: expected JSON Lines as `pbm tournament` and Save write them.");
+    }
+    drawRecords(list);
+    records.querySelectorAll("li button").forEach((element, number) => {
+      element.onclick = () => send({ do: "open", record: lines[number] });
+    });
+    records.open = true;
+    if (lines.length) send({ do: "open", record: lines[0] });
+  }
+  el.addEventListener("dragover", (event) => event.preventDefault());
+  el.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    const file = event.dataTransfer.files[0];
+    if (file) openFile(await file.text());
+  });
 
   function download({ name, text }) {
     const link = make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: "application/jsonl" })) });
@@ -363,19 +258,91 @@ function render({ model, el }) {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
+  // The connection
+
+  function setLost(text, ...buttons) {
+    lost = Boolean(text);
+    banner.hidden = !lost;
+    banner.replaceChildren(make("p", { textContent: text }), ...buttons);
+    root.classList.toggle("pbm-lost", lost);
+    for (const part of root.querySelectorAll(".pbm-table, .pbm-bar")) part.inert = lost;
+    if (lost) {
+      preparing.hide();
+      for (const dialog of [form.dialog, rules.dialog]) dialog.close();
+    } else wait(false);
+    if (model.title) model.title(position, false, lost);
+  }
+
   function receive(message) {
+    clearTimeout(silence);
+    if (message.type === "lost") return setLost(message.text);
+    if (message.type === "found") return hello();
+    if (message.type === "preparing") return preparing.show(message.text);
+    if (message.type === "kept") {
+      remember("sessionStorage", storageName, message.token);
+      if (message.played) remember("localStorage", storageName, message.done ? null : message.token);
+      return;
+    }
+    if (lost) setLost("");
     wait(false);
     showTurn();
-    if (message.type === "setup") setUp(message);
-    else if (message.type === "position") show(message);
+    if (message.type === "setup") {
+      form.setUp(message);
+      drawRecords(message.records);
+    } else if (message.type === "position") show(message);
+    else if (message.type === "rules") rules.show(message);
     else if (message.type === "record") download(message);
-    else tell(message.type, message.text);
+    else {
+      preparing.hide();
+      if (form.isOpen() && message.type === "note") note = message.text;
+      else if (form.isOpen()) {
+        waitingForNew = false;
+        form.showError(message.text);
+      } else tell(message.type, message.text);
+    }
+  }
+
+  function hello() {
+    const token = notebook ? null : remembered("sessionStorage", storageName);
+    if (!token && !offered) offerLast();
+    waiting = false;
+    model.send({ do: "hello", theme, ...(token ? { resume: token } : {}) });
+    if (notebook) listen();
+  }
+
+  // A tab that was closed, or a kernel that has ended, has left its game behind.
+  function offerLast() {
+    const last = remembered("localStorage", storageName);
+    offered = true;
+    if (!last) return;
+    offer.hidden = false;
+    offer.replaceChildren(make("span", { textContent: "Your last game was not lost." }),
+      button("Go on with it", () => {
+        offer.hidden = true;
+        send({ do: "hello", theme, resume: last });
+      }), button("✕", () => (offer.hidden = true), { ariaLabel: "close" }));
+  }
+
+  // Jupyter: if no kernel answers, the picture that the notebook has kept is shown, with a word.
+  function listen() {
+    clearTimeout(silence);
+    silence = setTimeout(() => {
+      if (!position) cells.board.innerHTML = model.get("picture") || "";
+      setLost("No kernel answers: it is busy, or has been restarted, and this is a picture. If it was restarted, run the "
+        + "cell again: it offers to go on with the game.");
+    }, PATIENCE);
   }
 
   model.on("msg:custom", receive);
-  root.dataset.theme = theme;
-  model.send({ do: "hello", theme });
-  return () => model.off("msg:custom", receive);
+  form.dialog.querySelector("form").addEventListener("submit", () => (waitingForNew = true));
+  hello();
+  return () => {
+    model.off("msg:custom", receive);
+    document.removeEventListener("keydown", keys);
+    strips.stop();
+    clearTimeout(silence);
+    clearTimeout(film);
+  };
 }
 
 export default { render };

@@ -2,79 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGNED
-from pbm_envs.render import svg
+from pbm_envs.core.scene import Sample
+from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
 
 from ..players.agent import Views
 from ..search import SearchResult
+from .pictures import board_svg, sample_svg
 from .session import PERSON, Session
-from .start import Message, option_text
+from .start import Message, friendly_name, option_text
 
 REPORTED_MOVES = 5
 """How many moves of an adviser's search are sent with their numbers."""
 
 
-def position(
-    session: Session,
-    seat: int | None,
-    *,
-    thinking: str = "",
-    hint: str | None = None,
-    heat: SearchResult | None = None,
-    theme: str = "light",
-) -> Message:
-    """Return the message with the current position.
+class Shown(NamedTuple):
+    """What a board shows beside the position."""
+
+    thinking: str = ""
+    """"answer", "hint", "analysis" or "values" while an agent thinks about that, and nobody may move; else empty."""
+    hint: str | None = None
+    """The adviser's move."""
+    analysis: SearchResult | None = None
+    """The adviser's search of this person's view."""
+    values: Sequence[float | None] = ()
+    """By ply, what the adviser expects for this person's seat."""
+    ply: int | None = None
+    """The ply to show; None for the last one."""
+    theme: str = "light"
+    """A name in `THEMES`."""
+    everything: bool = False
+    """Whether nothing is hidden at any ply: a record that was opened, of a game that is over."""
+
+
+def position(session: Session, seat: int | None, shown: Shown | None = None) -> Message:
+    """Return the message with a position.
 
     Args:
         session: The game.
         seat: The seat of the person at the board; None while persons change places, and nothing may be seen.
-        thinking: "answer", "hint" or "heat" while an agent thinks about that, and nobody may move; else empty.
-        hint: The adviser's move.
-        heat: The adviser's search of this person's view, drawn over the position.
-        theme: A name in `THEMES`.
+        shown: What else is to be seen; None for the last position alone.
     """
+    shown = shown or Shown()
+    game = session.game
     if seat is None:
-        return {"curtain": f"player_{session.mover}", "game": session.game.name}
-    game, view = session.game, visible(session, seat)
-    own = not session.done and session.mover == seat and not thinking
+        return {"curtain": f"Player {session.mover + 1}", "game": game.name, "title": game.wording.title}
+    ply = session.plies if shown.ply is None else shown.ply
+    last = ply == session.plies
+    if (last and session.done) or shown.everything:
+        view = everything(session.position(ply), seat)
+    else:
+        view = game.view(session.position(ply), seat)
+    own = last and not session.done and session.mover == seat and not shown.thinking and bool(session.persons)
+    analysis = shown.analysis if last else None
     return {
         "curtain": None,
         "game": game.name,
+        "title": game.wording.title,
+        "goal": game.wording.goal,
         "options": {name: option_text(value) for name, value in game.options.items()},
         "seats": list(session.players),
-        "svg": svg(game.scene(view, heat=None if heat is None else heat.visits), None, theme),
-        "headline": headline(session, seat, thinking),
-        "players": [
-            {
-                "name": display_name(session, player),
-                "role": game.role(view[0], player),
-                "to move": not session.done and session.mover == player,
-                "return": float(view["returns"][0, player]) if session.done else None,
-            }
-            for player in range(game.num_players)
+        "seat": seat,
+        "svg": board_svg(game.scene(view), shown.theme),
+        "cells": list(game.cell_texts(view[0])),
+        "headline": headline(session, seat, shown.thinking) if last else f"After move {ply} of {session.plies}",
+        "players": [_player(session, view, player, shown.theme) for player in range(game.num_players)],
+        "moves": [
+            {"move": move, "player": player, "given": number < session.given}
+            for number, (move, player) in enumerate(session.moves)
         ],
-        "moves": [{"move": move, "player": player} for move, player in session.moves],
+        "ply": ply,
+        "plies": session.plies,
+        "since": _since(session, seat) if last else [],
         "legal": [_move(game, action) for action in session.legal() if action != game.resign_action] if own else [],
-        "hint": None if hint is None else _move(game, game.string_to_action(hint)),
-        "heat": None if heat is None else _numbers(heat),
-        "thinking": thinking,
+        "hint": None if shown.hint is None or not last else _move(game, game.string_to_action(shown.hint)),
+        "analysis": None if analysis is None else _numbers(analysis),
+        "value": None if analysis is None else float(analysis.value[analysis.player]),
+        "simulations": None if analysis is None else analysis.simulations,
+        "values": list(shown.values),
+        "thinking": shown.thinking,
         "done": session.done,
         "hand over": belongs_to_another_person(session, seat),
-        "can undo": not thinking and any(player in session.persons for _, player in session.moves),
+        "can undo": last and not shown.thinking and any(player in session.persons for _, player in session.moves),
         "can save": session.done or game.perfect_information,
     }
 
 
-def visible(session: Session, seat: int) -> Views:
-    """Return what the person in `seat` may see, a batch of one: their view, or the full state when the game is over."""
-    if not session.done:
-        return session.view(seat)
-    state = session.state.copy()
-    state["viewer"] = seat
-    return state
+def everything(state: Views, seat: int) -> Views:
+    """Return a full state, a batch of one, as somebody in `seat` sees it when the game is over."""
+    shown = state.copy()
+    shown["viewer"] = seat
+    return shown
 
 
 def belongs_to_another_person(session: Session, seat: int | None) -> bool:
@@ -83,11 +106,12 @@ def belongs_to_another_person(session: Session, seat: int | None) -> bool:
 
 
 def display_name(session: Session, player: int) -> str:
-    """Return how the board calls a player: "you", the agent's name, or `player_1`."""
+    """Return how the board calls a player: "You", the agent by strength, or `Player 2`."""
     name = session.players[player]
     if name == PERSON:
-        return "you" if len(session.persons) == 1 else f"player_{player}"
-    return name if session.players.count(name) == 1 else f"{name}, player_{player}"
+        return "You" if len(session.persons) == 1 else f"Player {player + 1}"
+    called = friendly_name(name)
+    return called if session.players.count(name) == 1 else f"{called} ({player + 1})"
 
 
 def headline(session: Session, seat: int, thinking: str) -> str:
@@ -96,23 +120,63 @@ def headline(session: Session, seat: int, thinking: str) -> str:
         mover = display_name(session, session.mover)
         if thinking == "answer":
             return f"{mover} is thinking"
-        return "Your move" if session.mover == seat else f"{mover} is to move"
+        return "Your move" if session.mover == seat and session.persons else f"{mover} is to move"
     returns, record = session.state["returns"][0], session.record()
     if record.ending == PLY_LIMIT:
         return "Drawn by the ply limit"
     if record.ending == DRAWN or returns.max() < 1:
-        return "Drawn"
+        return "Drawn" if session.game.num_players < 3 else "Drawn: a shared first place is a draw for all"
     winner = display_name(session, int(returns.argmax()))
-    won = "You have won" if winner == "you" else f"{winner} has won"
+    won = "You have won" if winner == "You" else f"{winner} has won"
     if record.ending not in (RESIGNED, FORFEITED):
         return won
-    loser = display_name(session, session.moves[-1][1] or 0)
+    loser = display_name(session, session.moves[-1][1])
+    loser = "you" if loser == "You" else loser
     reason = record.forfeits[-1].reason if record.ending == FORFEITED else RESIGNED
     return f"{won}: {loser} {'' if reason == RESIGNED else 'forfeited by '}{reason}"
 
 
+def symbols(session: Session, seat: int | None, theme: str) -> list[Message]:
+    """Return the symbols on this board, with small pictures."""
+    game = session.game
+    view = game.view(session.start, seat or 0)
+    return [_small(sample, theme) for sample in game.symbols(view[0])]
+
+
+def _player(session: Session, view: Views, player: int, theme: str) -> Message:
+    game = session.game
+    badge, holdings = game.badge(view[0], player), game.holdings(view[0], player)
+    done = bool(view["done"][0])
+    return {
+        "name": display_name(session, player),
+        "role": game.role(view[0], player),
+        "badge": None if badge is None else _small(badge, theme),
+        "holdings": None if holdings is None else _small(holdings, theme),
+        "to move": not done and int(view["to_move"][0]) == player,
+        "return": float(view["returns"][0, player]) if done else None,
+    }
+
+
+def _small(sample: Sample, theme: str) -> Message:
+    return {"svg": sample_svg(sample, theme), "text": sample.text, "width": sample.width}
+
+
+def _since(session: Session, seat: int) -> list[int]:
+    """Return the cells of all plies since the last one of this seat, in a game of three or more."""
+    if session.game.num_players < 3:
+        return []
+    cells: list[int] = []
+    for move, player in reversed(session.moves):
+        if player == seat:
+            break
+        if move != RESIGN:
+            cells += session.game.action_cells(session.game.string_to_action(move))
+    return cells
+
+
 def _move(game: Game, action: int) -> Message:
-    return {"move": game.action_to_string(action), "cells": list(game.action_cells(action))}
+    text = game.action_to_string(action)
+    return {"move": text, "cells": list(game.action_cells(action)), "call": game.wording.calls.get(text, text)}
 
 
 def _numbers(result: SearchResult) -> list[Message]:

@@ -1,20 +1,48 @@
-// What anywidget is in Jupyter, over a socket to `pbm serve`.
+// What anywidget is in Jupyter, over a socket to `pbm serve`, which is opened again whenever it closes.
 
 import board from "./board.js";
 
-const LOST = "The connection is gone, and with it this game. Load the page again to begin anew.";
-const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/table`);
+const LOST = "The connection to pbm serve is lost. The game is kept here; it goes on when the server is back.";
+const FIRST_PAUSE = 250; // milliseconds until the first attempt to connect again; then twice as long each time
+const LONGEST_PAUSE = 4000;
 const listeners = new Set();
 const dispatch = (message) => listeners.forEach((listener) => listener(message));
-const opened = new Promise((resolve) => socket.addEventListener("open", resolve));
+const waiting = []; // messages until the socket is open
+let socket = null;
+let pause = FIRST_PAUSE;
 
-socket.addEventListener("message", (event) => dispatch(JSON.parse(event.data)));
-socket.addEventListener("close", (event) => dispatch({ type: "error", text: event.reason || LOST }));
+function connect() {
+  socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/table`);
+  socket.addEventListener("message", (event) => dispatch(JSON.parse(event.data)));
+  socket.addEventListener("open", () => {
+    if (pause === FIRST_PAUSE) for (const message of waiting.splice(0)) socket.send(message);
+    else {
+      waiting.length = 0;
+      dispatch({ type: "found" });
+    }
+    pause = FIRST_PAUSE;
+  });
+  socket.addEventListener("close", (event) => {
+    dispatch({ type: "lost", text: event.reason ? `${event.reason}. This page tries again.` : LOST });
+    setTimeout(connect, pause);
+    pause = Math.min(2 * pause, LONGEST_PAUSE);
+  });
+}
 
 const model = {
-  send: (message) => opened.then(() => socket.send(JSON.stringify(message))),
+  send(message) {
+    const text = JSON.stringify(message);
+    if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    else waiting.push(text);
+  },
   on: (_, listener) => listeners.add(listener),
   off: (_, listener) => listeners.delete(listener),
+  title(position, mine, lost) {
+    const game = position?.title ?? "pbm_envs";
+    const state = lost ? "Connection lost" : position?.headline;
+    document.title = `${mine ? "● " : ""}${state ? `${state} – ` : ""}${game}`;
+  },
 };
 
+connect();
 board.render({ model, el: document.getElementById("board") });

@@ -43,13 +43,14 @@ class Session:
     Positions are never changed in place, so another thread may read the game while an agent thinks.
     """
 
-    def __init__(self, game: Game, players: Sequence[str], opening: Opening) -> None:
+    def __init__(self, game: Game, players: Sequence[str], opening: Opening, *, agents: bool = True) -> None:
         """Set the game up.
 
         Args:
             game: The rules.
             players: By seat, PERSON or the name of an agent.
             opening: The seed, board and moves that the game starts from.
+            agents: Whether the agents are to play; without them, names may be anything.
 
         Raises:
             ValueError: If an agent's name or the opening is wrong.
@@ -58,14 +59,18 @@ class Session:
         self.players = tuple(players)
         self.persons = [seat for seat, name in enumerate(players) if name == PERSON]
         self._opening = opening
-        self._agents: dict[int, Agent] = {k: make_agent(name) for k, name in enumerate(players) if name != PERSON}
+        self._agents: dict[int, Agent] = {
+            k: make_agent(name) for k, name in enumerate(players) if name != PERSON and agents
+        }
         # hints and undo draw from a generator of their own, so that they do not change how the agents play
         self._rng, self._side_rng = (stream("", purpose, opening.seed) for purpose in ("agents", "hints"))
-        self._start, state = opening.position(game)
-        self._positions = [state]
+        self.start, _ = opening.position(game)
+        self._positions = [self.start]
         self._moves: list[str] = []
         self._movers: list[int] = []
         self._forfeits: list[Forfeit] = []
+        for move in opening.moves:
+            self._step(game.string_to_action(move))
 
     @property
     def state(self) -> Views:
@@ -81,9 +86,22 @@ class Session:
         return int(self.state["to_move"][0])
 
     @property
-    def moves(self) -> list[tuple[str, int | None]]:
-        """All moves so far, each with the player who made it, or None if the game was started with it."""
-        return [*((move, None) for move in self._opening.moves), *zip(self._moves, self._movers, strict=True)]
+    def moves(self) -> list[tuple[str, int]]:
+        """All moves so far, each with the player who made it; the first `given` of them began the game."""
+        return list(zip(self._moves, self._movers, strict=True))
+
+    @property
+    def plies(self) -> int:
+        return len(self._moves)
+
+    @property
+    def given(self) -> int:
+        """How many moves the game was started with."""
+        return len(self._opening.moves)
+
+    def position(self, ply: int) -> Views:
+        """Return the position after so many moves, a batch of one."""
+        return self._positions[ply]
 
     def view(self, player: int) -> Views:
         return self.game.view(self.state, player)
@@ -131,7 +149,7 @@ class Session:
         """Ask about the current position; an agent with memory has seen its earlier turns, undone moves aside."""
         past = [
             self.game.view(position, self.mover)
-            for position in self._positions[:-1]
+            for position in self._positions[self.given : -1]
             if position["to_move"][0] == self.mover
         ]
         return ask_in_game(agent, self.game, past, self.view(self.mover), rng)
@@ -139,6 +157,27 @@ class Session:
     def analyse(self, agent: SearchAgent) -> SearchResult:
         """Search the position with the view of the player to move."""
         return agent.analyse(self.game, self.view(self.mover), self._side_rng)[0]
+
+    def values(self, agent: SearchAgent, seat: int) -> dict[int, float]:
+        """Search the game so far, and return what `seat` can expect, by ply.
+
+        With perfect information that is every position before the end; else those in which `seat` was to move, from
+        its view. The end is worth what it was.
+        """
+        positions = dict(enumerate(self._positions))
+        chosen = [
+            ply
+            for ply, state in positions.items()
+            if not state["done"][0] and (self.game.perfect_information or state["to_move"][0] == seat)
+        ]
+        found = {}
+        if chosen:
+            views = [self.game.view(positions[ply], int(positions[ply]["to_move"][0])) for ply in chosen]
+            results = agent.analyse(self.game, np.concatenate(views), self._side_rng)
+            found = {ply: float(result.value[seat]) for ply, result in zip(chosen, results, strict=True)}
+        if self.done:
+            found[self.plies] = float(self.state["returns"][0, seat])
+        return found
 
     def undo(self) -> list[str]:
         """Take back the last move of a person and all moves since.
@@ -149,7 +188,7 @@ class Session:
         Raises:
             ValueError: If there is no such move, or if a person has learned something hidden since.
         """
-        own = [ply for ply, mover in enumerate(self._movers) if mover in self.persons]
+        own = [ply for ply, mover in enumerate(self._movers) if mover in self.persons and ply >= self.given]
         if not own:
             raise ValueError("there is no move of yours to take back")
         then = own[-1]
@@ -160,25 +199,21 @@ class Session:
                 raise ValueError(f"no undo: since then something hidden has become known to {' and '.join(wiser)}")
         undone = self._moves[then:]
         del self._positions[then + 1 :], self._moves[then:], self._movers[then:]
-        self._forfeits = [forfeit for forfeit in self._forfeits if forfeit.ply <= self._given + then]
+        self._forfeits = [forfeit for forfeit in self._forfeits if forfeit.ply <= then]
         return undone
 
     def record(self) -> GameRecord:
         """Return the record of the game so far."""
         return make_record(
             self.game,
-            self._start,
-            [*self._opening.moves, *self._moves],
+            self.start,
+            self._moves,
             self.state,
             self._forfeits,
             agents=self.players,
             seed=self._opening.seed,
-            opening=self._given,
+            opening=self.given,
         )
-
-    @property
-    def _given(self) -> int:
-        return len(self._opening.moves)
 
     def _step(self, action: int) -> None:
         state, mover = self.state.copy(), self.mover
@@ -188,13 +223,25 @@ class Session:
     def _remove(self, reason: str) -> None:
         state, mover = self.state.copy(), self.mover
         self.game.remove_player(state)
-        self._forfeits.append(Forfeit(self._given + len(self._moves) + 1, mover, reason))
+        self._forfeits.append(Forfeit(len(self._moves) + 1, mover, reason))
         self._push(state, mover, RESIGN)
 
     def _push(self, state: Views, mover: int, move: str) -> None:
         self._positions.append(state)
         self._movers.append(mover)
         self._moves.append(move)
+
+    def replay(self, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) -> None:
+        """Make moves that were made before; ValueError if one is illegal, or if a forfeit is not at its ply."""
+        reasons = {forfeit.ply: forfeit for forfeit in forfeits}
+        for move in moves:
+            forfeit = reasons.get(self.plies + 1)
+            if self.done or (forfeit and (forfeit.player != self.mover or move != RESIGN)):
+                raise ValueError(f"ply {self.plies + 1}, {move!r}: expected moves of one game, up to its end")
+            if forfeit:
+                self._remove(forfeit.reason)
+            else:
+                self.play(move)
 
     def _has_learned(self, player: int, then: int) -> bool:
         """Return whether `player` has learned something since ply `then`.

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
-from pbm_envs import Game
+import numpy as np
+
+from pbm_envs import Game, make_game
 from pbm_envs.registry import find_game
+from pbm_envs.render import THEMES
 
 from ..arena import Opening
 from ..players.agent import Agent
+from ..players.kinds import agent_kinds
 from ..players.names import make_agent, may_be_named_on_the_web
 from ..players.search_agents import SearchAgent
 from .options import allowed_values, defaults, parse_game, summary
+from .pictures import board_svg
 from .session import DEFAULT_AGENT, PERSON, Session, seats
 
 Message: TypeAlias = dict[str, Any]
@@ -28,6 +35,12 @@ SUGGESTED_AGENTS = (
     "pimc:simulations=1000",
 )
 """Agents that the form for a new game suggests; others can be typed."""
+LEVELS = (("Easy", "mcts:simulations=30"), ("Medium", DEFAULT_AGENT), ("Strong", "mcts:seconds=3"))
+"""Opponents by strength, as the form for a new game offers them."""
+CHAMPION = "champion"
+"""The kind of agent that is a trained player for each game, where there is one."""
+SIZES = ("size", "radius", "rows", "cols", "base", "num_players")
+"""Options that the form shows first; the others are variants."""
 MAX_TEXT_LENGTH = 200
 """The largest number of characters in a text of a message, and of texts in a list."""
 
@@ -45,11 +58,11 @@ class Start:
     moves: tuple[str, ...] = ()
     hint: str | None = None
     """The adviser's name; None for the same as the first opponent that searches, or else DEFAULT_AGENT."""
+    continued: bool = False
+    """The board and the moves are from another game: a rematch begins anew."""
 
     def session(self) -> Session:
         """Set the game up; ValueError if a name, the board or a move is wrong."""
-        if PERSON not in self.players:
-            raise ValueError(f"players are {', '.join(self.players)}: expected {PERSON!r} among them")
         self.adviser()
         seed = secrets.randbits(63) if self.seed is None else self.seed
         return Session(self.game, self.players, Opening(seed, self.board, self.moves))
@@ -65,14 +78,67 @@ class Start:
 @cache
 def game_form(name: str) -> Message:
     """Return what a person can choose in the game `name`: its options, their defaults and allowed values."""
-    options = []
+    options: list[Message] = []
+    sentences = option_sentences(name)
     for option, default in defaults(name).items():
         expected = allowed_values(name, option)
         choices = ["true", "false"] if expected == "true or false" else []
         if expected.startswith("one of ") and isinstance(default, str):
             choices = expected.removeprefix("one of ").split(", ")
-        options.append({"name": option, "default": option_text(default), "allowed": expected, "choices": choices})
-    return {"name": name, "about": summary(find_game(name)), "options": options}
+        options.append(
+            {
+                "name": option,
+                "default": option_text(default),
+                "allowed": expected,
+                "choices": choices,
+                "about": sentences.get(option, ""),
+                "first": option in SIZES,
+            }
+        )
+    game = make_game(name)
+    scene = game.scene(game.view(game.init(1, np.random.default_rng(1)), 0))
+    return {
+        "name": name,
+        "title": game.wording.title,
+        "about": game.wording.goal or summary(find_game(name)),
+        "svg": {theme: board_svg(scene, theme) for theme in THEMES},
+        "players": game.num_players,
+        "options": options,
+        "levels": [{"name": level, "agent": agent, "about": friendly_name(agent)} for level, agent in levels()],
+    }
+
+
+def levels() -> list[tuple[str, str]]:
+    """Return the opponents that the form offers by strength: their names for people, and as agents."""
+    return [*LEVELS, *(("Champion", CHAMPION) for _ in [0] if CHAMPION in agent_kinds())]
+
+
+def friendly_name(agent: str) -> str:
+    """Return what people call an agent.
+
+    >>> friendly_name("mcts:simulations=1000"), friendly_name("random"), friendly_name("mcts:c=2")
+    ('Search, 1,000 simulations', 'Random', 'mcts:c=2')
+    """
+    kind, _, settings = agent.partition(":")
+    if kind in ("mcts", "ismcts") and (
+        found := re.fullmatch(r"(simulations|seconds)=([0-9]+|[0-9]+\.[0-9]+)", settings)
+    ):
+        unit, amount = found.groups()
+        if unit == "seconds":
+            return f"Search, {amount} s a move"
+        return f"Search, {int(float(amount)):,} simulations"
+    return agent.capitalize() if agent in (PERSON, "random", "greedy", CHAMPION) else agent
+
+
+def option_sentences(name: str) -> dict[str, str]:
+    """Return what each option of a game does, from the docstring of its class."""
+    text = inspect.getdoc(find_game(name).__init__) or ""
+    section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)+)", text, re.MULTILINE)
+    if section is None:
+        return {}
+    entries = re.split(r"^    (\w+): ", section[1], flags=re.MULTILINE)
+    pairs = zip(entries[1::2], entries[2::2], strict=True)
+    return {option: re.sub(r" \([A-Z][0-9]+(, [A-Z][0-9]+)*\)", "", " ".join(said.split())) for option, said in pairs}
 
 
 def parse_start(message: Message, own_agents: Collection[str] | None, hint: str | None) -> Start:
@@ -88,16 +154,21 @@ def parse_start(message: Message, own_agents: Collection[str] | None, hint: str 
     """
     game = parse_game(text_of(message, "game"), _texts(message, "options"))
     players = seats(game, _texts(message, "players"))
+    check_agents(players, own_agents)
+    seed = text_of(message, "seed", "").strip()
+    if seed and not (seed.isascii() and seed.isdigit()):
+        raise ValueError(f"seed is {seed!r}: expected an integer from 0 up, or nothing")
+    return Start(game, players, int(seed) if seed else None, hint=hint)
+
+
+def check_agents(players: Sequence[str], own_agents: Collection[str] | None) -> None:
+    """ValueError if a player may not be chosen on a page; None as `own_agents` allows all."""
     for name in players:
         if not (own_agents is None or name == PERSON or name in own_agents or may_be_named_on_the_web(name)):
             raise ValueError(
                 f"{name!r} may not be chosen here (a file, a module, a setting of the machine): expected an agent that "
                 "is named where the server is started, or another"
             )
-    seed = text_of(message, "seed", "").strip()
-    if seed and not (seed.isascii() and seed.isdigit()):
-        raise ValueError(f"seed is {seed!r}: expected an integer from 0 up, or nothing")
-    return Start(game, players, int(seed) if seed else None, hint=hint)
 
 
 def option_text(value: Any) -> str:
@@ -105,14 +176,20 @@ def option_text(value: Any) -> str:
     return str(value).lower()
 
 
-def text_of(message: Message, key: str, default: str | None = None) -> str:
+def text_of(message: Message, key: str, default: str | None = None, longest: int = MAX_TEXT_LENGTH) -> str:
     """Return the text under `key` of a message, or `default`; ValueError if it is no text or too long."""
     text = message.get(key, default)
-    if not isinstance(text, str) or len(text) > MAX_TEXT_LENGTH:
-        raise ValueError(
-            f"{key!r} is {str(text)[:MAX_TEXT_LENGTH]!r}: expected a text of at most {MAX_TEXT_LENGTH} characters"
-        )
+    if not isinstance(text, str) or len(text) > longest:
+        raise ValueError(f"{key!r} is {str(text)[:MAX_TEXT_LENGTH]!r}: expected a text of at most {longest} characters")
     return text
+
+
+def number_of(message: Message, key: str, highest: int) -> int:
+    """Return the integer from 0 to `highest` under `key` of a message; ValueError if it is none."""
+    number = message.get(key)
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= highest:
+        raise ValueError(f"{key!r} is {str(number)[:MAX_TEXT_LENGTH]!r}: expected an integer from 0 to {highest}")
+    return number
 
 
 def _texts(message: Message, key: str) -> list[str]:

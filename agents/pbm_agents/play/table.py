@@ -3,28 +3,37 @@
 Messages are JSON objects, the same over the web socket of `pbm serve` and in Jupyter. A person sends
 
     {"do": "hello", "theme": "dark"}     asks for everything again; `theme` is that of the pictures
+    {"do": "hello", "resume": "..."}     goes on with a game that the browser has kept ("kept", below)
     {"do": "play", "move": "c4x"}        or "resign"
     {"do": "undo"}                       takes back a move
-    {"do": "hint"}                       asks for the adviser's move
-    {"do": "heat"}                       draws the adviser's search over the position, or removes it again
+    {"do": "hint"}  {"do": "analyse"}    the adviser's move; its five best moves with numbers: one search for both
+    {"do": "values"}                     what the adviser expects at each position of the game
+    {"do": "look", "ply": 3}             shows the position after 3 moves, as this seat knew it then; the last one: null
+    {"do": "branch", "ply": 3}           a new game from there, in which what was hidden then is drawn anew
+    {"do": "rematch", "exchange": true}  the same again, with other seats
+    {"do": "pace", "seconds": 1}         how long a move of a game of agents only takes at least; null: it waits
+    {"do": "open", "record": "{...}"}    shows the game of a record, a line of JSON; or "number": 1, of those offered
+    {"do": "rules"}                      asks for the rules and the symbols on this board
     {"do": "save"}                       asks for the record
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
     {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
-{"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. Until the game is over, all of
-it is computed from the view of the person at the board.
+{"type": "kept", "token": ...} (the game, sealed: only this machine can read it), {"type": "preparing", ...} (rules are
+being compiled), {"type": "rules", ...}, {"type": "record", "name": ..., "text": ...}, {"type": "note" or "error",
+"text": ...}. Until the game is over, all of it is computed from the view of the person at the board.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeAlias, final
 
 from pbm_envs import games as known_games
 from pbm_envs.records import GameRecord
@@ -32,12 +41,20 @@ from pbm_envs.render import THEMES
 
 from ..players.search_agents import SearchAgent
 from ..search import SearchResult
-from .messages import belongs_to_another_person, position
+from . import preparing
+from .branches import branch, go_on, keep, opened, rematch
+from .markdown import html
+from .messages import Shown, belongs_to_another_person, position, symbols
+from .sealed import seal, unseal
 from .session import PERSON, Session
-from .start import SUGGESTED_AGENTS, Message, Start, game_form, parse_start, text_of
+from .start import SUGGESTED_AGENTS, Message, Start, game_form, number_of, parse_start, text_of
 
 MAX_WAITING_MESSAGES = 32
 """Messages that may wait; further ones are dropped."""
+LONGEST_RECORD = 100_000
+"""Characters of a record, or of a game that a browser has kept."""
+LONGEST_PAUSE = 60
+"""Seconds for a move of agents that play each other."""
 MAX_THINKING_AGENTS = 4
 """Agents that may think at once, including those of games that were left."""
 
@@ -46,12 +63,15 @@ _warnings = threading.Lock()
 """Held while warnings are caught, since Python catches them for all threads at once."""
 
 
+Kind: TypeAlias = Literal["answer", "hint", "analysis", "values"]
+
+
 @dataclass(frozen=True)
 class Thought:
     """The result of an agent's thinking about a game, or the exception that it raised."""
 
     session: Session
-    kind: Literal["answer", "hint", "heat"]
+    kind: Kind
     result: Any
 
 
@@ -60,7 +80,13 @@ class Table:
     """One board. It handles messages in a thread of its own, and agents think in further threads."""
 
     def __init__(
-        self, send: Callable[[Message], None], start: Start, own_agents: Collection[str] | None = None
+        self,
+        send: Callable[[Message], None],
+        start: Start,
+        own_agents: Collection[str] | None = None,
+        *,
+        records: Sequence[GameRecord] = (),
+        at_once: bool = True,
     ) -> None:
         """Start the game and the thread.
 
@@ -68,24 +94,47 @@ class Table:
             send: Called with each message to the person, in another thread.
             start: The first game.
             own_agents: As in `parse_start`.
+            records: Games that can be opened by number; the first one is, instead of `start`.
+            at_once: Whether the game begins now, and errors are raised here; else when somebody says hello.
+
+        Raises:
+            ValueError: If the game begins now, and a name, the board or a move is wrong.
         """
         self._send = send
         self._own_agents = own_agents
+        self._records = records
         self._inbox: SimpleQueue[object] = SimpleQueue()
         self._closed = threading.Event()
         self._threads: list[threading.Thread] = []
         self._greeted = False
         self._theme = "light"
+        self._pace: float | None = 1.0
+        self._start = start
+        self._session: Session | None = None
+        self._record: GameRecord | None = None
         self._seat: int | None = None
-        self._heat: SearchResult | None = None
+        self._ply: int | None = None
+        """The ply that is looked at; None for the last one."""
+        self._thinking: Kind | Literal[""] = ""
+        self._analysis: SearchResult | None = None
+        self._analysed = False
+        """Whether the analysis is shown."""
         self._hint: str | None = None
-        self._begin(start)
-        self._advance()
+        self._values: dict[int, float] = {}
+        self._opened = False
+        """Whether the game is that of a record."""
+        self._warned = False
+        preparing.listeners.add(self._prepare)
+        if at_once:
+            self._first()
+            self._advance()
         threading.Thread(target=self._work, daemon=True).start()
 
     @property
     def record(self) -> GameRecord:
-        """The game so far, with all that is hidden."""
+        """The game so far, with all that is hidden; ValueError before it has begun."""
+        if self._record is None:
+            raise ValueError("the game has not begun: expected somebody at the board")
         return self._record
 
     def receive(self, message: object) -> None:
@@ -96,7 +145,13 @@ class Table:
     def close(self) -> None:
         """Leave the game: nothing is sent any more, and the results of agents that still think are dropped."""
         self._closed.set()
+        preparing.listeners.discard(self._prepare)
         self._inbox.put(None)
+
+    def _prepare(self, text: str) -> None:
+        """Say that rules are being compiled: in whatever thread does it."""
+        if not self._closed.is_set():
+            self._send({"type": "preparing", "text": text})
 
     # All that follows runs in the table's own thread.
 
@@ -126,7 +181,14 @@ class Table:
             "play": self._play,
             "undo": self._undo,
             "hint": self._advise,
-            "heat": self._advise,
+            "analyse": self._advise,
+            "values": self._expect,
+            "look": self._look,
+            "branch": self._branch,
+            "rematch": self._rematch,
+            "pace": self._set_pace,
+            "open": self._open,
+            "rules": self._rules,
             "save": self._save,
             "hide": self._hide,
             "sit": self._sit,
@@ -137,90 +199,233 @@ class Table:
             raise ValueError(f"expected an object with 'do', one of {', '.join(handlers)}")
         handlers[word](message)
 
+    @property
+    def _game(self) -> Session:
+        if self._session is None:
+            raise ValueError("there is no game yet: expected 'hello' first")
+        return self._session
+
     def _hello(self, message: Message) -> None:
         theme = text_of(message, "theme", self._theme)
         if theme not in THEMES:
             raise ValueError(f"theme is {theme!r}: expected one of {', '.join(THEMES)}")
+        token = text_of(message, "resume", "", LONGEST_RECORD)
         self._theme, self._greeted = theme, True
-        with _warnings:
+        if token:
+            self._resume(token)
+        if self._session is None:
+            self._first()
+            self._advance(show=False)
+        if not self._warned:
+            self._warn()
+        with _warnings, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             games = [game_form(name) for name in known_games()]
         agents = dict.fromkeys([PERSON, *SUGGESTED_AGENTS, *(self._own_agents or ())])
-        self._reply("setup", games=games, agents=list(agents))
+        self._reply("setup", games=games, agents=list(agents), records=[_line(record) for record in self._records])
         self._show()
+
+    def _first(self) -> None:
+        if self._records:
+            self._show_record(self._records[0])
+        else:
+            self._begin(self._start, self._start.session())
+
+    def _resume(self, token: str) -> None:
+        """Go on with a game; a game that cannot go on is left for a new one, with a word."""
+        try:
+            start, session = go_on(unseal(token), self._own_agents)
+        except (ValueError, ImportError, KeyError, TypeError) as error:
+            self._reply("note", text=f"The game before cannot go on: {error}")
+            return
+        self._begin(start, session)
+        self._advance(show=False)
 
     def _play(self, message: Message) -> None:
         self._check_turn()
-        self._session.play(text_of(message, "move"))
+        self._game.play(text_of(message, "move"))
         self._advance()
 
     def _undo(self, _: Message) -> None:
         self._check_idle()
-        self._session.undo()
+        self._game.undo()
         self._advance()
 
     def _advise(self, message: Message) -> None:
-        if message["do"] == "heat" and self._heat is not None:
-            self._heat = None
+        """Show the adviser's move or its numbers; both are of one search, which is made once for a position."""
+        hint = message["do"] == "hint"
+        if not hint and self._analysed:
+            self._analysed = False
             self._show()
             return
         self._check_turn()
-        session, adviser = self._session, self._start.adviser()
-        if message["do"] == "hint":
+        session, adviser = self._game, self._start.adviser()
+        self._ply = None
+        if isinstance(adviser, SearchAgent):
+            if self._analysis is None:
+                self._think("hint" if hint else "analysis", lambda: session.analyse(adviser))
+            else:
+                self._advised(self._analysis, hint=hint)
+        elif hint:
             self._think("hint", lambda: session.hint(adviser))
-        elif isinstance(adviser, SearchAgent):
-            self._think("heat", lambda: session.analyse(adviser))
         else:
             raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
         self._show()
 
+    def _advised(self, found: SearchResult | str, *, hint: bool) -> None:
+        if not isinstance(found, str):
+            self._analysis = found
+            self._values[self._game.plies] = float(found.value[self._seat or 0])
+        if hint:
+            self._hint = found if isinstance(found, str) else found.game.action_to_string(found.best)
+        else:
+            self._analysed = True
+
+    def _expect(self, _: Message) -> None:
+        """Search every position in which this seat was to move; with perfect information, every position."""
+        self._check_idle()
+        session, adviser, seat = self._game, self._start.adviser(), self._seat
+        if not isinstance(adviser, SearchAgent):
+            raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
+        if seat is not None:
+            self._think("values", lambda: session.values(adviser, seat))
+            self._show()
+
+    def _look(self, message: Message) -> None:
+        """Show an earlier position; an agent that thinks goes on."""
+        plies = self._game.plies
+        ply = plies if message.get("ply") is None else number_of(message, "ply", plies)
+        self._ply = None if ply == plies else ply
+        self._show()
+
+    def _branch(self, message: Message) -> None:
+        self._check_busy()
+        session = self._game
+        ply = number_of(message, "ply", session.plies)
+        if self._seat is None or (len(session.persons) > 1 and not (session.game.perfect_information or session.done)):
+            raise ValueError("what one of you knew must not show the other's pieces: expected a game that is over")
+        start = branch(session, self._start, self._seat, ply)
+        self._begin(start, start.session())
+        self._advance()
+
+    def _rematch(self, message: Message) -> None:
+        self._check_busy()
+        start = rematch(self._start, exchange=message.get("exchange") is True)
+        self._begin(start, start.session())
+        self._advance()
+
+    def _set_pace(self, message: Message) -> None:
+        """Set the pace of agents that play each other, or let them wait and go on."""
+        seconds = message.get("seconds")
+        self._pace = None if seconds is None else float(number_of(message, "seconds", LONGEST_PAUSE))
+        self._go_on.set()
+        if not self._thinking and not self._game.persons:
+            self._advance()
+        else:
+            self._show()
+
+    def _open(self, message: Message) -> None:
+        if "number" in message:
+            self._show_record(self._records[number_of(message, "number", len(self._records) - 1)])
+        else:
+            self._show_record(GameRecord.from_json(text_of(message, "record", None, LONGEST_RECORD)))
+        self._advance()
+
+    def _show_record(self, record: GameRecord) -> None:
+        session = opened(record)
+        start = Start(session.game, session.players, record.seed, record.board, record.moves[: record.opening])
+        self._begin(start, session, opened=True)
+
+    def _rules(self, _: Message) -> None:
+        session = self._game
+        self._reply(
+            "rules",
+            title=session.game.wording.title,
+            html=html(session.game.rules_page()),
+            symbols=symbols(session, self._seat, self._theme),
+        )
+
     def _save(self, _: Message) -> None:
-        if not (self._session.done or self._session.game.perfect_information):
+        session = self._game
+        if not (session.done or session.game.perfect_information):
             raise ValueError("the record tells what is hidden from you: expected a game that is over")
-        self._reply("record", name=f"{self._session.game.name}.jsonl", text=self._record.to_json() + "\n")
+        self._reply("record", name=f"{session.game.name}.jsonl", text=self.record.to_json() + "\n")
 
     def _hide(self, _: Message) -> None:
-        if belongs_to_another_person(self._session, self._seat):
+        if belongs_to_another_person(self._game, self._seat):
             self._seat = None
         self._show()
 
     def _sit(self, _: Message) -> None:
         if self._seat is None:
-            self._seat = self._session.mover
+            self._seat = self._game.mover
         self._show()
 
     def _new(self, message: Message) -> None:
-        if sum(thread.is_alive() for thread in self._threads) >= MAX_THINKING_AGENTS:
-            raise ValueError("agents still think about games that you have left: expected a little patience")
-        with _warnings, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        self._check_busy()
+        with _warnings, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `_warn` tells them
             start = parse_start(message, self._own_agents, self._start.hint)
-            self._begin(start)
-        for warning in caught:
-            self._reply("note", text=str(warning.message))
+        self._begin(start, start.session())
+        self._warn()
         self._advance()
 
-    def _begin(self, start: Start) -> None:
-        session = start.session()
-        self._session, self._start = session, start
-        self._thinking, self._heat, self._hint = "", None, None
-        several = len(session.persons) > 1 and not session.game.perfect_information
-        self._seat = None if several else session.persons[0]
-        self._record = session.record()
+    def _warn(self) -> None:
+        """Tell the person what the game warns of, such as options with which every game is a draw."""
+        self._warned = True
+        with _warnings, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self._game.game.with_options()
+        for warning in caught:
+            self._reply("note", text=str(warning.message))
 
-    def _advance(self) -> None:
+    def _begin(self, start: Start, session: Session, *, opened: bool = False) -> None:
+        """Take a game to the board. Nothing is changed if its start was wrong, since the session has been made."""
+        self._session, self._start, self._opened = session, start, opened
+        self._thinking, self._analysed, self._values, self._ply = "", False, {}, None
+        self._warned = False
+        self._go_on = threading.Event()
+        several = len(session.persons) > 1 and not session.game.perfect_information
+        self._seat = None if several else (*session.persons, 0)[0]
+        if not several and session.game.perfect_information and session.mover in session.persons:
+            self._seat = session.mover
+        if opened:
+            self._ply = 0
+
+    def _advance(self, *, show: bool = True) -> None:
         """Go on after a change of the position: let an agent think, or show the position to a person."""
-        session = self._session
-        self._record, self._heat, self._hint = session.record(), None, None
+        session = self._game
+        self._record = session.record()
+        self._analysis, self._hint, self._analysed = None, None, False
+        for ply in [ply for ply in self._values if ply > session.plies]:
+            del self._values[ply]
         if session.done:
             self._seat = session.persons[0] if self._seat is None else self._seat
-        elif session.mover not in session.persons:
+        elif session.persons and session.mover not in session.persons:
             self._think("answer", session.choose_action)
-        elif session.game.perfect_information:
-            self._seat = session.mover
-        self._show()
+        elif session.persons:
+            if session.game.perfect_information:
+                self._seat = session.mover
+        elif self._pace is not None:
+            self._think("answer", lambda: self._watch(session))
+        if show:
+            self._show()
 
-    def _think(self, kind: Literal["answer", "hint", "heat"], think: Callable[[], Any]) -> None:
-        session = self._session
+    def _watch(self, session: Session) -> Any:
+        """Let an agent choose, and wait until the move has taken as long as the pace says."""
+        started, go_on = time.monotonic(), self._go_on
+        choice = session.choose_action()
+        while not self._closed.is_set() and session is self._session:
+            pace = self._pace
+            left = None if pace is None else started + pace - time.monotonic()
+            if left is not None and left <= 0:
+                break
+            go_on.wait(0.2 if left is None else min(left, 0.2))
+            go_on.clear()
+        return choice
+
+    def _think(self, kind: Kind, think: Callable[[], Any]) -> None:
+        session = self._game
 
         def work() -> None:
             try:
@@ -242,34 +447,56 @@ class Table:
             self._show()
             raise thought.result
         if thought.kind == "answer":
-            self._session.finish_turn(thought.result)
+            self._game.finish_turn(thought.result)
             self._advance()
             return
-        if thought.kind == "hint":
-            self._hint = thought.result
+        if thought.kind == "values":
+            self._values.update(thought.result)
         else:
-            self._heat = thought.result
+            self._advised(thought.result, hint=thought.kind == "hint")
         self._show()
 
     def _check_idle(self) -> None:
         if self._thinking:
             raise ValueError("an agent is thinking: expected a little patience")
 
+    def _check_busy(self) -> None:
+        if sum(thread.is_alive() for thread in self._threads) >= MAX_THINKING_AGENTS:
+            raise ValueError("agents still think about games that you have left: expected a little patience")
+
     def _check_turn(self) -> None:
         self._check_idle()
-        if self._session.done:
+        if self._game.done:
             raise ValueError("the game is over: expected undo, save or a new game")
-        if self._seat != self._session.mover:
+        if self._seat != self._game.mover or not self._game.persons:
             raise ValueError("it is not your turn")
 
     def _show(self) -> None:
-        if self._greeted:
-            now = position(
-                self._session,
-                self._seat,
-                thinking=self._thinking,
-                hint=self._hint,
-                heat=self._heat,
-                theme=self._theme,
-            )
-            self._reply("position", **now)
+        if not self._greeted:
+            return
+        session = self._game
+        shown = Shown(
+            thinking=self._thinking,
+            hint=self._hint,
+            analysis=self._analysis if self._analysed else None,
+            values=[self._values.get(ply) for ply in range(session.plies + 1)] if self._values else [],
+            ply=self._ply,
+            theme=self._theme,
+            everything=self._opened,
+        )
+        watching = None if session.persons else {"pace": self._pace, "opened": self._opened}
+        if not self._opened:
+            played = session.plies > session.given and bool(session.persons)
+            self._reply("kept", token=seal(keep(session, self._start)), played=played, done=session.done)
+        self._reply("position", **position(session, self._seat, shown), watching=watching)
+
+
+def _line(record: GameRecord) -> Message:
+    """Return what a list of records says of one."""
+    return {
+        "game": record.game,
+        "agents": list(record.agents),
+        "returns": list(record.returns),
+        "plies": record.plies,
+        "ending": record.ending,
+    }

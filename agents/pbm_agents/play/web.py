@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from ipaddress import ip_address
@@ -26,14 +26,17 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from .start import Message, Start
-from .table import Table
+from pbm_envs.records import GameRecord
 
+from .scripts import MODULES
+from .start import Message, Start
+from .table import LONGEST_RECORD, Table
+
+SCRIPTS = ("page.js", *MODULES)
 PAGE_FILES = {
     "/": ("page.html", "text/html"),
-    "/page.js": ("page.js", "text/javascript"),
-    "/board.js": ("board.js", "text/javascript"),
     "/board.css": ("board.css", "text/css"),
+    **{f"/{name}": (name, "text/javascript") for name in SCRIPTS},
 }
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -43,7 +46,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-MAX_MESSAGE_BYTES = 8192
+MAX_MESSAGE_BYTES = 2 * LONGEST_RECORD
 """The longest message that is read."""
 MAX_TABLES = 32
 """Boards that may be open at once."""
@@ -82,13 +85,14 @@ def server(application: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(settings)
 
 
-def application(start: Start, host: str, own_agents: Collection[str]) -> ASGIApp:
+def application(start: Start, host: str, own_agents: Collection[str], records: Sequence[GameRecord] = ()) -> ASGIApp:
     """Make the application with the page and the boards.
 
     Args:
         start: The first game of every board.
         host: Where the server listens, which decides what Host headers are accepted.
         own_agents: The agents that may be named although their names contain files or modules.
+        records: Games that can be opened; if there are some, every board begins with the first.
     """
     tables: set[Table] = set()
 
@@ -103,7 +107,7 @@ def application(start: Start, host: str, own_agents: Collection[str]) -> ASGIApp
             with suppress(RuntimeError):  # the server is closing
                 loop.call_soon_threadsafe(outbox.put_nowait, message)
 
-        own = Table(send, start, own_agents)
+        own = Table(send, start, own_agents, records=records, at_once=False)
         tables.add(own)
         sending = asyncio.create_task(_send_all(outbox, websocket))
         try:

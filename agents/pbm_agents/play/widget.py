@@ -8,6 +8,7 @@ from typing import Any, final
 
 try:
     import anywidget
+    import traitlets
 except ModuleNotFoundError as error:
     if error.name != "anywidget":
         raise
@@ -16,8 +17,9 @@ except ModuleNotFoundError as error:
 from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord
 
+from .scripts import one_script
 from .session import DEFAULT_AGENT, PERSON
-from .start import Start
+from .start import Message, Start
 from .table import Table
 
 HERE = Path(__file__).parent
@@ -33,8 +35,12 @@ class Board(anywidget.AnyWidget):
     `board.record` is the record of the game so far, including what is hidden.
     """
 
-    _esm = HERE / "board.js"
+    _esm = one_script()
     _css = HERE / "board.css"
+    name = traitlets.Unicode().tag(sync=True)
+    """Of the game, its options and players: the browser keeps a game by this name."""
+    picture = traitlets.Unicode().tag(sync=True)
+    """The board as SVG, as it was last shown: what a notebook shows without a kernel."""
     _table: Table | None = None
     """None if `__init__` failed: ipywidgets closes such a widget too."""
 
@@ -77,9 +83,14 @@ class Board(anywidget.AnyWidget):
             raise ValueError(f"opponent is {opponent!r}: expected one name, or {len(others)} in {rules!r}")
         players = dict.fromkeys(seats, PERSON) | dict(zip(others, names, strict=True))
         start = Start(rules, tuple(players[k] for k in range(rules.num_players)), seed, board, tuple(moves), hint)
-        super().__init__()
-        self._table = table = Table(self.send, start)
+        super().__init__(name=f"{rules!r} {' '.join(start.players)}")
+        self._table = table = Table(self._send_message, start)
         self.on_msg(lambda _, content, buffers: table.receive(content))
+
+    def _send_message(self, message: Message) -> None:
+        self.send(message)
+        if message["type"] == "position" and "svg" in message:
+            self.picture = message["svg"]
 
     @property
     def record(self) -> GameRecord:

@@ -16,7 +16,7 @@ from .deals import Deal
 from .kernels import record_type
 from .notation import Notation
 from .record_rules import RecordRules
-from .scene import Heat, Scene
+from .scene import Heat, Sample, Scene
 from .state import NO_ACTION, copy_batch, copy_states
 from .symmetry import Symmetry
 from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
@@ -209,6 +209,20 @@ class GameHooks(ABC):
     def role(self, view: Record, player: int) -> str:
         """The part that `player` has now, or "" in a game without parts."""
         return ""
+
+    # What stands beside a board that people play on. Everything has a default.
+
+    def badge(self, view: Record, player: int) -> Sample | None:
+        """The piece, the stone or the edges that a player has now; None in a game without."""
+        return None
+
+    def holdings(self, view: Record, player: int) -> Sample | None:
+        """What a player has taken, lost or scored, as the viewer knows it; None in a game without."""
+        return None
+
+    def symbols(self, view: Record) -> tuple[Sample, ...]:
+        """The symbols of the picture and what they mean, for somebody who sees the game for the first time."""
+        return ()
 
     # What a game says to players who read. Everything has a default.
 

@@ -87,6 +87,20 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """A small picture beside words: a player's piece, what a player holds, a symbol of the board and what it means."""
+
+    shapes: tuple[Shape, ...]
+    """Around (0, 0), 1 high and `width` wide."""
+    text: str
+    width: float = 1.0
+
+    def scene(self) -> Scene:
+        """The picture alone."""
+        return Scene((-self.width / 2, -0.5, self.width, 1.0), self.shapes, (), (), caption=self.text)
+
+
+@dataclass(frozen=True)
 class Glyph:
     """Characters of the picture in text; later ones cover earlier ones."""
 

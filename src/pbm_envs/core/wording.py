@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any, TypeAlias
@@ -27,6 +27,10 @@ class Wording:
     """Names of the bits of `board.edges`, as `summary` calls them."""
     terms: tuple[str, ...] = ()
     """Words by which somebody could recognise the game; they are replaced where words are renamed."""
+    goal: str = ""
+    """What the players try to do, in one line."""
+    calls: Mapping[str, str] = field(default_factory=dict)
+    """What a button says for an action that names no cell, such as `swap`, by its text."""
 
 
 def default_wording(kind: type, options: Mapping[str, Any]) -> Wording:

@@ -14,12 +14,13 @@ from ...core.boards import rhombus
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from ...core.scene import Heat, Scene
+from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.wording import Wording
 from ..chains import around, stone_words, transform_chains
+from . import legend
 from . import wording as words
 from .rules import LETTERS, O, X, bridge_playout_batch, chameleon_dtype, mask_batch, playout_batch, step_batch
 from .scene import draw
@@ -148,6 +149,12 @@ class Chameleon(Game):
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         return draw(self, view, heat)
+
+    def badge(self, view: Record, player: int) -> Sample | None:
+        return legend.badge(view, player)
+
+    def symbols(self, view: Record) -> tuple[Sample, ...]:
+        return legend.symbols(self, view)
 
     @cached_property
     def wording(self) -> Wording:

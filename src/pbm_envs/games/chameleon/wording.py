@@ -36,6 +36,8 @@ def wording(game: Game) -> Wording:
         ),
         edges=("top", "bottom", "left", "right"),
         terms=("Chameleon", "Vert", "Horz", "x", "o", "top", "bottom", "left", "right", "swap"),
+        goal="Join your two edges by a chain of one letter, x or o, whoever placed it.",
+        calls={"swap": "Swap: take the other edges"},
     )
 
 

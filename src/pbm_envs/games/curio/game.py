@@ -15,11 +15,12 @@ from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
 from ...core.randomness import branch
-from ...core.scene import Heat, Scene
+from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NO_ACTION, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.wording import JSON, Wording
+from . import legend
 from . import wording as words
 from .deal import deal
 from .ladder import RUNGS
@@ -339,6 +340,15 @@ class Curio(Game):
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         return draw(self, view, heat)
+
+    def badge(self, view: Record, player: int) -> Sample | None:
+        return legend.badge(view, player)
+
+    def holdings(self, view: Record, player: int) -> Sample | None:
+        return legend.holdings(self, view, player)
+
+    def symbols(self, view: Record) -> tuple[Sample, ...]:
+        return legend.symbols(self, view)
 
     @cached_property
     def wording(self) -> Wording:

@@ -75,6 +75,11 @@ def wording(game: Game) -> Wording:
             "other side that you know."
         ),
         terms=("Curio", "Light", "Dark", "royal"),
+        goal=(
+            "Capture the last royal piece (with a crown) of the other army. You see only the number of each piece that "
+            "is turned to you."
+        ),
+        calls={"pass": "Pass: no piece can move"},
     )
 
 

@@ -14,11 +14,12 @@ from ...core.boards import Board, triangle
 from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
-from ...core.scene import Heat, Scene
+from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.wording import JSON, Wording
+from . import legend
 from . import wording as words
 from .rules import (
     BLUE,
@@ -202,6 +203,12 @@ class Trinim(Game):
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         return draw(self, view, heat)
+
+    def holdings(self, view: Record, player: int) -> Sample | None:
+        return legend.holdings(self, view, player)
+
+    def symbols(self, view: Record) -> tuple[Sample, ...]:
+        return legend.symbols(self, view)
 
     @cached_property
     def wording(self) -> Wording:

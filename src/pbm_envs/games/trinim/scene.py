@@ -67,7 +67,7 @@ def _piece(x: float, y: float, radius: float, colour: int) -> Iterator[Shape]:
     else:
         half = 0.78 * radius
         yield Polygon(rectangle(x - half, y - half, 2 * half, 2 * half), name, name, 0.25 * radius)
-    yield Label(x, y + (0.16 * radius if colour == GREEN else 0), letter, 1.05 * radius, "on colour", bold=True)
+    yield Label(x, y + (0.16 * radius if colour == GREEN else 0), letter, 1.05 * radius, f"on {name}", bold=True)
 
 
 def _heads(left: float, y: float, unit: float) -> Iterator[Shape]:
@@ -92,7 +92,7 @@ def _holdings(left: float, y: float, unit: float, game: Game, view: Record, seat
         even = count % 2 == 0 and any(held)
         pill = rectangle(left + (away - 0.6) * unit, y - 0.28 * unit, 1.2 * unit, 0.56 * unit)
         yield Polygon(pill, NAMES[colour] if even else "paper", NAMES[colour], 0.07 * unit)
-        ink = "on colour" if even else "ink"
+        ink = f"on {NAMES[colour]}" if even else "ink"
         if any(held):
             yield Label(left + (away - 0.3) * unit, y, str(count), 0.42 * unit, ink, bold=True)
             yield Label(left + (away + 0.24) * unit, y, "even" if even else "odd", 0.24 * unit, ink)

@@ -39,6 +39,7 @@ def wording(game: Game) -> Wording:
             "are red, green, blue."
         ),
         terms=("Trinim", "red", "green", "blue"),
+        goal="Take pieces until none is left: each colour of which you then hold an even number scores a point.",
     )
 
 

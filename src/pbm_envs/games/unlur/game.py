@@ -13,12 +13,13 @@ from ...core.boards import hexagon
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from ...core.scene import Heat, Scene
+from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.wording import JSON, Wording
 from ..chains import around, stone_words, transform_chains
+from . import legend
 from . import wording as words
 from .rules import BLACK, LETTERS, WHITE, bridge_playout_batch, mask_batch, playout_batch, step_batch, unlur_dtype
 from .scene import draw
@@ -142,6 +143,12 @@ class Unlur(Game):
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         return draw(self, view, heat)
+
+    def badge(self, view: Record, player: int) -> Sample | None:
+        return legend.badge(view, player)
+
+    def symbols(self, view: Record) -> tuple[Sample, ...]:
+        return legend.symbols(self, view)
 
     @cached_property
     def wording(self) -> Wording:

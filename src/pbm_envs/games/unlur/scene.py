@@ -110,7 +110,7 @@ def _names(half: int) -> Iterator[Shape]:
     away = half * ROOT3 / 2 + 1.55
     for side, (x, y) in enumerate(OUTWARD):
         yield Circle(away * x, away * y, 0.36, (ODD, EVEN)[side % 2])
-        yield Label(away * x, away * y, str(side + 1), 0.5, "on colour", bold=True)
+        yield Label(away * x, away * y, str(side + 1), 0.5, f"on {(ODD, EVEN)[side % 2]}", bold=True)
 
 
 def _winning(game: Game, view: Record) -> set[int]:

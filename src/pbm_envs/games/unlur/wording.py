@@ -36,6 +36,8 @@ def wording(game: Game) -> Wording:
         ),
         edges=tuple(f"side {k}" for k in range(1, 7)),
         terms=("Unlur", "Black", "White", "Y", "line"),
+        goal="Black joins three sides that are not neighbours (a Y), White two opposite sides (a line).",
+        calls={"black": 'Say "black": take Black now'},
     )
 
 

@@ -1,0 +1,144 @@
+// The form for a new game: game, opponent, side, size; everything else under "Variants".
+
+import { button, make } from "./dom.js";
+
+const OTHER = "other";
+const YOU = "person";
+
+export function newGameForm({ send, theme }) {
+  const dialog = make("dialog", { className: "pbm-dialog pbm-new", ariaLabel: "New game" });
+  let setup = null;
+  let position = null;
+  let game = ""; // the name of the one that is chosen
+  let inputs = new Map(); // option -> its input
+  let opponent, other, side, seats, seed;
+
+  const games = make("div", { className: "pbm-games", role: "radiogroup", ariaLabel: "Game" });
+  const about = make("p", { className: "pbm-small" });
+  const fields = make("div");
+  const wrong = make("p", { className: "pbm-telling pbm-error", role: "alert", hidden: true });
+  const start = make("button", { textContent: "Start", className: "pbm-primary" });
+  const form = make("form", { onsubmit: submit },
+    make("div", { className: "pbm-dialog-head" }, make("h2", { textContent: "New game" }),
+      button("✕", () => dialog.close(), { ariaLabel: "close" })),
+    games, about, fields, make("div", { className: "pbm-row" }, start, wrong));
+  dialog.append(form);
+
+  const chosen = () => setup.games.find(({ name }) => name === game);
+  function field(name, input, sentence = "") {
+    input.ariaLabel = name; // without the sentence, which is its description
+    if (sentence) input.setAttribute("aria-description", sentence);
+    return make("label", {}, make("span", { textContent: name }), input,
+      ...(sentence ? [make("small", { textContent: sentence, ariaHidden: "true" })] : []));
+  }
+
+  function drawGames() {
+    games.replaceChildren(...setup.games.map((each) => {
+      const radio = make("input", { type: "radio", name: "pbm-game", value: each.name, checked: each.name === game,
+        onchange: () => {
+          game = each.name;
+          drawFields();
+        } });
+      const image = make("span", { className: "pbm-game-picture", innerHTML: each.svg[theme()], ariaHidden: "true" });
+      return make("label", {}, radio, image, make("span", { textContent: each.title }));
+    }));
+  }
+
+  function optionInput(option, value) {
+    if (option.choices.join() === "true,false") return make("input", { type: "checkbox", checked: value === "true" });
+    const input = option.choices.length ? make("select") : make("input", { placeholder: option.allowed });
+    input.append(...option.choices.map((choice) => make("option", { textContent: choice })));
+    input.value = value;
+    input.title = option.allowed;
+    return input;
+  }
+
+  function drawFields() {
+    const now = chosen();
+    const same = position?.game === now.name ? position : null;
+    about.textContent = now.about;
+    inputs = new Map(now.options.map((option) => [option.name,
+      optionInput(option, same?.options?.[option.name] ?? option.default)]));
+    const agent = same?.seats?.find((name) => name !== YOU) ?? now.levels[1].agent;
+    opponent = make("select", { onchange: () => (other.parentElement.hidden = opponent.value !== OTHER) });
+    opponent.append(...now.levels.map((level) => make("option", { value: level.agent, textContent: `${level.name} – ${level.about}` })),
+      make("option", { value: YOU, textContent: "Another person, at this screen" }), make("option", { value: OTHER, textContent: "Another agent" }));
+    const agents = make("datalist", { id: `pbm-agents-${Math.random().toString(36).slice(2)}` });
+    agents.append(...setup.agents.map((name) => make("option", { value: name })));
+    other = make("input", { value: agent });
+    other.setAttribute("list", agents.id);
+    opponent.value = now.levels.some((level) => level.agent === agent) || agent === YOU ? agent : OTHER;
+    side = make("select");
+    seed = make("input", { inputMode: "numeric", placeholder: "any" });
+    const rest = now.options.filter((option) => !option.first);
+    const entry = (option) => {
+      const row = field(option.name.replaceAll("_", " "), inputs.get(option.name), option.about);
+      row.classList.toggle("pbm-check", inputs.get(option.name).type === "checkbox");
+      return row;
+    };
+    seats = make("input", { placeholder: "by seat, such as: person, random" });
+    fields.replaceChildren(field("Opponent", opponent), field("Agent", other), agents, field("Side", side),
+      ...now.options.filter((option) => option.first && option.name !== "base").map(entry),
+      make("details", {}, make("summary", { textContent: "Variants" }),
+        ...now.options.filter((option) => option.name === "base").map(entry), ...rest.map(entry),
+        field("Seats", seats, "Instead of opponent and side: each seat in order; agents only, to watch them."),
+        field("Seed", seed, "The same seed draws the same start.")));
+    other.parentElement.hidden = opponent.value !== OTHER;
+    const count = inputs.get("num_players");
+    const drawSides = () => {
+      const players = Number(count?.value ?? now.players) || 2;
+      const mine = same?.seats?.length === players ? same.seats.indexOf(YOU) : 0;
+      side.replaceChildren(...Array.from({ length: players }, (_, seat) =>
+        make("option", { value: seat, textContent: ["First", "Second", "Third"][seat] ?? `Seat ${seat + 1}` })),
+      make("option", { value: "random", textContent: "By chance" }));
+      side.value = Math.max(0, mine);
+    };
+    count?.addEventListener("input", drawSides);
+    drawSides();
+    showError("");
+  }
+
+  function players() {
+    const typed = seats.value.split(",").map((name) => name.trim()).filter(Boolean);
+    if (typed.length) return typed;
+    const count = side.options.length - 1;
+    const mine = side.value === "random" ? Math.floor(Math.random() * count) : Number(side.value);
+    const name = opponent.value === OTHER ? other.value.trim() : opponent.value;
+    return Array.from({ length: count }, (_, seat) => (seat === mine ? YOU : name));
+  }
+
+  function submit(event) {
+    event.preventDefault();
+    const value = (input) => (input.type === "checkbox" ? String(input.checked) : input.value.trim());
+    const changed = chosen().options.filter((option) => value(inputs.get(option.name)) !== option.default);
+    showError("");
+    start.disabled = true;
+    send({ do: "new", game, options: changed.map(({ name }) => `${name}=${value(inputs.get(name))}`), players: players(),
+      seed: seed.value });
+  }
+
+  function showError(text) {
+    wrong.hidden = !text;
+    wrong.textContent = text;
+    start.disabled = false;
+  }
+
+  return {
+    dialog,
+    setUp(message) {
+      setup = message;
+      if (dialog.open) drawGames(); // the colours have changed; what was chosen stays
+    },
+    open(now) {
+      if (!setup) return;
+      position = now;
+      game = setup.games.some(({ name }) => name === now?.game) ? now.game : setup.games[0].name;
+      drawGames();
+      drawFields();
+      dialog.showModal();
+    },
+    showError,
+    isOpen: () => dialog.open,
+    close: () => dialog.close(),
+  };
+}

@@ -1,0 +1,113 @@
+// What stands beside the board: seats, notices, the rules.
+
+import { button, make, picture } from "./dom.js";
+
+const TYPICAL_SECONDS = 20; // of compiling the rules of a game
+
+// One strip a seat: piece, role, name, what it holds, clock.
+export function seatStrips() {
+  const above = make("div", { className: "pbm-strips" });
+  const below = make("div", { className: "pbm-strips" });
+  const used = new Map(); // seat -> seconds
+  let running = null;
+  let since = 0;
+
+  function tick() {
+    const now = performance.now() / 1000;
+    if (running !== null) used.set(running, (used.get(running) ?? 0) + now - since);
+    since = now;
+    for (const element of document.querySelectorAll(".pbm-clock")) {
+      if (above.contains(element) || below.contains(element)) element.textContent = clock(used.get(Number(element.dataset.seat)) ?? 0);
+    }
+  }
+  const timer = setInterval(tick, 1000);
+
+  function strip(player, seat) {
+    const parts = [];
+    if (player.badge) parts.push(picture(player.badge, "pbm-badge"));
+    const name = make("span", { className: "pbm-name" }, make("strong", { textContent: player.role || player.name }),
+      ...(player.role ? [make("span", { textContent: player.name })] : []));
+    parts.push(name);
+    if (player.holdings) parts.push(picture(player.holdings, "pbm-holdings"));
+    if (player.return !== null) {
+      const text = player.return > 0 ? `+${player.return}` : String(player.return).replace("-", "−");
+      parts.push(make("strong", { className: "pbm-return", textContent: player.return === 1 ? "won" : text }));
+    }
+    const time = make("span", { className: "pbm-clock", role: "timer", ariaLabel: "time used", ariaLive: "off" });
+    time.dataset.seat = seat;
+    const element = make("div", { className: "pbm-strip", role: "group", ariaLabel: `${player.role} ${player.name}`.trim() }, ...parts, time);
+    element.classList.toggle("pbm-active", player["to move"]);
+    return element;
+  }
+
+  return {
+    above,
+    below,
+    show(message) {
+      tick();
+      if (!message.plies) used.clear();
+      const latest = message.ply === message.plies;
+      const mover = message.players.findIndex((player) => player["to move"]);
+      if (latest) running = message.done || mover < 0 || (message.watching && message.watching.opened) ? null : mover;
+      const strips = message.players.map(strip);
+      // oneself below the board, the others above it
+      above.replaceChildren(...strips.filter((_, seat) => seat !== message.seat));
+      below.replaceChildren(strips[message.seat]);
+      tick();
+    },
+    clear() {
+      running = null;
+      above.replaceChildren();
+      below.replaceChildren();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+
+// Rules are being compiled: what, for how long already, and a bar that never claims to be done.
+export function preparingNotice() {
+  const text = make("p");
+  const bar = make("progress", { max: 1, ariaLabel: "preparing the rules" });
+  const notice = make("div", { className: "pbm-preparing pbm-telling", role: "status", hidden: true }, text, bar);
+  let started = 0;
+  let timer = null;
+  return {
+    notice,
+    show(message) {
+      text.textContent = message;
+      if (timer) return;
+      started = performance.now();
+      notice.hidden = false;
+      timer = setInterval(() => (bar.value = 1 - Math.exp(-(performance.now() - started) / 1000 / TYPICAL_SECONDS * 1.5)), 200);
+    },
+    hide() {
+      clearInterval(timer);
+      timer = null;
+      notice.hidden = true;
+    },
+  };
+}
+
+export function rulesDialog() {
+  const title = make("h2");
+  const body = make("div", { className: "pbm-rules" });
+  const symbols = make("ul", { className: "pbm-symbols" });
+  const close = button("✕", () => dialog.close(), { ariaLabel: "close" });
+  const dialog = make("dialog", { className: "pbm-dialog pbm-drawer", ariaLabel: "Rules" },
+    make("div", { className: "pbm-dialog-head" }, title, close),
+    make("h3", { textContent: "On this board" }), symbols, body);
+  return {
+    dialog,
+    show(message) {
+      title.textContent = `Rules of ${message.title}`;
+      symbols.previousSibling.hidden = !message.symbols.length;
+      symbols.replaceChildren(...message.symbols.map((symbol) =>
+        make("li", {}, picture(symbol, "pbm-badge"), make("span", { textContent: symbol.text }))));
+      body.innerHTML = message.html;
+      dialog.showModal();
+      close.focus();
+    },
+  };
+}

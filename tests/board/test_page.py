@@ -1,0 +1,318 @@
+"""The page of `pbm serve`, flow by flow, in a real Chromium: a newcomer, the history, analysis, lost servers, watching,
+phones, keys, contrast and names for screen readers."""
+
+import json
+import time
+from random import Random
+
+import pytest
+from pbm_agents.play.web import listen
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from tests.board.boards import PATIENCE, serving, start
+from tests.board.test_browser import OURS, cell, click_a_move, marked, new_game, open_tab, texts
+
+sync_api = pytest.importorskip("playwright.sync_api")
+expect = sync_api.expect
+pytestmark = pytest.mark.slow
+
+SMALL = Curio(base=2, rows=4, cols=3)
+FOUR = [Chameleon(size=5), Curio(), Trinim(), Unlur(radius=3)]
+SIZES = [(1920, 1080), (1400, 900), (1024, 768), (390, 844)]
+
+
+def test_a_newcomer_is_told_what_to_do(context):
+    """Title, tab, goal, rules with symbols; movable pieces are marked, and every click is answered."""
+    with serving(
+        start(SMALL, "person", "tests.board.agents:dark", board="D12 D11 D22/. . ./. . ./L21 L22 L11")
+    ) as port:
+        page = open_tab(context, port)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Curio")
+        assert page.title() == "● Your move \N{EN DASH} Curio"
+        expect(page.locator(".pbm-goal")).to_contain_text("Capture the last royal piece")
+        assert marked(page, "pbm-own") == {0, 1, 2}
+        cell(page, 9).click()
+        expect(page.get_by_role("alert")).to_contain_text("this piece is not yours")
+        page.get_by_role("button", name="Rules").click()
+        rules = page.get_by_role("dialog", name="Rules")
+        expect(rules).to_contain_text("the other side, which you do not know")
+        assert rules.locator(".pbm-symbols svg").count() > 4
+        assert rules.locator("h4").count() > 3
+        page.keyboard.press("Escape")
+        expect(rules).to_be_hidden()
+
+
+def test_a_word_says_what_it_does(context):
+    with serving(start(Unlur(radius=3), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name='Say "black": take Black now').click()
+        page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
+
+
+def test_the_form_for_a_new_game(context):
+    """Errors stand beside the button and change nothing; then the form closes and the board is in view."""
+    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="New game").click()
+        form = page.get_by_role("dialog", name="New game")
+        form.get_by_role("radio", name="Trinim").check()
+        assert (
+            form.get_by_label("Opponent").locator("option").first.inner_text()
+            == "Easy \N{EN DASH} Search, 30 simulations"
+        )
+        form.get_by_label("size").fill("4")
+        form.get_by_role("button", name="Start").click()
+        expect(form.get_by_role("alert")).to_contain_text("size is 4")
+        assert page.locator("h1").inner_text() == "Chameleon"
+        form.get_by_label("size").fill("3")
+        form.get_by_role("button", name="Start").click()
+        expect(form).to_be_hidden()
+        expect(page.locator(".pbm-telling.pbm-note")).to_contain_text("is a draw")
+        page.wait_for_selector(OURS)
+        assert page.locator("h1").inner_text() == "Trinim"
+        expect(page.locator(".pbm-picture")).to_be_in_viewport()
+        new_game(page, "Curio", side="1")
+        expect(page.locator(".pbm-strip").last).to_contain_text("DarkYou")
+
+
+def test_back_on_and_from_there(context):
+    with serving(start(Chameleon(size=4), "person", "random", seed=2)) as port:
+        page = open_tab(context, port)
+        for seed in range(2):
+            click_a_move(page, Random(seed))
+        stones = ".pbm-picture circle"
+        latest, played = page.locator(stones).count(), texts(page)
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".pbm-headline")).to_have_text("After move 3 of 4")
+        page.get_by_role("button", name="to the start").click()
+        expect(page.locator(".pbm-headline")).to_have_text("After move 0 of 4")
+        assert page.locator(stones).count() == 0
+        page.get_by_role("button", name="one move on").click()
+        expect(page.locator('.pbm-moves [aria-current="true"]')).to_have_text(played[0])
+        page.get_by_role("button", name="to the last position").click()
+        page.wait_for_selector(OURS)
+        expect(page.locator(".pbm-headline")).to_have_text("Your move")
+        assert page.locator(stones).count() == latest
+        page.locator(".pbm-moves [data-ply='2']").click()
+        page.get_by_role("button", name="Play on from here").click()
+        page.wait_for_selector(OURS)
+        assert texts(page) == played[:2]
+        click_a_move(page, Random(3))
+        assert len(texts(page)) == 4
+
+
+def test_analysis_stands_beside_the_numbers(context):
+    """Marks of five moves in a colour of their own; two-cell moves as arrows; the results as a chart."""
+    with serving(start(Curio(), "person", "random", seed=2, hint="mcts:simulations=60")) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="Analyse").click()
+        expect(page.locator(".pbm-heat tbody tr")).to_have_count(5)
+        assert page.locator(".pbm-marks .pbm-line").count() == 5
+        assert page.locator(".pbm-pill").first.evaluate(
+            "mark => getComputedStyle(mark.querySelector('rect')).fill"
+        ) == ("rgb(106, 53, 184)")
+        page.locator(".pbm-heat tbody button").first.click()
+        page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
+        page.get_by_role("button", name="Results").click()
+        page.get_by_role("img", name="what you could expect").wait_for()
+
+
+def test_the_end_has_a_banner_with_a_rematch(context):
+    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.get_by_label("more", exact=True).click()
+        page.get_by_role("button", name="Resign").click()
+        page.get_by_role("button", name="Really resign?").click()
+        page.get_by_role("heading", name="you resigned").wait_for()
+        page.get_by_role("button", name="Exchange seats").click()
+        page.wait_for_selector(".pbm[data-turn=mine]")
+        assert len(texts(page)) == 1
+        expect(page.locator(".pbm-result")).to_be_hidden()
+
+
+def storage(page):
+    return json.dumps(page.evaluate("() => [{...sessionStorage}, {...localStorage}]"))
+
+
+def test_the_game_goes_on_after_a_reload_and_in_a_new_tab(context):
+    with serving(start(SMALL, "person", "random", seed=5)) as port:
+        page = open_tab(context, port)
+        click_a_move(page, Random(1))
+        played, picture = texts(page), page.locator(".pbm-picture").inner_html()
+        page.get_by_role("button", name="dark or light").click()
+        page.wait_for_selector('.pbm[data-theme="dark"]')
+        page.reload()
+        page.wait_for_selector(OURS)
+        assert texts(page) == played
+        assert page.locator(".pbm").get_attribute("data-theme") == "dark"
+        assert "D1" not in storage(page)
+        page.close()
+        other = open_tab(context, port)
+        assert texts(other) == []
+        other.get_by_role("button", name="Go on with it").click()
+        expect(other.locator(".pbm-moves [data-ply]")).to_have_count(len(played))
+        other.get_by_role("button", name="dark or light").click()
+        other.wait_for_selector('.pbm[data-theme="light"]')
+        other.wait_for_selector(OURS)
+        assert other.locator(".pbm-picture [data-cell]").count() == picture.count("data-cell")
+
+
+def test_the_game_goes_on_after_the_server_was_lost_and_restarted(context):
+    """A banner that stays, nothing to click on; then the same game, without a word from the person."""
+    from pbm_agents.play.web import application, server
+
+    def run(begin, port):
+        import threading
+
+        listening = listen("127.0.0.1", port)
+        running = server(application(begin, "127.0.0.1", ()))
+        thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
+        thread.start()
+
+        def stop():
+            running.should_exit = True
+            thread.join(PATIENCE)
+            listening.close()
+
+        return listening.getsockname()[1], stop
+
+    port, stop = run(start(SMALL, "person", "random", seed=5), 0)
+    page = open_tab(context, port)
+    click_a_move(page, Random(1))
+    played = texts(page)
+    stop()
+    expect(page.get_by_role("alert").first).to_contain_text("connection to pbm serve is lost")
+    assert page.title().startswith("Connection lost")
+    assert page.locator(".pbm-table").evaluate("element => element.inert")
+    _, stop = run(start(Chameleon(size=3), "person", "random"), port)
+    try:
+        expect(page.locator(".pbm-banner").first).to_be_hidden()
+        page.wait_for_selector(OURS)
+        assert texts(page) == played
+        click_a_move(page, Random(2))
+        assert len(texts(page)) > len(played)
+    finally:
+        page.close()
+        stop()
+
+
+def test_agents_are_watched_and_records_are_opened(context, tmp_path):
+    session = start(Chameleon(size=3), "random", "random", seed=2).session()
+    while not session.done:
+        session.play_agent_move()
+    record = session.record()
+    with serving(start(Chameleon(size=3), "random", "random", seed=1)) as port:
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.get_by_role("button", name="Fast").click()
+        page.wait_for_selector(".pbm[data-turn=over]")
+        page.get_by_role("heading", name="has won").wait_for()
+        file = page.evaluate_handle(
+            "text => { const data = new DataTransfer(); data.items.add(new File([text], 'a.jsonl')); return data; }",
+            record.to_json() + "\n",
+        )
+        page.dispatch_event("#board", "drop", {"dataTransfer": file})
+        expect(page.locator(".pbm-headline")).to_have_text(f"After move 0 of {record.plies}")
+        page.get_by_role("button", name="Fast").click()
+        expect(page.locator(".pbm-headline")).to_contain_text("won")
+        assert texts(page) == list(record.moves)
+
+
+def test_a_whole_game_with_the_keyboard_only(context):
+    """Tab, arrows, Enter: and the focus is never lost."""
+    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.locator(".pbm-title").click()
+        for _ in range(8):
+            page.keyboard.press("Tab")
+            if page.evaluate("document.activeElement.getAttribute('role')") == "gridcell":
+                break
+        for _ in range(9):
+            if page.locator(".pbm").get_attribute("data-turn") == "over":
+                break
+            place = page.locator(".pbm-can").first
+            place.focus()
+            page.keyboard.press("Enter")
+            if page.locator(".pbm-chooser").is_visible():
+                page.keyboard.press("Enter")
+            page.wait_for_selector(OURS)
+            assert page.evaluate("document.activeElement !== document.body")
+        assert page.locator(".pbm").get_attribute("data-turn") == "over"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(chromium, scheme):
+    """Levels A and AA of WCAG on every screen: boards, rules, new game, analysis, the end, a lost server."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    settings = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+    window = chromium.new_context(viewport={"width": 1200, "height": 850}, color_scheme=scheme, reduced_motion="reduce")
+    window.set_default_timeout(120_000)
+
+    def check(page, screen):
+        found = axe.run(page, options=settings).response["violations"]
+        told = [
+            (each["id"], [(node["html"][:120], node["failureSummary"]) for node in each["nodes"]][:3]) for each in found
+        ]
+        assert told == [], screen
+
+    with serving(start(FOUR[0], "person", "random", seed=1, hint="mcts:simulations=30")) as port:
+        page = open_tab(window, port)
+        for title in ("Chameleon", "Curio", "Trinim", "Unlur"):
+            new_game(page, title)
+            check(page, title)
+        new_game(page, "Curio")
+        page.get_by_role("button", name="Rules").click()
+        page.get_by_role("dialog", name="Rules").wait_for()
+        check(page, "rules")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="New game").click()
+        page.get_by_text("Variants").click()
+        check(page, "new game")
+        page.keyboard.press("Escape")
+        click_a_move(page, Random(1))
+        page.get_by_role("button", name="Analyse").click()
+        page.locator(".pbm-heat td").first.wait_for()
+        check(page, "analysis")
+        page.get_by_label("more", exact=True).click()
+        page.get_by_role("button", name="Resign").click()
+        page.get_by_role("button", name="Really resign?").click()
+        page.get_by_role("heading", name="resigned").wait_for()
+        check(page, "the end")
+    page.locator(".pbm-banner").first.wait_for()
+    check(page, "lost")
+    window.close()
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_board_is_as_large_as_the_window_allows(chromium, width, height):
+    """And nothing lies beside the window, or over the board."""
+    window = chromium.new_context(viewport={"width": width, "height": height}, color_scheme="light")
+    window.set_default_timeout(120_000)
+    for game in FOUR:
+        with serving(start(game, *["person", "random"], seed=1)) as port:
+            page = open_tab(window, port)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            box = page.locator(".pbm-picture svg").bounding_box()
+            status = page.locator(".pbm-headline").bounding_box()
+            assert status["y"] < box["y"]
+            if width > 1000:
+                assert page.evaluate("document.documentElement.scrollHeight") <= height
+                assert box["height"] >= height - 270
+            else:
+                assert box["width"] >= width - 20
+            page.close()
+    window.close()
+
+
+def test_the_first_paint_has_a_board_within_a_second(context):
+    """Warm: the third page of a server. The least of five, since other programs run as well."""
+    with serving(start(Chameleon(), "person", "random", seed=1)) as port:
+        times = []
+        for _ in range(5):
+            page = context.new_page()
+            begun = time.perf_counter()
+            page.goto(f"http://127.0.0.1:{port}/")
+            page.wait_for_selector(".pbm-picture svg [data-cell]")
+            times.append(time.perf_counter() - begun)
+            page.close()
+        assert min(times) < 1
