@@ -26,6 +26,7 @@ from ..players.agent import Actions, Views
 from ..search import FunctionEvaluator
 from ..search.result import check_temperature
 from ..search.search import check_searchable
+from .symmetric_form import form_weights
 from .torsos import TORSOS, FullyConnected, ResidualConvolution
 from .training_data import symmetry_tables
 
@@ -36,8 +37,6 @@ except ImportError:
     raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
 
 FORMAT = "pbm_agents.learning.network 2"
-WEIGHT = 131
-"""Greatest weight of a number of an observation: sums of so many are exact in single precision."""
 FORBIDDEN = -1e9
 """The logit of an illegal action: its probability is 0."""
 
@@ -92,11 +91,11 @@ class PolicyValueNetwork(nn.Module):
         numbers, actions = symmetry_tables(game)[0], np.array([symmetry.actions for symmetry in game.symmetries])
         if not symmetric:
             numbers, actions = numbers[:1], actions[:1]
-        weights = np.zeros((2, numbers.shape[1], len(numbers)), np.float32)
-        sines = np.sin(np.arange(1, numbers.shape[1] + 1, dtype=np.float64)[None] ** 2 + [[1.0], [2.0]])
-        for k, come_from in enumerate(numbers):  # weights as good as random, and always the same
-            weights[:, come_from, k] = np.round(WEIGHT * sines)
-        for name, table in {"weights": weights, "places": numbers.astype(np.int64), "actions": actions}.items():
+        for name, table in {
+            "weights": form_weights(numbers),
+            "places": numbers.astype(np.int64),
+            "actions": actions,
+        }.items():
             self.register_buffer(name, torch.from_numpy(table), persistent=False)
 
     @property

@@ -65,7 +65,7 @@ class FullyConnected(nn.Module):
         means = cells.mean(dim=1, keepdim=True)
         hidden = glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
         for layer in self.rest:
-            hidden = hidden + glu(layer(layer_norm(hidden, hidden.shape[1:])))
+            hidden = hidden + glu(layer(layer_norm(hidden, (layer.in_features,))))
         return self.policy(hidden), self.value(hidden)
 
 

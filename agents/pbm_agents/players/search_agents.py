@@ -10,7 +10,7 @@ from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 from pbm_envs.core.randomness import branch, seeds
 
-from ..search import Search, SearchResult, Workspace
+from ..search import Evaluator, Search, SearchResult, Workspace
 from ..search.result import check_temperature
 from ..search.search import check_searchable
 from .agent import Actions, Views
@@ -35,7 +35,8 @@ class SearchAgent:
         Args:
             search: The settings as a `Search`; None: as given by name.
             temperature: 0: the best action; else one drawn in proportion to `visits ** (1 / temperature)`.
-            network: A file of `PolicyValueNetwork.save` (extra `torch`), which is then the evaluator.
+            network: A file of `PolicyValueNetwork.save` (extra `torch`), which is then the evaluator; or one of
+                `export_onnx`, whose name ends in `.onnx` (extra `onnx`).
             settings: Those of `Search`. Without a budget, simulations is 1000; early_stop is True unless given.
         """
         check_temperature(temperature)
@@ -43,9 +44,7 @@ class SearchAgent:
             raise ValueError(f"a Search and {', '.join([*settings] or ['network'])}: expected one of the two")
         self.temperature = temperature
         if network is not None:
-            from ..learning.network import PolicyValueNetwork
-
-            settings["evaluator"] = PolicyValueNetwork.load(network).evaluator()
+            settings["evaluator"] = _network(network)
         self.search = Search(**_with_budget(settings)) if search is None else search
         self.workspace = Workspace()
 
@@ -96,6 +95,17 @@ class PIMCAgent:
         results = self.search.run(game, game.determinize(views[rows], streams), streams, workspace=self.workspace)
         shares = np.array([_vote(result) for result in results]).reshape(len(views), self.worlds, game.num_actions)
         return shares.sum(axis=1).argmax(axis=1)
+
+
+def _network(file: str) -> Evaluator:
+    """The evaluator of a network's file."""
+    if file.endswith(".onnx"):
+        from ..learning.onnx_evaluator import OnnxEvaluator
+
+        return OnnxEvaluator(file)
+    from ..learning.network import PolicyValueNetwork
+
+    return PolicyValueNetwork.load(file).evaluator()
 
 
 def _vote(result: SearchResult) -> Any:

@@ -215,6 +215,8 @@ def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
     """An evaluator as it is, or of a plain function; ValueError for what is neither."""
     if isinstance(given, (Playouts, FunctionEvaluator, CheckedEvaluator)):
         return given
+    if getattr(given, "answers_are_checked", False) and isinstance(given, Evaluator):
+        return given  # one of ours
     if isinstance(given, type) or not callable(given):
         raise ValueError(
             f"evaluator is {given!r}: expected a function of observations and masks, or an object with gives_priors "

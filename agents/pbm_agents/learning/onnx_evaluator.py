@@ -1,0 +1,242 @@
+"""Networks in ONNX Runtime (extra `onnx`): exported from PyTorch, and without it an evaluator of the search.
+
+    export_onnx(PolicyValueNetwork.load("network.pt"), "network.onnx")          # needs the extra `torch` too
+    Search(simulations=200, width=16, evaluator=OnnxEvaluator("network.onnx"))
+    make_agent("mcts:simulations=200,width=16,network=network.onnx")
+
+One call of ONNX Runtime, in one thread, evaluates all leaves of a batch of simulations. What stands around it (the
+symmetric form of each position, masks, softmax, values by seat) are kernels.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from pbm_envs import Game, make_game
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.kernels import kernel
+from pbm_envs.core.types import Array, Floats, Ints, Mask, Planes, Seeds
+
+from .symmetric_form import form_weights
+from .training_data import symmetry_tables
+
+if TYPE_CHECKING:
+    from .network import PolicyValueNetwork
+
+FORMAT = "pbm_agents.learning.onnx_evaluator 1"
+INPUT, OUTPUTS = "observations", ["logits", "values"]
+LOGARITHMS = np.log2(1 + np.arange(128)).astype(np.float32)
+"""Of the numbers of an observation: 0 and 1 stay, counts are squeezed."""
+
+
+def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
+    """Write a network as a file for `OnnxEvaluator`, in one piece.
+
+    Args:
+        network: Of any torso that PyTorch can export.
+        path: Of the new file; what is there is replaced.
+
+    Raises:
+        ImportError: Without the extra `onnx`.
+    """
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("exporting networks needs ONNX: pip install 'pbm-envs[onnx,torch]'") from None
+    import torch
+
+    game, part = network.game, f"{path}.part"
+    rows, cols, planes = game.observation_shape
+    training, device = network.training, network.device
+    network.eval().cpu()
+    try:
+        torch.onnx.export(
+            network.module,
+            (torch.zeros(2, planes, rows, cols),),
+            part,
+            input_names=[INPUT],
+            output_names=OUTPUTS,
+            dynamic_axes={name: {0: "batch"} for name in (INPUT, *OUTPUTS)},
+            dynamo=False,
+        )
+    finally:
+        network.train(training).to(device)
+    model = onnx.load(part)
+    about = {"format": FORMAT, "game": game.name, "options": json.dumps(dict(game.options))}
+    onnx.helper.set_model_props(model, about | {"symmetric": json.dumps(bool(network.settings["symmetric"]))})
+    onnx.save(model, part)
+    os.replace(part, path)
+
+
+@kernel
+def symmetric_inputs(
+    observations: Planes, weights: Ints, places: Ints, logarithms: Floats, planes: int, which: Ints, out: Floats
+) -> None:
+    """The symmetric form of each observation that the network sees, planes first.
+
+    Args:
+        observations: (R, rows x cols x planes) int8.
+        weights: (2, rows x cols x planes, S): see `PolicyValueNetwork`.
+        places: (S, rows x cols x planes): where in an observation each number comes from.
+        logarithms: LOGARITHMS.
+        planes: How many there are.
+        which: (R,) gets the symmetry.
+        out: (R, planes x rows x cols) float32 is overwritten.
+    """
+    count, size = places.shape
+    sums = np.empty((2, count), np.int64)
+    cells = size // planes
+    for i in range(len(observations)):
+        best = 0
+        if count > 1:
+            sums[:] = 0
+            for k in range(size):
+                number = int(observations[i, k])
+                if number:
+                    for s in range(count):
+                        sums[0, s] += number * weights[0, k, s]
+                        sums[1, s] += number * weights[1, k, s]
+            for s in range(1, count):
+                if sums[0, s] * 2**25 + sums[1, s] > sums[0, best] * 2**25 + sums[1, best]:
+                    best = s
+        which[i] = best
+        for cell in range(cells):
+            for plane in range(planes):
+                number = observations[i, places[best, cell * planes + plane]]
+                out[i, plane * cells + cell] = logarithms[number]
+
+
+@kernel
+def write_answers(
+    logits: Floats,
+    given: Floats,
+    which: Ints,
+    actions: Ints,
+    rows: Ints,
+    movers: Ints,
+    masks: Mask,
+    priors: Floats,
+    values: Floats,
+) -> None:
+    """Softmax over the legal actions, and values by seat, which sum to 0.
+
+    Args:
+        logits: (R, A) of the network, of the symmetric form.
+        given: (R, P) its values, from the player to move on.
+        which: (R,) the symmetry of each.
+        actions: (S, A): what each action becomes.
+        rows: (R,) where in masks, priors and values each position is.
+        movers: (R,) the player to move in each.
+        masks: (B, A) legal actions.
+        priors: (B, A) is overwritten in these rows.
+        values: (B, P) likewise.
+    """
+    players = given.shape[1]
+    for i in range(len(rows)):
+        row, names = rows[i], actions[which[i]]
+        highest, total, mean = -1e30, 0.0, 0.0
+        for a in range(len(names)):
+            if masks[row, a]:
+                highest = max(highest, float(logits[i, names[a]]))
+        for a in range(len(names)):
+            if masks[row, a]:
+                share = np.exp(logits[i, names[a]] - highest)
+                priors[row, a] = share
+                total += share
+            else:
+                priors[row, a] = 0
+        for a in range(len(names)):
+            priors[row, a] /= total
+        for k in range(players):
+            mean += given[i, k] / players
+        for k in range(players):
+            values[row, (movers[i] + k) % players] = min(1.0, max(-1.0, given[i, k] - mean))
+
+
+@final
+class OnnxEvaluator:
+    """A network that `export_onnx` has written, for `Search`: as `PolicyValueNetwork.evaluator`, and faster."""
+
+    gives_priors = True
+    answers_are_checked = True
+
+    def __init__(self, path: str | Path, *, threads: int = 1) -> None:
+        """Load a file.
+
+        Args:
+            path: Of what `export_onnx` has written.
+            threads: Of ONNX Runtime. More than one helps only large networks.
+
+        Raises:
+            ValueError: If the file holds no such network.
+            ImportError: Without the extra `onnx`.
+        """
+        check_range("threads", threads, 1)
+        try:
+            self._model = Path(path).read_bytes()
+        except OSError as error:
+            raise ValueError(f"{str(path)!r} cannot be read: expected a file of export_onnx ({error})") from None
+        self._open(str(path), threads)
+
+    def _open(self, name: str, threads: int) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise ImportError("networks in ONNX Runtime need it: pip install 'pbm-envs[onnx]'") from None
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads, settings.inter_op_num_threads = threads, 1
+        settings.log_severity_level = 3
+        self._name, self._threads = name, threads
+        try:
+            self._session: Any = onnxruntime.InferenceSession(self._model, settings, providers=["CPUExecutionProvider"])
+            about = self._session.get_modelmeta().custom_metadata_map
+        except Exception as error:  # ONNX Runtime has classes of its own
+            reason = str(error).partition("\n")[0][:200]
+            raise ValueError(f"{name!r} is no network: expected a file of export_onnx ({reason})") from None
+        if about.get("format") != FORMAT:
+            raise ValueError(f"{name!r} is not from export_onnx: expected a file that it has written")
+        self.game = make_game(about["game"], **json.loads(about["options"]))
+        self._prepare(json.loads(about["symmetric"]))
+
+    def _prepare(self, symmetric: bool) -> None:
+        numbers, _ = symmetry_tables(self.game)
+        actions = np.array([symmetry.actions for symmetry in self.game.symmetries], np.int64)
+        self._places = np.ascontiguousarray(numbers if symmetric else numbers[:1]).astype(np.int64)
+        self._actions = actions if symmetric else actions[:1]
+        self._weights = form_weights(self._places).astype(np.int64)
+
+    def __call__(
+        self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
+    ) -> tuple[Array, Array]:
+        """As `Evaluator`."""
+        if game != self.game:
+            raise ValueError(f"the network is for positions of {self.game!r}, not of {game!r}")
+        values, priors = states["returns"].astype(np.float64), np.zeros(masks.shape, np.float32)
+        rows = np.flatnonzero(~states["done"])
+        if len(rows):
+            movers = states["to_move"][rows].astype(np.int64)
+            height, width, planes = game.observation_shape
+            observations = game.observe(game.view(states[rows], movers)).reshape(len(rows), -1)
+            seen = np.empty((len(rows), planes, height, width), np.float32)
+            which = np.empty(len(rows), np.int64)
+            flat = seen.reshape(len(rows), -1)
+            symmetric_inputs(observations, self._weights, self._places, LOGARITHMS, planes, which, flat)
+            logits, given = self._session.run(OUTPUTS, {INPUT: seen})
+            write_answers(logits, given, which, self._actions, rows, movers, masks, priors, values)
+        return priors, values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self._model, self._name, self._threads)
+
+
+def _restored(model: bytes, name: str, threads: int) -> OnnxEvaluator:
+    """What was pickled: an open session cannot be."""
+    evaluator = OnnxEvaluator.__new__(OnnxEvaluator)
+    evaluator._model = model
+    evaluator._open(name, threads)
+    return evaluator
