@@ -96,6 +96,14 @@ def test_code_runs(page, code, here, capsys):
     exec(compile(code, page, "exec"), {"__name__": "page"})
 
 
+def test_the_learner_of_the_evaluation_page_reaches_what_it_says(capsys):
+    page = PAGES["docs/guides/evaluate.md"]
+    exec(compile(next(code for kind, code in FENCE.findall(page) if kind == "python"), "evaluate.md", "exec"), {})
+    scores = [float(text) for text in re.findall(r"score (\d\.\d+)", capsys.readouterr().out)]
+    first, last = map(float, re.search(r"goes from a score of (\S+) to about (\d\.\d+)", page).groups())
+    assert (scores[0], scores[-1]) == pytest.approx((first, last), abs=0.05)
+
+
 @pytest.mark.parametrize(
     "page",
     [

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from pbm_envs import games
+from pbm_envs.core.kernels import _part as part_of
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "notebooks" / "training" / "README.md"]
@@ -81,3 +84,12 @@ def test_rounding():
     assert rounded(3_042_873, "3,040,000") == 3_040_000
     assert rounded(5.396, "5.4") == 5.4
     assert rounded(12.3, "12") == 12
+
+
+def test_notices_of_compiling_say_how_long_it_takes():
+    lines = [line.split() for line in (RESULTS / "compiling.txt").read_text(encoding="utf-8").splitlines()]
+    for module, columns in (("pbm_envs.games.curio.rules", [1]), ("pbm_agents.search.tree", [2, 3])):
+        shortest, longest = map(float, re.findall(r"\d+", part_of(module)[1]))
+        measured = [float(line[column]) for line in lines if line and line[0] in games() for column in columns]
+        assert len(measured) >= 4
+        assert shortest <= min(measured) <= max(measured) <= longest

@@ -10,6 +10,7 @@ import pbm_agents
 import pytest
 
 import pbm_envs
+from pbm_envs.core import kernels as kernels_module
 
 SOURCE = Path(pbm_envs.__file__).parent
 PLAY = """
@@ -181,3 +182,28 @@ def test_kernels_that_count_no_references(tmp_path):
         command = [sys.executable, "-c", SEARCH.format(absent=absent)]
         printed.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert printed[0] == printed[1] != ""
+
+
+def test_each_compilation_is_announced_with_its_duration(caplog, monkeypatch):
+    """Once for each part while it goes on, and again when it begins anew later."""
+    now = [100.0]
+    monkeypatch.setattr(kernels_module, "monotonic", lambda: now[0])
+    announcements = kernels_module.Announcements()
+
+    def said(module, seconds):
+        now[0] += seconds
+        caplog.clear()
+        announcements.begin(module)
+        return [line.partition(", once")[0] for line in caplog.messages]
+
+    rules = "compiling the rules of curio for this board size: 5 to 30 seconds"
+    search = "compiling the tree search: 2 to 15 seconds"
+    assert said("pbm_envs.games.curio.rules", 0) == [rules]
+    assert said("pbm_envs.games.curio.view", 5) == []
+    assert said("pbm_agents.search.tree", 1) == [search]
+    now[0] += 9
+    announcements.end()  # it took so long
+    assert said("pbm_agents.search.tree", 9) == []
+    assert said("pbm_envs.games.curio.rules", 11) == [rules]
+    assert said("their_game", 0) == ["compiling their_game: some seconds"]
+    assert "pbm warm-up" in caplog.text

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from pbm_envs import chameleon_v0, curio_v0, trinim_v0
+from pbm_envs import Chameleon, chameleon_v0, curio_v0, trinim_v0
 from pbm_envs import games as known_games
 from tests import environments
 from tests.environments import MODULES, NAMES
@@ -354,3 +354,29 @@ def test_gymnasiums_own_vector_environments_take_it(mode):
     assert info["action_mask"].shape == (2, 19)
     assert reward.shape == (2,)
     envs.close()
+
+
+def test_a_specification_is_written_or_says_what_cannot_be():
+    spec = gymnasium.make("pbm/Chameleon-v0", opponent=["random", "mcts:simulations=5"], size=3).spec
+    again = gymnasium.envs.registration.EnvSpec.from_json(spec.to_json())
+    assert gymnasium.make(again).unwrapped.game == Chameleon(size=3)
+    for made in (
+        gymnasium.make("pbm/Chameleon-v0", opponent=["random", FirstLegal()]),
+        gymnasium.wrappers.FlattenObservation(gymnasium.make("pbm/Chameleon-v0", opponent=FirstLegal())),
+        gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, opponent=FirstLegal()),
+    ):
+        with pytest.raises(ValueError, match=r"setting opponent of pbm/Chameleon-v0 is .*FirstLegal.*by its name"):
+            made.spec.to_json()
+    assert spec == copy.deepcopy(spec) == again != made.spec
+
+
+def test_opponents_are_no_attribute_of_wrappers_either():
+    """Nothing stands around the environment that would take any attribute, and other wrappers ask it."""
+    env = gymnasium.make("pbm/Chameleon-v0", size=3)
+    with pytest.raises(AttributeError, match="call set_opponents"):
+        env.opponent = FirstLegal()
+    wrapped = gymnasium.wrappers.FlattenObservation(env)
+    with pytest.raises(AttributeError, match="call set_opponents"):
+        wrapped.set_wrapper_attr("opponent", FirstLegal())
+    wrapped.get_wrapper_attr("set_opponents")(FirstLegal())
+    assert [score.name for score in env.opponent_scores()] == ["random", "FirstLegal"]

@@ -5,7 +5,7 @@
 
 The memory of a game begins at zero and goes through the learner's turns; a rollout starts with the memory that the last
 one ended with, and gradients go back to its beginning. The opponent is an agent by name. `gru.pt` in the folder is the
-network, `curve.csv` the score against random play.
+network, `curve.csv` the score against the opponent while it trained, which `--tensorboard` also writes for TensorBoard.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def update(
             optimizer.step()
 
 
-def train(out: Path, game: Game, opponent: str, updates: int, envs: int, seed: int, games: int) -> RecurrentNetwork:
+def train(
+    out: Path, game: Game, opponent: str, updates: int, envs: int, seed: int, games: int, tensorboard: bool = False
+) -> RecurrentNetwork:
     out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     torch.manual_seed(seed)
@@ -98,7 +100,7 @@ def train(out: Path, game: Game, opponent: str, updates: int, envs: int, seed: i
     vector = BoardGameVectorEnv(game, envs, opponent=opponent)
     (seen, info), memory = vector.reset(seed=seed), network.start(envs)
     print("before:", evaluate(RecurrentAgent(network), game, games=games)["random"])
-    with TrainingLog(out, updates * turns * envs, unit="turn") as log:
+    with TrainingLog(out, updates * turns * envs, unit="turn", tensorboard=tensorboard) as log:
         for number in range(updates):
             rollout, seen, info, memory = play(vector, seen, info, network, memory, turns)
             update(network, optimizer, rollout, epochs=3, parts=4)
@@ -120,13 +122,14 @@ def main(
     envs: Annotated[int, typer.Option(min=4, help="Games side by side.")] = 64,
     seed: int = 1,
     games: Annotated[int, typer.Option(min=1, help="Of each evaluation.")] = 400,
+    tensorboard: Annotated[bool, typer.Option(help="Write for TensorBoard, too.")] = False,
 ) -> None:
     """Train a GRU by PPO, and say how it does against random play before and after."""
     try:
         rules = parse_game(game, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    train(out, rules, opponent, updates, envs, seed, games)
+    train(out, rules, opponent, updates, envs, seed, games, tensorboard)
 
 
 if __name__ == "__main__":

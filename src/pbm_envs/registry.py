@@ -156,6 +156,8 @@ def _register_ids(name: str, game_class: type[Game]) -> None:
                 f"pbm/{title}-v0",
                 entry_point=f"{factories}:make_single_env",
                 vector_entry_point=f"{factories}:make_vector_env",
+                order_enforce=False,  # the environment does so itself, and a wrapper would take any attribute
+                disable_env_checker=True,
                 kwargs={"game": game},
             )
         if "register" in vars(pettingzoo) and f"pbm/{game}-v0" not in pettingzoo.aec_registry:

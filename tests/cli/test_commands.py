@@ -1,6 +1,11 @@
 """`pbm games`, `pbm bench`, help and errors."""
 
+import functools
 import inspect
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +124,52 @@ def test_bench_refuses_what_is_no_checkout():
     code, _, err = pbm("bench trinim --seconds 0 --compare no-such-revision")
     assert code == 2
     assert "expected a checkout of pbm_envs or one of its git revisions" in err
+
+
+def test_warm_up_says_how_long_each_step_took():
+    code, out, err = pbm("warm-up chameleon:size=3 trinim:size=3")
+    assert code == 0
+    lines = out.splitlines()
+    assert re.fullmatch(r"\s*rules\s+search\s+network search\s*", lines[0])
+    for game in ("Chameleon(size=3", "Trinim(size=3"):
+        [line] = [line for line in lines if line.startswith(game)]
+        assert len(re.findall(r"\d+\.\d s", line)) == 3
+    assert lines[-1].startswith("kept in ")
+    assert "6/6" in err, "the bar"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [("chess", "'chess'"), ("chameleon:size=1", "size is 1"), ("chameleon:sise=3", "sise")]
+)
+def test_warm_up_of_no_game(words, message):
+    code, out, err = pbm(f"warm-up {words}")
+    assert code == 2
+    assert message in err
+    assert not out
+
+
+USE = """
+import numpy as np
+from pbm_agents import Search
+from pbm_envs import Chameleon, chameleon_v0
+env = chameleon_v0.env(size=3)
+env.reset(seed=1)
+env.step(0)
+envs = chameleon_v0.vector_env(4, size=3, opponent="random")
+_, info = envs.reset(seed=1)
+envs.step(info["action_mask"].argmax(axis=1))
+game, rng = Chameleon(size=3), np.random.default_rng(1)
+states = game.init(2, rng)
+for settings in ({}, {"evaluator": lambda seen, masks: (masks / masks.sum(1, keepdims=True), np.zeros(len(masks)))}):
+    Search(simulations=8, **settings).run(game, game.view(states, states["to_move"]), rng)
+"""
+
+
+@pytest.mark.slow
+def test_after_warm_up_nothing_is_compiled(tmp_path):
+    """Environments, search and a search with a network, in another process."""
+    environment = os.environ | {"PBM_ENVS_CACHE_DIR": str(tmp_path / "cache")}
+    run = functools.partial(subprocess.run, env=environment, capture_output=True, text=True, check=True)
+    words = [sys.executable, "-m", "pbm_agents.cli", "warm-up", "chameleon:size=3"]
+    assert "compiling the tree search" in run(words).stderr
+    assert "compiling" not in run([sys.executable, "-c", USE]).stderr

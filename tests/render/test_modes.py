@@ -9,6 +9,7 @@ import gymnasium
 import numpy as np
 import pygame
 import pytest
+from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import render_test
 
 from pbm_envs import chameleon_v0, curio_v0, trinim_v0
@@ -151,8 +152,18 @@ def test_no_display(make, monkeypatch):
     pygame.display.quit()
     monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
     monkeypatch.setattr(pygame.display, "get_driver", lambda: "offscreen")
-    with pytest.raises(RuntimeError, match=r"this machine has no display .*use \"rgb_array\" or \"ansi\""):
+    with pytest.raises(RuntimeError, match=r"no display .*use \"rgb_array\" or \"ansi\".*SDL_VIDEODRIVER=dummy"):
         make(render_mode="human")
+
+
+def test_gymnasiums_checker_without_a_display(monkeypatch):
+    """It opens a window: the error says how it can do without a display."""
+    pygame.display.quit()
+    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
+    monkeypatch.setattr(pygame.display, "get_driver", lambda: "offscreen")
+    env = gymnasium.make("pbm/Chameleon-v0", size=3).unwrapped
+    with pytest.raises(RuntimeError, match="for a checker that tries every mode, SDL_VIDEODRIVER=dummy"):
+        check_env(env)
 
 
 @pytest.mark.parametrize(

@@ -94,3 +94,19 @@ def test_arrays_are_read_through_dlpack():
     for array in (planes, info["action_mask"], info["rewards"]):
         tensor = torch.from_dlpack(array)
         assert tensor.data_ptr() == array.ctypes.data
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("size", [3, 5, 11])
+def test_jax_reads_observations_and_masks_without_a_copy(copy, size):
+    """Which it does only for memory at multiples of 64 bytes."""
+    jax = pytest.importorskip("jax")
+    envs, rng = chameleon_v0.vector_env(3, size=size, copy=copy), np.random.default_rng(1)
+    planes, info = envs.reset(seed=1)
+    for _ in range(3):
+        for array in (planes, info["action_mask"]):
+            there = jax.dlpack.from_dlpack(array)
+            if there.devices() == {jax.devices("cpu")[0]}:
+                assert there.unsafe_buffer_pointer() == array.ctypes.data
+            assert (np.asarray(there) == array).all()
+        planes, *_, info = envs.step(sample_actions(info["action_mask"], rng))

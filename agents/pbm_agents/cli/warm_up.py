@@ -37,19 +37,18 @@ def warm_up(
         from tqdm.auto import tqdm
     except ImportError:
         raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
-    steps: dict[str, Callable[[Game], Any]] = {"rules": _rules, "search": _search, "network search": _network_search}
     rows = []
-    with tqdm(total=len(rules) * len(steps), unit="step") as bar:
+    with tqdm(total=len(rules) * len(STEPS), unit="step") as bar:
         for game in rules:
             seconds = []
-            for name, step in steps.items():
+            for name, step in STEPS.items():
                 bar.set_description(f"{game.name}: {name}")
                 began = perf_counter()
                 step(game)
                 seconds.append(f"{perf_counter() - began:.1f} s")
                 bar.update()
             rows.append([repr(game), *seconds])
-    table(["", *steps], rows, numbers=list(steps))
+    table(["", *STEPS], rows, numbers=list(STEPS))
     print(f"kept in {cache_directory() or 'memory only: no cache folder can be written'}")
 
 
@@ -83,3 +82,7 @@ def _run(game: Game, search: Search) -> None:
     rng = np.random.default_rng(0)
     states = game.init(2, rng)
     search.run(game, game.view(states, states["to_move"]), rng)
+
+
+STEPS: dict[str, Callable[[Game], Any]] = {"rules": _rules, "search": _search, "network search": _network_search}
+"""What is compiled, in this order: each finds what those before it have compiled."""

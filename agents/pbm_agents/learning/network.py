@@ -77,10 +77,10 @@ class PolicyValueNetwork(nn.Module):
             hidden: units of a layer, where no module is given: `torsos.FullyConnected`.
             layers: so many, there.
             module: called with observations (B, planes, rows, cols), float, gives logits (B, A) and values (B, P) of
-            the
-                players from the player to move on.
+                the players from the player to move on.
             symmetric: whether the module sees one symmetric form of each position, or positions as they are.
-            half: compute the module in bfloat16 (autocast): faster on GPUs with tensor cores, slower on most CPUs.
+            half: compute the module in bfloat16 (autocast), which pays for large batches on processors that have
+                instructions for it (`benchmarks/half_precision.py`).
         """
         super().__init__()
         self.game, self.half = game, half

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 
 import llvmlite
@@ -36,6 +37,9 @@ from .kernel_files import cache_directory
 logger = logging.getLogger("pbm_envs")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+PAUSE = 10.0
+"""Seconds without compiling, after which it is announced again."""
 
 VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__)
 
@@ -108,11 +112,12 @@ class KernelCache:
             except Exception as error:  # whatever unpickling raises, compiling mends it
                 logger.info("compiling anew: %s could not be loaded (%r)", path, error)
         self._compiling[sig] = path
-        _announce(_part(self._function.__module__))
+        ANNOUNCEMENTS.begin(self._function.__module__)
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep what has been compiled, unless something that it was compiled from has changed meanwhile."""
+        ANNOUNCEMENTS.end()
         path = self._compiling.pop(sig, None)
         if path is None:
             return
@@ -143,24 +148,44 @@ class KernelCache:
         return folder / f"{name}-{hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]}.kernel"
 
 
-def _part(module: str) -> str:
-    """What a kernel of this module belongs to, in words."""
+class Announcements:
+    """Says what is compiled, and how long that takes, whenever compiling begins."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+        self._last = 0.0
+
+    def begin(self, module: str) -> None:
+        """A kernel of this module is about to be compiled: says so, unless it was said a moment ago."""
+        if monotonic() - self._last > PAUSE:
+            self._said.clear()
+        what, duration = _part(module)
+        if what not in self._said:
+            self._said.add(what)
+            logger.warning(
+                "compiling %s: %s, once on this machine (kept in %s; `pbm warm-up` does it ahead)",
+                what,
+                duration,
+                cache_directory() or "memory only, no cache folder can be used",
+            )
+        self.end()
+
+    def end(self) -> None:
+        """Something has been compiled."""
+        self._last = monotonic()
+
+
+ANNOUNCEMENTS = Announcements()
+
+
+def _part(module: str) -> tuple[str, str]:
+    """What a kernel of this module belongs to, and how long that takes to compile (`benchmarks/compiling.py`)."""
     parts = module.split(".")
     if parts[:2] == ["pbm_envs", "games"] and len(parts) > 3:
-        return f"the rules of {parts[2]} for this board size"
+        return f"the rules of {parts[2]} for this board size", "5 to 30 seconds"
     if parts[:2] == ["pbm_agents", "search"]:
-        return "the tree search"
-    return "what all games share" if parts[0] == "pbm_envs" else module
-
-
-@cache
-def _announce(what: str) -> None:
-    """Say, once for each part, that the first call takes long."""
-    logger.warning(
-        "compiling %s: some seconds, once on this machine (kept in %s; `pbm warm-up` does it ahead)",
-        what,
-        cache_directory() or "memory only, no cache folder can be used",
-    )
+        return "the tree search", "2 to 15 seconds"
+    return "what all games share" if parts[0] == "pbm_envs" else module, "some seconds"
 
 
 @cache

@@ -1,19 +1,32 @@
-"""Observations, masks and infos as torch tensors over the same memory, without a copy (extra `torch`).
+"""Memory of observations and masks that other libraries read without a copy.
+
+Arrays begin at multiples of 64 bytes: JAX copies others. PyTorch's tensors over the same memory (extra `torch`):
 
     envs = chameleon_v0.vector_env(1024, buffers="torch", copy=False, pin_memory=True)
     planes, info = envs.reset(seed=7)                     # tensors; the next step overwrites them
     on_gpu = planes.to("cuda", non_blocking=True)         # one asynchronous copy, from pinned memory
 
 A GPU that still reads a buffer must not see the next step: wait for the copy before `step`, or step two environments of
-half the games in turn, so that one plays while the other's observations are on their way (double buffering).
+half the games in turn, so that one plays while the other's observations are on their way (double buffering:
+`docs/guides/loops/double_buffering.py`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+ALIGNMENT = 64
+"""Bytes. What XLA, and so JAX, asks of memory that it does not copy."""
+
+
+def aligned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
+    """An array of one-byte numbers, whatever they are, at a multiple of `ALIGNMENT`."""
+    memory = np.empty(math.prod(shape) + ALIGNMENT, np.int8)
+    return np.ndarray(shape, dtype, memory, -memory.ctypes.data % ALIGNMENT)
 
 
 def import_torch() -> Any:

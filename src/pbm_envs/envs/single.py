@@ -141,6 +141,10 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
             return None
         return self._renderer.draw(next(iter(self._one.scenes())), pause=1 / self.metadata["render_fps"])
 
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """As Gymnasium's, by which a wrapper sets an attribute of what it wraps; AttributeError for an opponent."""
+        return super().set_wrapper_attr(name, value, force=force or name in self._instead)
+
     def close(self) -> None:
         """Close the window, if there is one."""
         self._renderer.close()

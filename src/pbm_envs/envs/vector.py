@@ -60,7 +60,7 @@ from ..render import Scene
 from ..render.modes import Frame, Renderer
 from .attributes import NoNewAttributes
 from .batch import GameBatch, Rows, Seed
-from .buffers import as_array, as_tensors, import_torch, pinned
+from .buffers import aligned, as_array, as_tensors, import_torch, pinned
 from .opponents import RANDOM, Opponents, OpponentScore, Weights
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -111,9 +111,10 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         `illegal_action`: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
         truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
         `copy`: if False, observations and masks are always the same two arrays, which the next call overwrites and
-        nobody else may write to. `threads` write observations and masks side by side, which pays from about 16384 games
-        on (in Curio 1024). `history`: moves that the infos go back (`pbm_envs.envs.history`). `buffers`: "torch" gives
-        tensors over the same memory; with `copy=False` also pinned, if `pin_memory` (`pbm_envs.envs.buffers`).
+        nobody else may write to; either way JAX and PyTorch read them without a copy (`pbm_envs.envs.buffers`).
+        `threads` write observations and masks side by side, which pays from about 16384 games on (in Curio 1024).
+        `history`: moves that the infos go back (`pbm_envs.envs.history`). `buffers`: "torch" gives tensors over the
+        same memory; with `copy=False` also pinned, if `pin_memory` (`pbm_envs.envs.buffers`).
         `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on the longer side; extra
         `render`); `render_theme`: "light" or "dark".
         """
@@ -149,9 +150,10 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._parts = [slice(a, b) for a, b in pairwise(cuts)]
         self._views = np.empty(num_envs, game.dtype)
         self._tensors = buffers == "torch"
-        zeros = pinned if pin_memory else np.zeros
-        self._planes = zeros((num_envs, *game.observation_shape), np.int8)
-        self._masks = zeros((num_envs, game.num_actions), np.bool_)
+        memory = pinned if pin_memory else aligned
+        self._planes = memory((num_envs, *game.observation_shape), np.int8)
+        self._masks = memory((num_envs, game.num_actions), np.bool_)
+        self._planes[:], self._masks[:] = 0, False
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
@@ -255,7 +257,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             self._opponents.assign_seats(rows)
 
     def _observe_games(self) -> Planes:
-        planes = np.empty_like(self._planes) if self._copy else self._planes
+        planes = aligned(self._planes.shape, np.int8) if self._copy else self._planes
         first, *others = self._parts
         if others and self._pool is None:
             self._pool = ThreadPoolExecutor(len(others))
@@ -282,7 +284,10 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         masks = self._masks.view(np.int8)
-        now = {"action_mask": masks.copy() if self._copy else masks, "to_move": self.states["to_move"].copy()}
+        if self._copy:
+            masks = aligned(masks.shape, np.int8)
+            masks[:] = self._masks
+        now = {"action_mask": masks, "to_move": self.states["to_move"].copy()}
         if self._opponents is not None:
             now |= self._opponents.info()
         if self._games.history is not None:

@@ -88,6 +88,6 @@ def _display() -> ModuleType:
         pygame.display.quit()
         raise RuntimeError(
             f'render_mode "human" opens a window, and this machine has no display (SDL: {driver}): use "rgb_array" or '
-            '"ansi", which need none'
+            '"ansi", which need none; or, for a checker that tries every mode, SDL_VIDEODRIVER=dummy in the environment'
         )
     return pygame
