@@ -120,7 +120,7 @@ def members(name: str, *names: str) -> str:
     """Return entries for autodoc."""
     found, entries = imported(name), []
     for member in names:
-        thing = vars(found)[member]
+        thing = getattr(found, member)
         kind = "class" if isinstance(thing, type) else "function" if callable(thing) else "data"
         inherits = kind == "class" and issubclass(thing, Game) and thing is not Game
         options = "\n   :members:\n   :special-members: __call__" if kind == "class" and not inherits else ""

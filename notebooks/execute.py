@@ -5,6 +5,7 @@ What is another every time is left out: times, widgets' ids, the message that ke
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from nbclient import NotebookClient
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 WIDGET = "application/vnd.jupyter.widget-view+json"
-COMPILING = "compiling game kernels"
+COMPILING = re.compile(r"compil(ing|ed) .*(once on this machine|kernels)")
 
 
 def execute(path: Path) -> None:
@@ -21,7 +22,7 @@ def execute(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
-        timeout=600,
+        timeout=1800,
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
@@ -36,10 +37,15 @@ def execute(path: Path) -> None:
             cell.outputs = [
                 output
                 for output in cell.outputs
-                if WIDGET not in output.get("data", {}) and not output.get("text", "").startswith(COMPILING)
+                if WIDGET not in output.get("data", {}) and not COMPILING.search(_text(output))
             ]
     nbformat.validate(notebook)
     nbformat.write(notebook, path)
+
+
+def _text(output: nbformat.NotebookNode) -> str:
+    """Return what an output says in plain words."""
+    return str(output.get("text", output.get("data", {}).get("text/html", "")))
 
 
 for name in sys.argv[1:]:

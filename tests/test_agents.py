@@ -1,5 +1,8 @@
 """Agents of pbm_agents: legal, uniform, blind to what is hidden; as policies of a PettingZoo loop."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from pbm_agents import RandomAgent, as_policy, make_agent
@@ -98,3 +101,17 @@ def test_playouts_play_as_the_random_agent_does(name):
     for measure in (lambda states: states["returns"][:, 0], lambda states: states["ply"]):
         a, b = measure(played), measure(stepped)
         assert abs(a.mean() - b.mean()) <= 5 * np.sqrt((a.var() + b.var()) / 3000)
+
+
+def test_public_names_are_imported_when_they_are_used():
+    """So `pbm --help` imports none of them; and all are there."""
+    program = (
+        "import sys, pbm_agents\n"
+        "assert not {'numba', 'pbm_envs'} & set(sys.modules)\n"
+        "assert set(pbm_agents.__all__) == set(pbm_agents._MODULES) <= set(dir(pbm_agents))\n"
+        "for name in pbm_agents.__all__: assert getattr(pbm_agents, name).__name__ == name\n"
+        "try: pbm_agents.nothing\n"
+        "except AttributeError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "module 'pbm_agents' has no attribute 'nothing'\n"

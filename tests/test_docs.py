@@ -166,7 +166,7 @@ def test_code_in_the_docstrings_of_the_reference_runs(name, here, capsys):
     pages, module = importlib.import_module("pages"), importlib.import_module(name)
     for kind, code in FENCE.findall(pages.fenced(module.__doc__)):
         if kind == "python":
-            exec(compile(code, name, "exec"), GIVEN | vars(module))
+            exec(compile(code, name, "exec"), GIVEN | {name: getattr(module, name) for name in dir(module)})
 
 
 @pytest.mark.parametrize("name", games())

@@ -207,3 +207,29 @@ def test_each_compilation_is_announced_with_its_duration(caplog, monkeypatch):
     assert said("pbm_envs.games.curio.rules", 11) == [rules]
     assert said("their_game", 0) == ["compiling their_game: some seconds"]
     assert "pbm warm-up" in caplog.text
+
+
+NOTEBOOK = """
+import sys
+sys.path.insert(0, {folder!r})
+from counting import plus_one, plus_two
+print(plus_two(plus_one(1)))
+"""
+
+
+def test_in_jupyter_one_quiet_line_says_that_kernels_are_compiled(tmp_path, monkeypatch):
+    """No red box: nothing goes to stderr, and the line is written anew rather than repeated."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    names = ("plus_one", "plus_two")
+    kernels = "".join(f"\n\n@kernel\ndef {name}(n):\n    return n + {k + 1}\n" for k, name in enumerate(names))
+    (tmp_path / "counting.py").write_text(f"from pbm_envs.core.kernels import kernel\n{kernels}")
+    monkeypatch.setenv("PBM_ENVS_CACHE_DIR", str(tmp_path / "cache"))
+    cell = nbformat.v4.new_code_cell(NOTEBOOK.format(folder=str(tmp_path)))
+    again = nbformat.v4.new_code_cell("print(plus_one(2))")
+    NotebookClient(nbformat.v4.new_notebook(cells=[cell, again]), timeout=120, kernel_name="python3").execute()
+    line, printed = sorted(cell.outputs, key=lambda output: output.output_type)
+    assert (line.output_type, printed.name, printed.text) == ("display_data", "stdout", "4\n")
+    assert "compiled counting: 2 kernels" in line.data["text/html"]
+    assert [output.text for output in again.outputs] == ["3\n"]

@@ -1,12 +1,18 @@
 """Agents for the games of pbm_envs. They see views, never states, and use only the public names of pbm_envs."""
 
-from .arena.evaluation import Evaluation, evaluate
-from .players.agent import Agent, RandomAgent
-from .players.kinds import agent_kinds, register_agent
-from .players.names import as_agent, as_policy, make_agent
-from .players.policy import PolicyAgent
-from .players.search_agents import PIMCAgent, SearchAgent
-from .search import Evaluator, FunctionEvaluator, Playouts, Search, SearchResult, Workspace
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .arena.evaluation import Evaluation, evaluate
+    from .players.agent import Agent, RandomAgent
+    from .players.kinds import agent_kinds, register_agent
+    from .players.names import as_agent, as_policy, make_agent
+    from .players.policy import PolicyAgent
+    from .players.search_agents import PIMCAgent, SearchAgent
+    from .search import Evaluator, FunctionEvaluator, Playouts, Search, SearchResult, Workspace
 
 __all__ = [
     "Agent",
@@ -28,3 +34,38 @@ __all__ = [
     "make_agent",
     "register_agent",
 ]
+
+_MODULES = {
+    "Agent": ".players.agent",
+    "Evaluation": ".arena.evaluation",
+    "Evaluator": ".search",
+    "FunctionEvaluator": ".search",
+    "PIMCAgent": ".players.search_agents",
+    "Playouts": ".search",
+    "PolicyAgent": ".players.policy",
+    "RandomAgent": ".players.agent",
+    "Search": ".search",
+    "SearchAgent": ".players.search_agents",
+    "SearchResult": ".search",
+    "Workspace": ".search",
+    "agent_kinds": ".players.kinds",
+    "as_agent": ".players.names",
+    "as_policy": ".players.names",
+    "evaluate": ".arena.evaluation",
+    "make_agent": ".players.names",
+    "register_agent": ".players.kinds",
+}
+"""Where the public names are: they are imported when they are first used, so that `pbm --help` does not wait."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -91,7 +91,8 @@ def test_a_game_is_shown_move_by_move(played):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["rate", "nowhere"], "No such file"),
+        (["rate", "nowhere"], "there is no file or folder 'nowhere'"),
+        (["replay", "nowhere"], "'nowhere' is not there: expected a file of records, or the folder of a tournament"),
         (["rate", "{folder}", "--anchor", "z"], "anchor is 'z': expected one of random, tests.arena.agents:First"),
         (["replay", "{folder}", "--show", "99"], "has 24 lines: there is no game in line 99"),
         (["replay", "{folder}", "--ply", "9"], "--ply and --seen-by need --show"),

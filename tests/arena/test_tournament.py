@@ -163,12 +163,15 @@ def test_damage_that_killing_does_not_do_is_not_mended(played, tmp_path, damage,
     ("change", "message"),
     [
         ({"openings": 11}, "openings 10 there and 11 here"),
-        ({"seed": 1, "form": "gauntlet"}, 'form "round-robin" there and "gauntlet" here; seed 0 there and 1 here'),
+        ({"seed": 1, "form": "gauntlet"}, "form round-robin there and gauntlet here; seed 0 there and 1 here"),
         (
             {"agents": ("random", "mcts:simulations=9")},
-            r'"mcts:simulations=8"\] there and \["random", "mcts:simulations=9"',
+            "agents random, mcts:simulations=8.* there and random, mcts:simulations=9 here",
         ),
-        ({"games": (Chameleon(size=5), Trinim(num_players=3))}, '"size": 4.* there and .*"size": 5.* here'),
+        (
+            {"games": (Chameleon(size=5), Trinim(num_players=3))},
+            "games chameleon:size=4,.* there and chameleon:size=5,.* here",
+        ),
     ],
     ids=lambda value: str(value)[:20],
 )

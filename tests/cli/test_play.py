@@ -5,6 +5,7 @@ from pbm_agents.cli.app import app
 from pbm_agents.cli.play import EXAMPLES
 from typer.testing import CliRunner
 
+from pbm_envs import Chameleon
 from pbm_envs.records import read_records, replay, verify
 
 CURIO = ["play", "curio", "person", "person", "-o", "base=2", "-o", "rows=4", "-o", "cols=3", "--board"]
@@ -70,6 +71,15 @@ def test_legal_moves_and_help_are_listed():
     assert "b1x b1o" in out
     assert "swap" in out
     assert "undo" in out
+
+
+def test_the_rules_are_told_in_short_and_in_full():
+    game = Chameleon(size=3)
+    short, _ = pbm("play chameleon person person -o size=3", "rules\n")[1].split("\nThe game is left.")
+    assert game.wording.summary in short
+    assert game.wording.geometry in short
+    assert game.rules_page() not in short
+    assert game.rules_page() in pbm("play chameleon person person -o size=3", "rules all\n")[1]
 
 
 def test_nothing_more_to_read_ends_the_game_politely(tmp_path):

@@ -25,11 +25,11 @@ def run(*words, **options):
 class Terminal:
     """A process at a terminal of its own."""
 
-    def __init__(self, words):
+    def __init__(self, words, width=100, **extra):
         import pty
 
         self.ours, theirs = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(width), **extra}
         self.process = subprocess.Popen(
             [*PBM, *words.split()], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
         )
@@ -49,6 +49,13 @@ class Terminal:
             self.shown += os.read(self.ours, 65536).decode()
         before, _, self.shown = self.shown.partition(text)
         return before
+
+    def rest(self):
+        """Read on until the process ends; all that is shown."""
+        with contextlib.suppress(OSError):  # on Linux, the other end is closed
+            while data := os.read(self.ours, 65536):
+                self.shown += data.decode()
+        return self.shown
 
     def __enter__(self):
         return self
@@ -127,3 +134,102 @@ def test_without_the_extra_it_says_which():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr == "pbm needs typer, of the extra `cli`: pip install 'pbm-envs[cli]'\n"
+
+
+def test_help_does_not_wait_for_the_compiler():
+    """Numba alone takes more than a second; what is left is the interpreter, typer and our names."""
+    program = (
+        "import sys; from pbm_agents.cli import main\n"
+        "sys.argv = ['pbm', '--help']\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print({'numba', 'numpy', 'pbm_envs'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert "tournament  Let agents play" in done.stdout
+    assert done.stderr == "set()\n"
+    used = os.times().children_user
+    run("--help")
+    assert os.times().children_user - used < 0.5, "seconds of processor time"
+
+
+WIDE = re.compile(r"\x1b\[[\d;?]*[a-zA-Z]")
+
+
+def shown_at(width, words, **extra):
+    """What a command shows in a terminal of so many columns, line by line, without escape codes; and as it is."""
+    with Terminal(words, width, **extra) as terminal:
+        raw = terminal.rest()
+        assert terminal.process.wait(PATIENCE) in (0, 2)
+    return WIDE.sub("", raw).replace("\r", "").split("\n"), raw
+
+
+@POSIX
+def test_tables_fit_80_columns_and_names_are_whole(tmp_path):
+    """By-seat scores, plies and time give way first; in a pipe all are there."""
+    agents = ["mcts:simulations=10,c=1.4", "mcts:simulations=20,c=1.4", "random"]
+    words = [word for agent in agents for word in ("-a", agent)]
+    assert run("tournament", str(tmp_path), "-g", "chameleon:size=4", *words, "--openings", "1")[0] == 0
+    lines, _ = shown_at(80, f"rate {tmp_path}")
+    assert all(len(line) <= 80 for line in lines), lines
+    for agent in agents:
+        assert sum(agent in line for line in lines) == 2, "in both tables, whole"
+    head = next(line for line in lines if "Elo" in line)
+    assert "by seat" not in head
+    assert head.split()[:2] == ["agent", "Elo"]
+    assert "score" in head
+    piped = run("rate", str(tmp_path))[1]
+    assert all(name in piped for name in ("by seat", "plies", "s/move", "95% interval"))
+    wide, _ = shown_at(160, f"rate {tmp_path}")
+    assert any("by seat" in line for line in wide)
+
+
+@POSIX
+def test_no_word_is_broken_at_40_columns(tmp_path):
+    for words in ("play chess", f"replay {tmp_path / 'nonexistent'}", "play chameleon -o sise=7"):
+        lines, _ = shown_at(40, words)
+        whole = set(" ".join(line.strip() for line in run(*words.split())[2].splitlines()).split())
+        assert set(" ".join(lines).split()) <= whole
+        assert all(len(line) <= 40 or " " not in line.strip() for line in lines), lines
+
+
+@POSIX
+def test_boards_have_colours_only_where_they_are_wanted():
+    command = "play chameleon random random -o size=3 --seed 1"
+    _, raw = shown_at(80, command)
+    assert "\x1b[34ma\x1b[0m" in raw, "Vert's edges"
+    assert "\x1b[33m 1\x1b[0m" in raw, "Horz's edges"
+    assert "\x1b[7m" in raw, "the last move"
+    assert "\x1b[" not in shown_at(80, command, NO_COLOR="1")[1]
+    assert "\x1b[" not in shown_at(80, command, TERM="dumb")[1]
+    assert "\x1b" not in run(*command.split())[1]
+
+
+@POSIX
+def test_resigning_has_to_be_confirmed_at_a_keyboard():
+    with Terminal("play chameleon person random -o size=3") as terminal:
+        terminal.expect("player_0> ")
+        terminal.type("resign\n")
+        terminal.expect("Resign? [y/N] ")
+        terminal.type("\n")
+        terminal.expect("player_0> ")
+        terminal.type("resign\n")
+        terminal.expect("Resign? [y/N] ")
+        terminal.type("y\n")
+        terminal.expect("over> ")
+
+
+@POSIX
+def test_a_stopped_tournament_says_how_to_go_on(tmp_path):
+    command = f"tournament {tmp_path} -g chameleon:size=4 -a random -a mcts:simulations=300 --openings 30 --batch 2"
+    with Terminal(command, 80) as terminal:
+        deadline = time.monotonic() + PATIENCE
+        while not (tmp_path / "games.jsonl").exists() or not (tmp_path / "games.jsonl").stat().st_size:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        terminal.process.send_signal(signal.SIGINT)
+        said = " ".join(terminal.rest().split())
+        assert terminal.process.wait(PATIENCE) == 130
+    kept = len((tmp_path / "games.jsonl").read_bytes().splitlines())
+    assert f"{kept} of 60 games are kept in {tmp_path}; the same command goes on with the others" in said
+    assert "Traceback" not in said

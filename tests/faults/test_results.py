@@ -98,7 +98,7 @@ def test_a_tournament_that_was_cut_goes_on(played, tmp_path, part):
         ('{"schema": 1,', "tournament.json is no JSON"),
         ("[" * 100_000, "tournament.json is no JSON .*recursion"),
         ("[1]", r"tournament.json holds \[1\]: expected the command"),
-        ("{}", "holds another tournament: schema null there and 1 here"),
+        ("{}", "holds another tournament: schema none there and 1 here"),
     ],
     ids=["empty", "cut", "deep", "list", "object"],
 )

@@ -35,7 +35,8 @@ def test_size_5_is_the_default_and_cells_divide_by_three():
 def test_cells_that_do_not_divide_by_three(size):
     """T1"""
     with pytest.raises(ValueError, match=rf"size is {size}: .* expected one of \[3, 5, 6, 8, 9, .* 18, 20\]"):
-        Trinim(size=size)
+        assert Trinim(size=size).remark.startswith(f"every two-player game of Trinim of size {size} is a draw")
+    assert Trinim(size=size, num_players=3).remark == ""
 
 
 @pytest.mark.parametrize("size", [2, 21, 0, -3, 5.0, "5", True, None])
@@ -191,13 +192,15 @@ def test_the_best_of_three_wins():
 def test_warning_where_two_players_always_draw(size):
     """T7"""
     with pytest.warns(UserWarning, match=f"every two-player game of Trinim of size {size} is a draw"):
-        Trinim(size=size)
+        assert Trinim(size=size).remark.startswith(f"every two-player game of Trinim of size {size} is a draw")
+    assert Trinim(size=size, num_players=3).remark == ""
 
 
 @pytest.mark.parametrize("size", DECISIVE_SIZES)
 def test_no_warning_where_two_players_may_win(size):
     """T7: a warning would be an error"""
     assert Trinim(size=size).num_players == 2
+    assert Trinim(size=size).remark == ""
 
 
 def test_one_warning():

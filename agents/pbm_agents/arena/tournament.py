@@ -166,15 +166,25 @@ def claim(folder: Path, command: dict[str, Any]) -> None:
     if not isinstance(there, dict):
         raise ValueError(f"{path} holds {_short(there)[:60]}: expected the command of a tournament")
     changed = [
-        f"{name} {_short(there.get(name))} there and {_short(command.get(name))} here"
+        f"{name.replace('_', ' ')} {_plain(there.get(name))} there and {_plain(command.get(name))} here"
         for name in [*command, *(there.keys() - command.keys())]
         if there.get(name) != command.get(name)
     ]
     if changed:
         raise ValueError(
-            f"{folder} holds another tournament: {'; '.join(changed)}. Go on with the command of {path}, or take "
-            "another folder"
+            f"{folder} holds another tournament: {'; '.join(changed)}. The command that began it goes on with it "
+            f"({path} says what is played); for this one, name another folder"
         )
+
+
+def _plain(value: Any) -> str:
+    """Return a part of a tournament's command in words, as a person would write it."""
+    if isinstance(value, dict) and isinstance(value.get("options"), dict):
+        options = ",".join(f"{name}={choice}" for name, choice in value["options"].items())
+        return printable(f"{value.get('game')}:{options}")
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value)) or "none"
+    return "none" if value is None or value == "" else printable(str(value))
 
 
 def _short(value: Any) -> str:

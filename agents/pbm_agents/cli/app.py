@@ -2,48 +2,56 @@
 
 A command is a function in a module of its own: its docstring is the help, its parameters (typer's) are the arguments,
 its module's EXAMPLES stand below the help. It raises ValueError, ImportError or OSError with a message for people.
+
+A command's module is imported when the command is called, so that `pbm --help` does not wait for Numba.
 """
 
 from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from . import (
-    animate,
-    bench,
-    dataset,
-    exploit,
-    export,
-    games,
-    ladder,
-    play,
-    rate,
-    replay,
-    serve,
-    sprt,
-    tournament,
-    warm_up,
-)
+from .wrapping import wrapped
 
+SUMMARIES = {
+    "games": "List the games and their options.",
+    "play": "Play a game, or watch one.",
+    "serve": "Play in the browser.",
+    "tournament": "Let agents play a tournament, and rate them.",
+    "rate": "Rate the agents of tournaments.",
+    "sprt": "Test whether NEW is stronger than OLD.",
+    "ladder": "Rate an agent on a frozen ladder.",
+    "exploit": "Measure how exploitable an agent is.",
+    "replay": "Play records again, and check moves and results.",
+    "animate": "Make a film of a recorded game.",
+    "export": "Write recorded games as a data set, one row for each position.",
+    "dataset": "Make a graded data set of games.",
+    "bench": "Measure speed on this machine.",
+    "warm-up": "Compile the rules and the search of games ahead.",
+}
+"""The commands in the order of the help, with the first paragraphs of their docstrings."""
 EXPECTED = (ValueError, ImportError, OSError)
-"""Errors of the user, which end in one line on stderr and exit code 2. All others are bugs and end in a traceback."""
+"""Errors of the user, which end in a message on stderr and exit code 2. All others are bugs and end in a traceback."""
 
 
 class Commands(TyperGroup):
-    """Commands whose errors and warnings are one line each."""
+    """Commands whose modules are imported when they are called, and whose errors and warnings are for people."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in SUMMARIES:
+            self.commands[args[0]] = loaded(args[0])
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         said: set[str] = set()
 
         def say(message: str) -> None:
             if message not in said:
-                typer.echo(f"pbm: {message}", err=True)
+                typer.echo(wrapped(f"pbm: {message}", err=True), err=True)
             said.add(message)
 
         with warnings.catch_warnings():
@@ -54,11 +62,20 @@ class Commands(TyperGroup):
             except BrokenPipeError:  # `pbm games | head -1`, which typer handles
                 raise
             except EXPECTED as error:
-                typer.echo(f"pbm: {error}", err=True)
+                say(in_words(error))
                 raise typer.Exit(2) from None
             except KeyboardInterrupt:
                 typer.echo(err=True)
                 raise typer.Exit(130) from None
+
+
+def in_words(error: Exception) -> str:
+    """Return what an error says, without the system's numbers."""
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"there is no file or folder {str(error.filename)!r}"
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{str(error.filename)!r}: {error.strerror.lower()}"
+    return str(error)
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -76,22 +93,18 @@ def about(
         importlib.import_module(module)
 
 
-def add(function: Callable[..., None], examples: str) -> None:
-    """Make `function` the command of its name."""
-    app.command(name=function.__name__.replace("_", "-"), epilog="\b\nExamples:\n" + examples.strip("\n"))(function)
+def loaded(name: str) -> Any:
+    """Import a command's module; return the command."""
+    module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    function = getattr(module, name.replace("-", "_"))
+    alone.command(name=name, epilog="\b\nExamples:\n" + module.EXAMPLES.strip("\n"))(function)
+    return typer.main.get_command(alone)
 
 
-add(games.games, games.EXAMPLES)
-add(play.play, play.EXAMPLES)
-add(serve.serve, serve.EXAMPLES)
-add(tournament.tournament, tournament.EXAMPLES)
-add(rate.rate, rate.EXAMPLES)
-add(sprt.sprt, sprt.EXAMPLES)
-add(ladder.ladder, ladder.EXAMPLES)
-add(exploit.exploit, exploit.EXAMPLES)
-add(replay.replay, replay.EXAMPLES)
-add(animate.animate, animate.EXAMPLES)
-add(export.export, export.EXAMPLES)
-add(dataset.dataset, dataset.EXAMPLES)
-add(bench.bench, bench.EXAMPLES)
-add(warm_up.warm_up, warm_up.EXAMPLES)
+def _placeholder() -> None:
+    """Stand for a command in the help, until it is called."""
+
+
+for _name, _summary in SUMMARIES.items():
+    app.command(name=_name, help=_summary)(_placeholder)

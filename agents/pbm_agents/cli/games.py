@@ -10,7 +10,7 @@ from pbm_envs import games as known_games
 from pbm_envs.registry import find_game
 
 from ..play.options import allowed_values, defaults, summary
-from .terminal import table
+from .terminal import say, table
 
 EXAMPLES = """
   pbm games
@@ -29,12 +29,13 @@ def games(game: Annotated[str | None, typer.Argument(help="Only this one.")] = N
     With defaults and allowed values.
     """
     for kind in known_games().values() if game is None else [find_game(game)]:
-        print(f"{kind.name}: {summary(kind)}\n")
+        say(f"{kind.name}: {summary(kind)}\n")
         table(
             ["option", "default", "allowed"],
             [
                 [name, str(value).lower(), allowed_values(kind.name, name)]
                 for name, value in defaults(kind.name).items()
             ],
+            prose=["allowed"],
         )
-        print(f"\n{summary(kind.__init__)}\n")
+        say(f"\n{summary(kind.__init__)}\n")

@@ -6,10 +6,12 @@ import secrets
 import textwrap
 import time
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated
 
 import typer
 
+from pbm_envs import Game
 from pbm_envs.records import RESIGN, append_records
 
 from ..arena import Opening
@@ -18,7 +20,7 @@ from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
 from .games import Options
-from .terminal import hand_over, keyboard, read_line
+from .terminal import colour, hand_over, keyboard, page, read_line, say, sure
 
 EXAMPLES = """
   pbm play chameleon -o size=7
@@ -32,10 +34,11 @@ moves       the legal moves
 board       the board again
 hint        what an agent would play
 undo        take back your last move, unless something hidden has become known since
+rules       the rules in short; `rules all` has all of them
 resign      give up
 save FILE   write the game so far, with all that is hidden, at the end of FILE, for `pbm replay`
 quit        leave"""
-COMMANDS = ("moves", "board", "hint", "undo", RESIGN, "save", "quit", "help")
+COMMANDS = ("moves", "board", "hint", "undo", "rules", RESIGN, "save", "quit", "help")
 
 
 def play(
@@ -62,8 +65,8 @@ def play(
         raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
     chosen = secrets.randbits(63) if seed is None else seed
     session = Session(rules, seats(rules, players or []), Opening(chosen, board, tuple(moves.split())))
-    print(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
-    print("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
+    say(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
+    say("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
     _run(session, adviser, pause)
     if seed is None:
         print(f"seed {chosen}")  # not before: whoever knows it can set up what is hidden
@@ -89,7 +92,7 @@ def _run(session: Session, adviser: Agent, pause: float) -> None:
                     pass
             else:
                 mover = session.mover
-                print(f"\nplayer_{mover} ({session.players[mover]}): {session.play_agent_move()}")
+                say(f"\nplayer_{mover} ({session.players[mover]}): {session.play_agent_move()}")
                 if not session.persons:
                     _show(session)
                 time.sleep(pause)
@@ -100,7 +103,8 @@ def _run(session: Session, adviser: Agent, pause: float) -> None:
 def _show(session: Session) -> None:
     """Print the position as the person to move can know it; in the end, and if only agents play, all of it."""
     everything = session.done or not session.persons
-    print(f"\n{session.game.to_text(session.state if everything else session.view(session.mover))}\n")
+    seen = session.state if everything else session.view(session.mover)
+    print(f"\n{session.game.to_text(seen, colour=colour())}\n")
 
 
 def _change_seats(session: Session, seated: int | None) -> int | None:
@@ -108,7 +112,7 @@ def _change_seats(session: Session, seated: int | None) -> int | None:
     if session.done or session.game.perfect_information or len(session.persons) == 1 or seated == session.mover:
         return seated
     if seated is not None and keyboard():
-        print(f"\n{session.game.to_text(session.view(seated))}\n")  # the result of the move
+        print(f"\n{session.game.to_text(session.view(seated), colour=colour())}\n")  # the result of the move
     hand_over(f"player_{session.mover}", first=seated is None)
     return session.mover
 
@@ -131,24 +135,34 @@ def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
         if word == "save":
             _save(session, rest.strip())
         elif word == "undo":
-            print(f"taken back: {' '.join(session.undo())}")
+            say(f"taken back: {' '.join(session.undo())}")
             return True
         elif word == "board":
             return True
         elif word == "help":
             print(HELP)
+        elif word == "rules":
+            _tell_rules(session.game, whole=rest.strip().lower() == "all")
         elif session.done:
             raise ValueError("the game is over: expected undo, save FILE, or an empty line to leave")
         elif word == "moves":
-            print(textwrap.fill(" ".join(session.game.action_to_string(action) for action in session.legal()), 100))
+            texts = [session.game.action_to_string(action) for action in session.legal()]
+            print(textwrap.fill(" ".join(texts), get_terminal_size().columns, break_on_hyphens=False))
         elif word == "hint":
             print(session.hint(adviser))
-        elif word:
+        elif word and (word != RESIGN or sure("Resign?")):
             session.play(line)
             return True
     except (ValueError, OSError) as error:
-        print(error)
+        say(str(error))
     return False
+
+
+def _tell_rules(game: Game, *, whole: bool) -> None:
+    if whole:
+        page(game.rules_page())
+        return
+    say("\n\n".join(part for part in (game.wording.summary, game.wording.geometry) if part))
 
 
 def _save(session: Session, name: str) -> None:

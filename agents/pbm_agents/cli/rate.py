@@ -34,6 +34,8 @@ EXAMPLES = """
   pbm rate monday.jsonl tuesday.jsonl
 """
 ALL_GAMES = "all games"
+OPTIONAL = ("by seat", "plies", "s/move", "lost", "drawn", "won", "games", "95% interval")
+"""Columns that are left out, in this order, where the terminal is too narrow."""
 
 
 def rate(
@@ -144,7 +146,12 @@ def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:
     left_out |= {"by seat"} if mixed else set()
     kept = [k for k, name in enumerate(columns) if name not in left_out]
     names = [columns[k] for k in kept]
-    table(names, [[row[k] for k in kept] for row in cells], numbers=[name for name in names if name != "agent"])
+    table(
+        names,
+        [[row[k] for k in kept] for row in cells],
+        numbers=[name for name in names if name != "agent"],
+        optional=OPTIONAL,
+    )
 
 
 def _print_meetings(meetings: HeadToHead) -> None:

@@ -13,6 +13,7 @@ from pbm_envs.records import GameRecord, record_of_line, verify
 from pbm_envs.records import replay as positions
 
 from ..arena.tournament import GAMES
+from .terminal import colour, say
 
 EXAMPLES = """
   pbm replay results
@@ -74,6 +75,9 @@ def game_in_line(source: Path, number: int) -> GameRecord:
 
 def _lines(source: Path) -> tuple[Path, list[bytes]]:
     path = source / GAMES if source.is_dir() else source
+    if not path.exists():
+        there = f"a folder without {GAMES}, which a tournament writes" if source.is_dir() else "not there"
+        raise ValueError(f"{str(source)!r} is {there}: expected a file of records, or the folder of a tournament")
     return path, BytesIO(path.read_bytes()).readlines()
 
 
@@ -84,7 +88,7 @@ def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
         raise ValueError(f"--seen-by {seen_by}: expected 0..{game.num_players - 1}")
     if ply is not None and ply > record.plies:
         raise ValueError(f"--ply {ply}: the game has {record.plies}")
-    print(f"{game!r}, seed {record.seed}")
+    say(f"{game!r}, seed {record.seed}")
     for seat, agent in enumerate(record.agents):
         print(f"player_{seat}: {printable(agent)}")
     reasons = {forfeit.ply: f" (forfeit: {printable(forfeit.reason)})" for forfeit in record.forfeits}
@@ -96,7 +100,7 @@ def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
                 print(
                     f"\n{number}. player_{mover}: {printable(record.moves[number - 1])}{given}{reasons.get(number, '')}"
                 )
-            print("\n" + game.to_text(state if seen_by is None else game.view(state, seen_by)))
+            print("\n" + game.to_text(state if seen_by is None else game.view(state, seen_by), colour=colour()))
         mover = int(state["to_move"][0])
     results = ", ".join(f"player_{seat} {value:+g}" for seat, value in enumerate(record.returns))
     print(f"\n{record.ending}: {results}")

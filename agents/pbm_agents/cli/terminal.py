@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pydoc
 import sys
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+
+from .wrapping import wrapped
 
 try:
     import readline
@@ -20,23 +24,63 @@ CLEAR = "\033[H\033[2J\033[3J"
 """Clears the screen and what can be scrolled back to."""
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()) -> None:
-    """Print a table, in a pipe without cutting lines.
+def table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[str] = (),
+    *,
+    optional: Sequence[str] = (),
+    prose: Sequence[str] = (),
+) -> None:
+    """Print a table. In a pipe it is whole; in a terminal, what does not fit is left out, and no name is broken.
 
     Args:
         columns: The headings.
         rows: The cells of each row.
         numbers: The headings of columns that are aligned to the right.
+        optional: The headings of columns that are left out, in this order, while the table is too wide.
+        prose: The headings of columns whose cells may stand in several lines.
     """
+    width = Console().width if sys.stdout.isatty() else PIPE_WIDTH
+    wide = {name: max(cell_len(text) for text in (name, *(row[k] for row in rows))) for k, name in enumerate(columns)}
+    for name in (name for name in optional if name in wide):
+        if sum(wide.values()) + 2 * (len(wide) - 1) > width:
+            del wide[name]
+    if not prose:
+        width = max(width, sum(wide.values()) + 2 * len(wide))
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        grid.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+    for name in wide:
+        grid.add_column(name, justify="right" if name in numbers else "left", no_wrap=name not in prose)
     for row in rows:
-        grid.add_row(*row)
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        grid.add_row(*(cell for name, cell in zip(columns, row, strict=True) if name in wide))
+    console = Console(highlight=False, markup=False, width=width)
     with console.capture() as capture:
         console.print(grid)
     print("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+def colour() -> bool:
+    """Return whether boards have colours: at a terminal that has them, unless NO_COLOR is set."""
+    console = Console()
+    return console.color_system is not None and not console.no_color and not console.legacy_windows
+
+
+def say(text: str) -> None:
+    """Print a text, at a terminal without breaking words."""
+    print(wrapped(text))
+
+
+def page(text: str) -> None:
+    """Print a text, at a terminal a screen at a time if it is long."""
+    if keyboard() and text.count("\n") >= Console().height:
+        pydoc.pager(text)
+    else:
+        print(text)
+
+
+def sure(question: str) -> bool:
+    """Ask a person at the terminal whether they are sure; what comes from a pipe is."""
+    return not keyboard() or input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
 def keyboard() -> bool:

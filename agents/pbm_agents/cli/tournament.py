@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from ..arena import FORMS, Tournament, play_tournament
+from ..arena import FORMS, Tournament, play_tournament, tournament_records
+from ..arena.tournament import GAMES as GAMES_FILE
 from ..play.options import parse_game_with_options
 from .rate import report
+from .wrapping import wrapped
 
 EXAMPLES = """
   pbm tournament results -g chameleon:size=7 -a random -a mcts:simulations=100 -a mcts:simulations=1000
@@ -67,4 +69,16 @@ def tournament(
         batch=batch,
         move_seconds=move_seconds,
     )
-    report(play_tournament(chosen, folder, workers, ray or False, progress=True))
+    try:
+        records = play_tournament(chosen, folder, workers, ray or False, progress=True)
+    except KeyboardInterrupt:
+        stopped(folder, sum(map(len, chosen.batches(key or "-"))))
+    report(records)
+
+
+def stopped(folder: Path, planned: int) -> NoReturn:
+    """Say how many games are kept in the folder of a tournament that was stopped, and end the command."""
+    kept = len(tournament_records(folder)) if (folder / GAMES_FILE).exists() else 0
+    said = f"pbm: {kept} of {planned} games are kept in {folder}; the same command goes on with the others"
+    typer.echo("\n" + wrapped(said, err=True), err=True)
+    raise typer.Exit(130)

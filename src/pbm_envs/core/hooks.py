@@ -235,6 +235,11 @@ class GameHooks(ABC):
         """The whole rules: `rules.md` beside the game's module, else the summary."""
         return rules_page(type(self).__module__.rpartition(".")[0]) or self.wording.summary
 
+    @property
+    def remark(self) -> str:
+        """What players should know of the game with these options before they begin, in one sentence, or ""."""
+        return ""
+
     def cell_texts(self, view: Record) -> tuple[str, ...]:
         """What the viewer sees on each cell, "" on an empty one; () in a game that does not say. Marks and words are
         among `wording.terms`.

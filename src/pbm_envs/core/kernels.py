@@ -33,6 +33,7 @@ from numba.core import config
 from . import kernel_files, numba_internals
 from .fingerprint import NoFingerprintError, describe_type, fingerprint, unchanged
 from .kernel_files import cache_directory
+from .notices import JupyterLine, in_jupyter
 
 logger = logging.getLogger("pbm_envs")
 
@@ -154,13 +155,16 @@ class Announcements:
     def __init__(self) -> None:
         self._said: set[str] = set()
         self._last = 0.0
+        self._line = JupyterLine()
 
     def begin(self, module: str) -> None:
         """A kernel of this module is about to be compiled: says so, unless it was said a moment ago."""
         if monotonic() - self._last > PAUSE:
             self._said.clear()
         what, duration = _part(module)
-        if what not in self._said:
+        if in_jupyter():
+            self._line.begin(what, duration)
+        elif what not in self._said:
             self._said.add(what)
             logger.warning(
                 "compiling %s: %s, once on this machine (kept in %s; `pbm warm-up` does it ahead)",
@@ -168,11 +172,12 @@ class Announcements:
                 duration,
                 cache_directory() or "memory only, no cache folder can be used",
             )
-        self.end()
+        self._last = monotonic()
 
     def end(self) -> None:
         """Something has been compiled."""
         self._last = monotonic()
+        self._line.end()
 
 
 ANNOUNCEMENTS = Announcements()

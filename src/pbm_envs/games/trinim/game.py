@@ -82,12 +82,8 @@ class Trinim(Game):
         if board.size % COLOURS:
             good = [n for n in range(3, 21) if n * (n + 1) // 2 % COLOURS == 0]
             raise ValueError(f"size is {size}: {board.size} cells do not divide by three; expected one of {good}")
-        if num_players == 2 and board.size // COLOURS % 2 == 0:
-            warnings.warn(  # T7
-                f"every two-player game of Trinim of size {size} is a draw, since each colour has an even number of "
-                "pieces: play 5, 6, 9, 14, 17 or 18, or with three players",
-                stacklevel=2,
-            )
+        if num_players == 2 and (always_drawn := _always_drawn(int(size), board.size)):
+            warnings.warn(always_drawn, stacklevel=2)
         self._takes, self._longer = lines(board)
         self._broken, self._starts = lines_through(self._takes, board)
         self._seat_planes = seat_planes(int(num_players))
@@ -106,6 +102,11 @@ class Trinim(Game):
             max_plies=board.size + num_players - 2 if allow_resign else board.size,
             other_texts={f"{b}-{a}": k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b},  # T4
         )
+
+    @property
+    def remark(self) -> str:
+        """That every game is a draw, if it is (T7)."""
+        return _always_drawn(self.options["size"], self.board.size) if self.num_players == 2 else ""
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:
@@ -231,3 +232,13 @@ def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:
         for _ in range(length - 1):
             cell = int(board.neighbours[cell, d])
         yield first, cell
+
+
+def _always_drawn(size: int, cells: int) -> str:
+    """Return the sentence that every game of two players on this board is a draw (T7), or "" if it is not."""
+    if cells // COLOURS % 2:
+        return ""
+    return (
+        f"every two-player game of Trinim of size {size} is a draw, since each colour has an even number of pieces: "
+        "play 5, 6, 9, 14, 17 or 18, or with three players"
+    )
