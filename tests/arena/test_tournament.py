@@ -166,7 +166,7 @@ def test_damage_that_killing_does_not_do_is_not_mended(played, tmp_path, damage,
         ({"seed": 1, "form": "gauntlet"}, "form round-robin there and gauntlet here; seed 0 there and 1 here"),
         (
             {"agents": ("random", "mcts:simulations=9")},
-            "agents random, mcts:simulations=8.* there and random, mcts:simulations=9 here",
+            "agents random, .*mcts:simulations=8 there and random, mcts:simulations=9 here",
         ),
         (
             {"games": (Chameleon(size=5), Trinim(num_players=3))},
