@@ -10,6 +10,7 @@ else:
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import moving
 import pages
 
 from pbm_envs import __version__
@@ -21,10 +22,14 @@ author = "The pbm_envs founders"
 project_copyright = author
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+moving.copy_notebooks()
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
+nb_execution_mode = "off"  # `make notebooks` has run them
+nb_merge_streams = True
 suppress_warnings = ["misc.highlighting_failure"]  # text blocks
 
 html_theme = "furo"

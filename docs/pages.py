@@ -5,21 +5,28 @@ A line `<!-- pages: game curio -->` in a page is replaced by what `game("curio")
 
 import ast
 import importlib
+import importlib.util
+import inspect as inspect_module
 import re
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from moving import GAMES, film, record, screen
 from pbm_agents.arena import ladders as every_ladder
+from pbm_agents.cli.app import SUMMARIES, app
 from pbm_agents.data import GRADES
 from pbm_agents.data.rows import columns_of
 from pictures import POSITIONS
 from sphinx.ext.autodoc.mock import mock
 from sphinx.util import inspect
+from typer.testing import CliRunner
 
 from pbm_envs import Game, make_game
 from pbm_envs import games as known_games
+from pbm_envs.core.types import States
 from pbm_envs.render import THEMES
 
 ROOT = Path(__file__).parent.parent
@@ -27,8 +34,9 @@ DRAWN = Path(__file__).parent / "_build" / "drawn"
 RESULTS = ROOT / "benchmarks" / "results"
 
 TYPES = (
-    *("Actions", "Array", "ArrayLike", "Bools", "Floats", "Frame", "Heat", "Ints", "Mask", "Observation", "Planes"),
-    *("Policy", "PriorsAndValues", "Record", "Rng", "Seed", "Seeds", "Shape", "States", "Step", "Views"),
+    *("ActionPriors", "Actions", "Array", "ArrayLike", "Bools", "Floats", "Frame", "Heat", "Ints", "Mask"),
+    *("Observation", "Planes", "Policy", "PriorsAndValues", "Record", "Rng", "Seed", "Seeds", "Shape", "States"),
+    *("Step", "Views"),
 )
 """Type aliases that signatures show by name."""
 ABSENT = ("torch", "stable_baselines3", "ray")
@@ -60,6 +68,7 @@ def game(name: str) -> str:
             f"# {title}\n\n{claim[0].upper()}{claim[1:]}",
             draw(make_game(name)),
             before.strip(),
+            f"## A game\n\n{moving(name)}",
             f"## Planes, one by one\n\nOf `{make_game(name)!r}`:\n\n{planes(make_game(name))}",
             f"{history}{after.rstrip()}\n\n[What makes a new version](../versions.md)",
             f"## The rules in full\n\n{rules.strip()}",
@@ -75,19 +84,90 @@ def planes(rules: Game) -> str:
 
 def draw(rules: Game) -> str:
     """Draw a position of the game, once for each player if information is hidden; return Markdown with the pictures."""
+    states = _position(rules)
+    parts = []
+    for player in [0] if rules.perfect_information else range(rules.num_players):
+        view = rules.view(states, player)
+        whose = "" if rules.perfect_information else f"What {rules.role(view[0], player)}, player_{player}, sees."
+        for theme in THEMES:
+            path = _drawn(f"{rules.name}-{player}-{theme}.svg")
+            rules.show(view, theme=theme, size=360).save(path)
+            parts.append(_figure(path, f"A position of {type(rules).__name__}. {whose}", whose, f"only-{theme} board"))
+    return "\n".join(["::::{container} boards", *parts, "::::"])
+
+
+def _position(rules: Game) -> States:
+    """Return the position of a game that the site shows."""
     board, moves, _ = POSITIONS[rules.name]
     states = rules.init(1, np.random.default_rng(0), board)
     for move in moves.split():
         rules.step(states, [rules.string_to_action(move)])
+    return states
+
+
+def _drawn(name: str) -> Path:
+    """Return the path of a file that is made when the site is built."""
     DRAWN.mkdir(parents=True, exist_ok=True)
-    lines = []
-    for player in [0] if rules.perfect_information else range(rules.num_players):
-        whose = "" if rules.perfect_information else f" as player_{player} sees it"
+    return DRAWN / name
+
+
+def _figure(path: Path, alt: str, caption: str, classes: str) -> str:
+    """Return a picture with a caption, in Markdown."""
+    return f":::{{figure}} /_build/drawn/{path.name}\n:alt: {alt.strip()}\n:figclass: {classes}\n\n{caption}\n:::"
+
+
+def moving(name: str) -> str:
+    """Draw a game as a film; return Markdown with it."""
+    game = record(name)
+    agents = " against ".join(f"`{agent}`" for agent in game.agents)
+    told = f"{game.plies} plies, {agents}, from the tournament of the ladder `{GAMES[name]}`."
+    return "\n".join(
+        _figure(path, f"A game of {name.capitalize()}, move by move", told, f"only-{theme} board film")
+        for path, theme in zip(film(name, _drawn("x").parent), THEMES, strict=True)
+    )
+
+
+def terminal(words: str, *typed: str) -> str:
+    """Draw what a command shows in a terminal; return Markdown with it."""
+    path = _drawn(f"terminal-{words.split()[1]}.svg")
+    screen(words, "".join(f"{line}\n" for line in typed), path)
+    return _figure(path, f"pbm {words} in a terminal", "", "screen")
+
+
+def boards() -> str:
+    """Return the four boards as links, each with the sentence that README has for it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    sentences = dict(re.findall(r"^\| \*\*(\w+)\*\* \| (.*?) \|", readme, flags=re.MULTILINE))
+    parts = []
+    for name in known_games():
+        rules = make_game(name)
+        view = rules.view(_position(rules), POSITIONS[name][2])
+        title, lines = type(rules).__name__, []
         for theme in THEMES:
-            path = DRAWN / f"{rules.name}-{player}-{theme}.svg"
-            rules.show(rules.view(states, player), theme=theme, size=360).save(path)
-            lines.append(f"![A position of {rules.name}{whose}](/_build/drawn/{path.name}){{.only-{theme} .board}}")
-    return "\n".join(lines)
+            path = _drawn(f"front-{name}-{theme}.svg")
+            rules.show(view, theme=theme, size=260, legend=False, coordinates=False, transparent=True).save(path)
+            lines.append(f"[![{title}](/_build/drawn/{path.name}){{.only-{theme}}}](games/{name}.md)")
+        sentence = sentences[title]
+        text = f"**[{title}](games/{name}.md)**: {sentence}."
+        parts.append("\n".join([":::{container} game", *lines, "", text, ":::"]))
+    return "\n".join(["::::{container} front", *parts, "::::"])
+
+
+def readme(heading: str) -> str:
+    """Return a section of README, without its heading, with links to pages of the site."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    text = text.replace("](docs/", "](")
+    text = re.sub(r"\]\(src/pbm_envs/games/(\w+)/rules\.md\)", r"](games/\1.md#the-rules-in-full)", text)
+    return text.strip()
+
+
+def commands() -> str:
+    """Return the help of every command of `pbm`."""
+    parts = []
+    for name in SUMMARIES:
+        shown = CliRunner(env={"TERMINAL_WIDTH": "100"}).invoke(app, [name, "--help"], prog_name="pbm")
+        parts.append(f"## `pbm {name}`\n\n{SUMMARIES[name]}\n\n```text\n{shown.stdout.strip()}\n```")
+    return "\n\n".join(parts)
 
 
 def games() -> str:
@@ -122,10 +202,42 @@ def members(name: str, *names: str) -> str:
     for member in names:
         thing = getattr(found, member)
         kind = "class" if isinstance(thing, type) else "function" if callable(thing) else "data"
+        if kind == "data":
+            entries.append(_value(name, member, thing))
+            continue
         inherits = kind == "class" and issubclass(thing, Game) and thing is not Game
         options = "\n   :members:\n   :special-members: __call__" if kind == "class" and not inherits else ""
         entries.append(f".. auto{kind}:: {name}.{member}{options}\n")
     return "\n".join(["```{eval-rst}", *entries, "```"])
+
+
+def _value(module: str, name: str, value: object) -> str:
+    """Return the entry of a constant: its value, and the text below it where it is defined."""
+    text = constant_text(module, name) or "A constant."
+    told = "\n".join(f"   {line}" for line in re.sub(r"`([^`]+)`", r"``\1``", text).splitlines())
+    shown = repr(value)
+    given = f"   :value: {shown}\n" if len(shown) < LONGEST_VALUE and " at 0x" not in shown else ""
+    return f".. py:data:: {module}.{name}\n{given}\n{told}\n"
+
+
+def constant_text(module: str, name: str) -> str:
+    """Return the string below the definition of a constant, in the module itself or where it imports it from."""
+    tree = ast.parse(Path(importlib.import_module(module).__file__).read_text(encoding="utf-8"))
+    for node, after in pairwise([*tree.body, ast.Pass()]):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        defined = {target.id for each in targets if each for target in ast.walk(each) if isinstance(target, ast.Name)}
+        if name in defined and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            return inspect_module.cleandoc(str(after.value.value))
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and name in {alias.asname or alias.name for alias in node.names}:
+            package = (
+                module
+                if Path(importlib.import_module(module).__file__).stem == "__init__"
+                else module.rpartition(".")[0]
+            )
+            source = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            return constant_text(source, name)
+    return ""
 
 
 def imported(name: str) -> ModuleType:
@@ -149,9 +261,8 @@ def fenced(text: str) -> str:
 
 
 def introduction() -> str:
-    """Return the beginning of README, without its pictures."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## ")[0]
-    return re.sub(r"<picture>.*?</picture>\n?", "", text, flags=re.DOTALL)
+    """Return the title and the first paragraph of README."""
+    return (ROOT / "README.md").read_text(encoding="utf-8").partition("\n<picture>")[0]
 
 
 def training() -> str:
@@ -183,6 +294,8 @@ def benchmarks() -> str:
     return "\n\n".join(parts)
 
 
+LONGEST_VALUE = 100
+"""Longer values of constants are not shown."""
 SECTIONS = "Args|Attributes|Example|Raises|Returns|Yields"
 
 
@@ -271,7 +384,9 @@ MAKERS = {
     maker.__name__: maker
     for maker in (
         benchmarks,
+        boards,
         columns,
+        commands,
         contributing,
         docstring,
         game,
@@ -281,6 +396,9 @@ MAKERS = {
         ladders,
         members,
         module,
+        moving,
+        readme,
+        terminal,
         training,
     )
 }

@@ -3,18 +3,21 @@
 `make docs` builds the site and stops at a broken link; `test_figures.py` compares figures with the benchmarks.
 """
 
+import ast
 import importlib
 import inspect
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import gymnasium
+import nbformat
 import numpy as np
 import pytest
 from pbm_agents import RandomAgent, Search
 from pbm_agents.arena import Opening, play_games
-from pbm_agents.cli.app import app
+from pbm_agents.cli.app import SUMMARIES, app
 from pbm_agents.learning.self_play import SelfPlay, self_play
 from pbm_agents.learning.training_data import augmented
 from pbm_agents.play.options import parse_game
@@ -176,10 +179,16 @@ def test_the_site_has_a_page_for_the_game(name, here):
     page, game = pages.game(name), make_game(name)
     for number, (plane, meaning) in enumerate(game.planes.items()):
         assert f"| {number} | `{plane}` | {meaning} |" in page
-    shown = re.findall(r"\]\(/(\S+\.svg)\)", page)
+    shown = re.findall(r"\{figure\} /(\S+\.svg)", page)
     assert len(shown) == 2 * (1 if game.perfect_information else game.num_players)
     for path in shown:
         assert (DOCS / path).read_text(encoding="utf-8").startswith("<svg")
+    captions = set(re.findall(r"^What \w+, player_\d, sees\.$", page, re.MULTILINE))
+    assert len(captions) == (0 if game.perfect_information else game.num_players)
+    films = re.findall(r"\{figure\} /(\S+\.gif)", page)
+    assert len(films) == 2
+    for path in films:
+        assert (DOCS / path).read_bytes().startswith(b"GIF8")
     for heading in ("Options", "Actions", "Observation", "Version history", "The rules in full"):
         assert f"\n## {heading}\n" in page
     rulings = set(re.findall(r"\(([A-Z]\d+)\)", rules_page(name)))
@@ -189,7 +198,63 @@ def test_the_site_has_a_page_for_the_game(name, here):
 
 def test_every_page_is_in_the_contents():
     named = set(re.findall(r"^([\w/]+)$", PAGES["docs/index.md"], re.MULTILINE))
-    assert {f"docs/{name}.md" for name in named} == set(PAGES) - {"README.md", "docs/index.md"}
+    notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")}
+    assert notebooks <= named
+    assert {f"docs/{name}.md" for name in named - notebooks} == set(PAGES) - {"README.md", "docs/index.md"}
+
+
+def test_the_front_page_has_the_boards_as_links(here):
+    """Each with README's sentence; the rest of the page is README's too, with links to pages of the site."""
+    pages = importlib.import_module("pages")
+    front = pages.boards()
+    for name, game in games().items():
+        assert len(re.findall(rf"\[!\[{game.__name__}\]\(/\S+\.svg\).*\]\(games/{name}\.md\)", front)) == 2
+        assert re.search(rf"\*\*\[{game.__name__}\]\(games/{name}\.md\)\*\*: .{{20,}}\.", front)
+    for heading in re.findall(r"<!-- pages: readme (.*) -->", PAGES["docs/index.md"]):
+        text = pages.readme(heading)
+        assert text
+        for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", FENCE.sub("", text)):
+            assert (DOCS / target).exists() or (ROOT / target).exists(), target
+
+
+def test_notebooks_become_pages_of_the_site(tmp_path, monkeypatch, here):
+    """With links between pages of the site, and none to files that it does not have."""
+    moving = importlib.import_module("moving")
+    monkeypatch.setattr(moving, "DOCS", tmp_path / "docs")
+    (tmp_path / "docs").mkdir()
+    moving.copy_notebooks()
+    copies = sorted((tmp_path / "docs" / "notebooks").glob("*.ipynb"))
+    assert len(copies) == len(list((ROOT / "notebooks").glob("[0-9]*.ipynb"))) > 0
+    for copy in copies:
+        for cell in nbformat.read(copy, as_version=4).cells:
+            for target in re.findall(r"\]\(([^)#:]+)", cell.source if cell.cell_type == "markdown" else ""):
+                assert (DOCS / "notebooks" / target).resolve().exists() or (copy.parent / target).exists(), target
+
+
+def test_constants_have_their_own_text():
+    """Not Python's on tuples or numbers."""
+    pages = importlib.import_module("pages")
+    entry = pages.members("pbm_agents.arena", "FORMS")
+    assert ":value: ('round-robin', 'gauntlet', 'pairs', 'neighbours')" in entry
+    assert "Built-in" not in entry
+    for page in PAGES.values():
+        for name, rest in re.findall(r"<!-- pages: (?:module|members) ([\w.]+)(.*) -->", page):
+            if name in LIBRARIES:
+                continue
+            module = importlib.import_module(name)
+            for member in [part.strip() for part in rest.split("|") if part.strip()] or getattr(module, "__all__", ()):
+                thing = getattr(module, member)
+                if not callable(thing) and not isinstance(thing, type):
+                    assert pages.constant_text(name, member), f"{name}.{member} has no text"
+
+
+def test_the_site_has_the_help_of_every_command():
+    """Under a heading of its own, so that a search for `pbm serve` finds it."""
+    pages = importlib.import_module("pages")
+    text = pages.commands()
+    for name in SUMMARIES:
+        assert f"## `pbm {name}`\n" in text
+        assert f"Usage: pbm {name} " in text
 
 
 @pytest.mark.parametrize("name", [*TASKS, "comparison"])
@@ -256,3 +321,15 @@ def test_the_page_states_sizes_that_are_right(name):
         names = {**game.options, "players": game.num_players}
         planes = eval(re.sub(r"(?<=\w)\(", " * (", formula), {}, names)
         assert planes == len(game.planes) == game.observation_shape[-1], (formula, options)
+
+
+def test_texts_of_attributes_are_sentences():
+    """The site shows each alone: none goes on in the next one."""
+    for folder in (ROOT / "src" / "pbm_envs", ROOT / "agents" / "pbm_agents"):
+        for path in folder.rglob("*.py"):
+            for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                for field, text in pairwise(kind.body) if isinstance(kind, ast.ClassDef) else ():
+                    if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                        told = str(getattr(text.value, "value", "")).strip()
+                        assert told[-1:] in {".", ")", '"', "`"}, f"{path.name}: {told!r}"
+                        assert not told[:1].islower() or told.startswith(("nan ", "bool,")), f"{path.name}: {told!r}"

@@ -29,6 +29,8 @@ from ..players.names import make_agent
 from .match import Opening, Reporter, Silence, SoFar, ask, play_games
 
 ROUND_ROBIN, GAUNTLET, PAIRS, NEIGHBOURS = FORMS = ("round-robin", "gauntlet", "pairs", "neighbours")
+"""Who meets whom in a tournament, by name: everybody everybody; the first agent all others; the first the second, the
+third the fourth, and so on; each agent those near it in the list."""
 REACH = 3
 """How far apart in the list two neighbours can be."""
 TRIES = 1000

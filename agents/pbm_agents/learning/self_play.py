@@ -33,11 +33,11 @@ class SelfPlay:
     """How moves are chosen, and when a game is given up."""
 
     temperature: float = 1.0
-    """Moves are drawn from `SearchResult.policy(temperature)`,"""
+    """Moves are drawn from `SearchResult.policy(temperature)` in the first `exploring_plies` plies of a game."""
     exploring_plies: int | None = None
-    """in the first so many plies of a game (None: in all);"""
+    """How many plies are drawn at `temperature`; None for all."""
     final_temperature: float = 0.0
-    """then from that of this temperature."""
+    """After the first `exploring_plies`, moves are drawn from the policy at this temperature."""
     resign_below: float | None = None
     """A player to move whose root value is below this gives up; None: nobody does."""
     no_resign_share: float = 0.1

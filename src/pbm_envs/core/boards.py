@@ -19,13 +19,13 @@ class Board:
     shape: tuple[int, int]
     names: tuple[str, ...]
     rows: NDArray[np.int64]
-    """(n,) where each cell lies in the grid"""
+    """(n,) where each cell lies in the grid."""
     cols: NDArray[np.int64]
     """(n,)"""
     neighbours: NDArray[np.int16]
-    """(n, directions) the next cell, or NO_CELL"""
+    """(n, directions) the next cell, or NO_CELL."""
     edges: NDArray[np.uint8]
-    """(n,) bit k: the cell lies on edge k"""
+    """(n,) bit k: the cell lies on edge k."""
 
     @property
     def size(self) -> int:

@@ -61,7 +61,7 @@ class Snapshot:
     agents: tuple[str, ...]
     agent_selection: str
     skipped: str | None
-    """whose turn it is when dead agents have stepped"""
+    """Whose turn it is when dead agents have stepped."""
     rewards: dict[str, float]
     cumulative_rewards: dict[str, float]
     terminations: dict[str, bool]

@@ -152,7 +152,7 @@ def _names(rows: int, cols: int, seen: int) -> Iterator[Label]:
 
 def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...]) -> Iterator[Glyph]:
     """On the front of a tile is the face towards the viewer, on its top the other one, if the viewer knows it; the
-    opponent's tiles are dotted. The piece that moved, or the cell that it left, is marked.
+    opponent's tiles are dotted. The face of the piece that moved, and the cell that it left, are marked.
     """
     for depth in reversed(range(rows)):  # from the far side, so that nearer tiles cover farther ones
         row = depth if seen == 0 else rows - 1 - depth
@@ -169,17 +169,17 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...
             cell = row * cols + col
             slot, style = view["board"][cell], "mark" if cell in moved else ""
             if slot == NO_PIECE and style:
-                yield Glyph(line + 3, left + 8 * k, "       ", style)
-                yield Glyph(line + 4, left + 8 * k - 1, "       ", style)
+                yield Glyph(line + 3, left + 8 * k + 2, "   ", style)
             if slot != NO_PIECE:
                 near, far = view["faces"][slot, seen], view["faces"][slot, 1 - seen]
                 fill = " " if view["owner"][slot] == seen else ":"
                 x = left + 8 * k
-                yield Glyph(line, x + 1, f",-{far or '-'}-,", style)
-                yield Glyph(line + 1, x, "+---+|", style)
-                yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||", style)
-                yield Glyph(line + 3, x, f"|{fill * 3}|/", style)
-                yield Glyph(line + 4, x, "+---+", style)
+                yield Glyph(line, x + 1, f",-{far or '-'}-,")
+                yield Glyph(line + 1, x, "+---+|")
+                yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||")
+                yield Glyph(line + 2, x + 1, f"{fill}{near or '?'}{fill}", style)
+                yield Glyph(line + 3, x, f"|{fill * 3}|/")
+                yield Glyph(line + 4, x, "+---+")
     for k in range(cols):
         col = k if seen == 0 else cols - 1 - k
         yield Glyph(3 * rows + 3, 8 * k + 1, ascii_lowercase[col])
