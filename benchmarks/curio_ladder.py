@@ -22,13 +22,13 @@ from machine import machine
 from pbm_agents import make_agent
 from pbm_agents.equilibrium import (
     Policy,
+    PredictiveCFRPlus,
     PublicTree,
     Trunk,
     agent_policy,
     expected_value,
     exploitability,
     outcome_facts,
-    solve,
 )
 
 from pbm_envs import make_game
@@ -49,11 +49,11 @@ def pure(policy: Policy) -> Policy:
     return Policy(tree, chosen)
 
 
-def measure(rung: int, until: float, largest_greedy: int) -> dict[str, Any]:
+def measure(rung: int, until: float, seconds: float, largest_greedy: int) -> dict[str, Any]:
     """What is known of a rung."""
     game = make_game(f"curio-ladder-{rung}")
     start, spent = time.perf_counter(), time.process_time()
-    tree = PublicTree.build(game, memory=12.0)
+    tree = PublicTree.build(game, memory=10.0)
     facts: dict[str, Any] = {
         "rung": rung,
         "worlds": len(tree.starts),
@@ -73,12 +73,15 @@ def measure(rung: int, until: float, largest_greedy: int) -> dict[str, Any]:
     facts["evaluate_processor_seconds"] = time.process_time() - spent
     if tree.num_information_sets <= largest_greedy:
         facts["greedy"] = exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
+    spent = time.process_time()
     trunk = Trunk.of(tree)
     facts["trunk"] = trunk.tree.num_information_sets
-    spent, looks = time.process_time(), []
-    policy = solve(tree, until=until, report=lambda step, left: looks.append(step))
+    solver = PredictiveCFRPlus(trunk.tree)
+    found = solver.run(10_000, until=until, every=25, report=lambda step, left: time.process_time() - spent > seconds)
+    facts |= {"iterations": solver.iterations, "solver": type(solver).__name__}
+    policy = trunk.extend(found)
+    del solver, found, trunk
     facts |= {
-        "iterations": looks[-1],
         "solve_processor_seconds": time.process_time() - spent,
         "exploitability": exploitability(tree, policy),
         "value": expected_value(tree, policy),
@@ -120,8 +123,9 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main(
     rungs: Annotated[list[int] | None, typer.Option(help="Only these.")] = None,
     again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
-    until: Annotated[float, typer.Option(help="The exploitability of the solutions.")] = 5e-7,
-    largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 50_000,
+    until: Annotated[float, typer.Option(help="The exploitability of the solutions.")] = 2.5e-7,
+    seconds: Annotated[float, typer.Option(help="Of processor time for each solution, about.")] = 900.0,
+    largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 120_000,
 ) -> None:
     """Measure what is missing."""
     path = RESULTS / "curio_ladder.jsonl"
@@ -130,7 +134,7 @@ def main(
         known = {row["rung"]: row for row in map(json.loads, path.read_text().splitlines())}
     for rung in rungs or RUNGS:
         if again or rung not in known:
-            known[rung] = measure(rung, until, largest_greedy)
+            known[rung] = measure(rung, until, seconds, largest_greedy)
             print(known[rung], flush=True)
             path.write_text("".join(json.dumps(known[k]) + "\n" for k in sorted(known)))
     text = table([known[k] for k in sorted(known)])

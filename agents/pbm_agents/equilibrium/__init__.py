@@ -12,7 +12,7 @@ from .endgames import Trunk, solve
 from .evaluation import BestResponse, best_response, expected_value, exploitability, outcome_facts
 from .growth import TreeTooLargeError
 from .policy import Policy
-from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, cfr_plus
+from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, PredictiveCFRPlus, cfr_plus
 from .tree import PublicTree
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "DiscountedCFR",
     "MirrorDescent",
     "Policy",
+    "PredictiveCFRPlus",
     "ProbabilityAgent",
     "PublicTree",
     "TreeTooLargeError",

@@ -16,7 +16,7 @@ import numpy as np
 from pbm_envs.core.kernels import kernel
 
 from .policy import Array, Policy
-from .solvers import DiscountedCFR
+from .solvers import PredictiveCFRPlus
 from .sweeps import Flat
 from .tree import PublicTree
 
@@ -78,9 +78,12 @@ class Trunk:
 
 
 def solve(
-    tree: PublicTree, until: float = 1e-6, iterations: int = 10_000, report: Callable[[int, float], None] | None = None
+    tree: PublicTree,
+    until: float = 1e-6,
+    iterations: int = 10_000,
+    report: Callable[[int, float], bool | None] | None = None,
 ) -> Policy:
-    """An equilibrium, nearly: discounted CFR on the trunk, backward induction in the endgames.
+    """An equilibrium, nearly: predictive CFR+ on the trunk, backward induction in the endgames.
 
     Args:
         tree: The public tree of the game.
@@ -89,7 +92,7 @@ def solve(
         report: As in `Solver.run`, every 25 iterations.
     """
     trunk = Trunk.of(tree)
-    return trunk.extend(DiscountedCFR(trunk.tree).run(iterations, until=until, every=25, report=report))
+    return trunk.extend(PredictiveCFRPlus(trunk.tree).run(iterations, until=until, every=25, report=report))
 
 
 def _without(whole: PublicTree, alone: Array, worth: Array, kept: Array) -> PublicTree:

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 
 from .policy import Array, Policy
-from .sweeps import pull_best, pull_values, push_forward
+from .sweeps import Sweep, pull_best, pull_values, push_forward, sum_draws
 from .tree import PublicTree
 
 MOSTLY = 0.9
@@ -34,10 +34,9 @@ class BestResponse:
 def expected_value(tree: PublicTree, policy: Policy) -> float:
     """What `player_0` wins on average if both play `policy`."""
     _check(tree, policy)
-    counterfactual, _ = _reach(tree, policy, 0)
-    values = np.empty(tree.num_pairs)
-    tree.sweeps.backward(pull_values, 0, policy.probabilities, counterfactual, values)
-    return float(values[: tree.num_roots].sum())
+    sweep = forward_sweep(tree, policy, 0)
+    tree.sweeps.backward(pull_values, sweep)
+    return float(sweep.values[: tree.num_roots].sum())
 
 
 def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse:
@@ -51,15 +50,14 @@ def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse
     _check(tree, policy)
     if player not in (0, 1):
         raise ValueError(f"player is {player!r}: expected 0 or 1")
-    counterfactual, own = _reach(tree, policy, player)
-    values, losses = np.empty(tree.num_pairs), np.zeros(tree.num_information_sets)
-    best = np.zeros(tree.num_information_sets, np.int32)
-    tree.sweeps.backward(pull_best, player, policy.probabilities, counterfactual, values, best, losses)
+    sweep = forward_sweep(tree, policy, player)
+    losses, best = np.zeros(tree.num_information_sets), np.zeros(tree.num_information_sets, np.int32)
+    tree.sweeps.backward(pull_best, sweep, best, losses)
     mine = tree.set_player == player
-    losses *= own[tree.set_pairs[:-1]]
+    losses *= sweep.own[tree.set_pairs[:-1]]
     chosen = np.where(np.repeat(mine, np.diff(tree.set_choices)), 0.0, policy.probabilities)
     chosen[(tree.set_choices[:-1] + best)[mine]] = 1.0
-    return BestResponse(player, float(values[: tree.num_roots].sum()), Policy(tree, chosen), losses)
+    return BestResponse(player, float(sweep.values[: tree.num_roots].sum()), Policy(tree, chosen), losses)
 
 
 def exploitability(tree: PublicTree, policy: Policy) -> float:
@@ -69,11 +67,10 @@ def exploitability(tree: PublicTree, policy: Policy) -> float:
     _check(tree, policy)
     total = 0.0
     for player in range(2):
-        counterfactual, _ = _reach(tree, policy, player)
-        values, losses = np.empty(tree.num_pairs), np.empty(tree.num_information_sets)
-        best = np.empty(tree.num_information_sets, np.int32)
-        tree.sweeps.backward(pull_best, player, policy.probabilities, counterfactual, values, best, losses)
-        total += float(values[: tree.num_roots].sum())
+        sweep = forward_sweep(tree, policy, player)
+        losses, best = np.empty(tree.num_information_sets), np.empty(tree.num_information_sets, np.int32)
+        tree.sweeps.backward(pull_best, sweep, best, losses)
+        total += float(sweep.values[: tree.num_roots].sum())
     return total / 2
 
 
@@ -85,29 +82,23 @@ def outcome_facts(tree: PublicTree, policy: Policy) -> dict[str, float]:
         "drawn": the share of games that end with 0 for both; "plies": the mean length.
     """
     _check(tree, policy)
-    counterfactual, own = _reach(tree, policy, 0)
-    reached = counterfactual * own
-    sizes, pairs = np.diff(tree.set_choices), np.diff(tree.set_pairs)
+    sweep = forward_sweep(tree, policy, 0)
+    reached = sweep.counterfactual * sweep.own
+    sizes = np.diff(tree.set_choices)
     weights = np.add.reduceat(reached, tree.set_pairs[:-1])
     highest = np.maximum.reduceat(policy.probabilities, tree.set_choices[:-1])
     mixed = weights[highest < MOSTLY].sum() / max(weights[sizes > 1].sum(), 1e-300)
-    ends = tree.children < 0
-    draws = np.zeros(tree.num_transitions, bool)
-    draws[ends] = tree.payoffs[~tree.children[ends]] == 0
-    # of each transition its pair and its choice
-    from_pair = np.repeat(np.arange(tree.num_pairs), np.repeat(sizes, pairs))
-    first = np.flatnonzero(np.diff(from_pair, prepend=-1))
-    within = np.arange(tree.num_transitions) - first[from_pair]
-    choice = np.repeat(np.repeat(tree.set_choices[:-1], pairs), np.repeat(sizes, pairs)) + within
-    drawn = (reached[from_pair[draws]] * policy.probabilities[choice[draws]]).sum()
+    drawn = sum_draws(tree.flat, policy.probabilities, reached)
     return {"mixed": float(mixed), "drawn": float(drawn), "plies": float(reached.sum())}
 
 
-def _reach(tree: PublicTree, policy: Policy, player: int) -> tuple[Array, Array]:
-    """As `push_forward` has them."""
+def forward_sweep(tree: PublicTree, policy: Policy, player: int, values: Array | None = None) -> Sweep:
+    """A sweep of `player` that has come to the ends of the tree; `values` (P,) is room for the way back."""
     counterfactual, own = tree.root_reach()
-    tree.sweeps.forward(push_forward, player, policy.probabilities, counterfactual, own)
-    return counterfactual, own
+    room = np.empty(tree.num_pairs) if values is None else values
+    sweep = Sweep(player, policy.probabilities, counterfactual, own, room)
+    tree.sweeps.forward(push_forward, sweep)
+    return sweep
 
 
 def _check(tree: PublicTree, policy: Policy) -> None:

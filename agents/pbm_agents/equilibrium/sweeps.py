@@ -38,99 +38,116 @@ class Flat(NamedTuple):
     payoffs: Array
 
 
+class Sweep(NamedTuple):
+    """One sweep of a player over a public tree, forward and back."""
+
+    player: int
+    policy: Array
+    """(C,) of both players."""
+    counterfactual: Array
+    """(P,) the probability that chance and the opponent of `player` lead to a pair."""
+    own: Array
+    """(P,) the probability that `player` does."""
+    values: Array
+    """(P,) the counterfactual values of `player`."""
+
+
+class Regrets(NamedTuple):
+    """What regret minimization keeps of each choice (C,)."""
+
+    totals: Array
+    """By how much it would have been better."""
+    average: Array
+    """The sum of the policies so far, weighted."""
+
+
 @kernel
-def push_forward(
-    tree: Flat, player: int, policy: Array, counterfactual: Array, own: Array, first: int, last: int
-) -> None:
-    """From each pair to its children: `counterfactual`, the probability that chance and the opponent of `player` lead
-    there, and `own`, that `player` does.
-    """
+def push_forward(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
+    """From each pair to its children: `counterfactual` and `own`."""
+    counterfactual, own = sweep.counterfactual, sweep.own
     for s in range(first, last):
         choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
         transition = tree.set_transitions[s]
-        mine = tree.set_player[s] == player
+        mine = tree.set_player[s] == sweep.player
         for pair in range(tree.set_pairs[s], tree.set_pairs[s + 1]):
             reached, went = counterfactual[pair], own[pair]
             for j in range(count):
                 child = tree.children[transition]
                 transition += 1
                 if child >= 0:
-                    probability = policy[choice + j]
+                    probability = sweep.policy[choice + j]
                     counterfactual[child] = reached if mine else reached * probability
                     own[child] = went * probability if mine else went
 
 
 @kernel
-def sum_worlds(tree: Flat, player: int, counterfactual: Array, values: Array, s: int, sums: Array) -> int:
-    """Of an information set of `player`, the counterfactual value of each choice; how many choices."""
+def sum_worlds(tree: Flat, sweep: Sweep, s: int, sums: Array) -> int:
+    """Of an information set of the player, the counterfactual value of each choice; how many choices."""
     count = tree.set_choices[s + 1] - tree.set_choices[s]
     transition = tree.set_transitions[s]
-    sign = 1.0 - 2.0 * player
+    sign = 1.0 - 2.0 * sweep.player
     sums[:count] = 0.0
     for pair in range(tree.set_pairs[s], tree.set_pairs[s + 1]):
-        reached = sign * counterfactual[pair]
+        reached = sign * sweep.counterfactual[pair]
         for j in range(count):
             child = tree.children[transition]
             transition += 1
-            sums[j] += values[child] if child >= 0 else reached * tree.payoffs[~child]
+            sums[j] += sweep.values[child] if child >= 0 else reached * tree.payoffs[~child]
     return count
 
 
 @kernel
-def write_mixture(tree: Flat, player: int, policy: Array, counterfactual: Array, values: Array, s: int) -> None:
-    """The counterfactual values of an information set's pairs, whoever moves there by `policy`."""
+def write_mixture(tree: Flat, sweep: Sweep, s: int) -> None:
+    """The counterfactual values of an information set's pairs, whoever moves there by the policy."""
     choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
     transition = tree.set_transitions[s]
-    sign = 1.0 - 2.0 * player
-    mine = tree.set_player[s] == player
+    sign = 1.0 - 2.0 * sweep.player
+    mine = tree.set_player[s] == sweep.player
     for pair in range(tree.set_pairs[s], tree.set_pairs[s + 1]):
-        reached, total = sign * counterfactual[pair], 0.0
+        reached, total = sign * sweep.counterfactual[pair], 0.0
         for j in range(count):
             child = tree.children[transition]
             transition += 1
             # where the opponent moves, the probability is in what is counted on below already
             if child < 0:
-                total += policy[choice + j] * reached * tree.payoffs[~child]
+                total += sweep.policy[choice + j] * reached * tree.payoffs[~child]
             elif mine:
-                total += policy[choice + j] * values[child]
+                total += sweep.policy[choice + j] * sweep.values[child]
             else:
-                total += values[child]
-        values[pair] = total
+                total += sweep.values[child]
+        sweep.values[pair] = total
 
 
 @kernel
-def pull_values(
-    tree: Flat, player: int, policy: Array, counterfactual: Array, values: Array, first: int, last: int
-) -> None:
-    """`values` of `player` if both play `policy`."""
+def pull_values(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
+    """`values` of the player if both play the policy."""
     for s in range(last - 1, first - 1, -1):
-        write_mixture(tree, player, policy, counterfactual, values, s)
+        write_mixture(tree, sweep, s)
 
 
 @kernel
-def pull_best(
-    tree: Flat,
-    player: int,
-    policy: Array,
-    counterfactual: Array,
-    values: Array,
-    best: Array,
-    losses: Array,
-    first: int,
-    last: int,
-) -> None:
-    """`values` of `player` if the opponent plays `policy` and `player` the best there is. Of this player's information
-    sets, `best` is the choice, and `losses` what `policy` loses there in counterfactual value.
+def most_choices(tree: Flat, first: int, last: int) -> int:
+    """The most choices of any of these information sets."""
+    most = 1
+    for s in range(first, last):
+        most = max(most, tree.set_choices[s + 1] - tree.set_choices[s])
+    return most
+
+
+@kernel
+def pull_best(tree: Flat, sweep: Sweep, best: Array, losses: Array, first: int, last: int) -> None:
+    """`values` of the player if the opponent plays the policy and the player the best there is. Of this player's
+    information sets, `best` is the choice, and `losses` what the policy loses there in counterfactual value.
     """
-    sums = np.empty(best.shape[0] and np.max(tree.set_choices[1:] - tree.set_choices[:-1]))
+    sums = np.empty(most_choices(tree, first, last))
     for s in range(last - 1, first - 1, -1):
-        if tree.set_player[s] != player:
-            write_mixture(tree, player, policy, counterfactual, values, s)
+        if tree.set_player[s] != sweep.player:
+            write_mixture(tree, sweep, s)
             continue
-        count = sum_worlds(tree, player, counterfactual, values, s, sums)
+        count = sum_worlds(tree, sweep, s, sums)
         chosen, mean = 0, 0.0
         for j in range(count):
-            mean += policy[tree.set_choices[s] + j] * sums[j]
+            mean += sweep.policy[tree.set_choices[s] + j] * sums[j]
             if sums[j] > sums[chosen]:
                 chosen = j
         best[s] = chosen
@@ -140,92 +157,67 @@ def pull_best(
             child = tree.children[transition]
             transition += count
             if child >= 0:
-                values[pair] = values[child]
+                sweep.values[pair] = sweep.values[child]
             else:
-                values[pair] = (1.0 - 2.0 * player) * counterfactual[pair] * tree.payoffs[~child]
+                sweep.values[pair] = (1.0 - 2.0 * sweep.player) * sweep.counterfactual[pair] * tree.payoffs[~child]
 
 
 @kernel
-def match_regrets(
-    tree: Flat,
-    player: int,
-    policy: Array,
-    counterfactual: Array,
-    own: Array,
-    values: Array,
-    regrets: Array,
-    average: Array,
-    weights: Array,
-    first: int,
-    last: int,
-) -> None:
-    """One step of counterfactual regret minimization for `player`: add to `average` the policy, to `regrets` what each
-    choice would have been better, and set `policy` in proportion to the positive ones.
+def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: Array, first: int, last: int) -> None:
+    """One step of counterfactual regret minimization for the player: add to the average the policy, to the totals what
+    each choice would have been better, and set the policy in proportion to the positive ones.
 
-    `weights`: of this step in the average; by which positive and negative regrets are then multiplied; and 1 if
-    negative ones are forgotten at once (CFR+), else 0.
+    `weights`: of this step in the average; by which positive and negative totals are then multiplied; 1 if negative
+    ones are forgotten at once (CFR+), else 0; and how often what was just added is expected to come again.
     """
-    most = 1
-    for s in range(first, last):
-        most = max(most, tree.set_choices[s + 1] - tree.set_choices[s])
-    sums = np.empty(most)
+    policy, totals, average = sweep.policy, regrets.totals, regrets.average
+    sums = np.empty(most_choices(tree, first, last))
     for s in range(last - 1, first - 1, -1):
-        write_mixture(tree, player, policy, counterfactual, values, s)
-        if tree.set_player[s] != player:
+        write_mixture(tree, sweep, s)
+        if tree.set_player[s] != sweep.player:
             continue
-        count = sum_worlds(tree, player, counterfactual, values, s, sums)
-        choice, share = tree.set_choices[s], weights[0] * own[tree.set_pairs[s]]
+        count = sum_worlds(tree, sweep, s, sums)
+        choice, share = tree.set_choices[s], weights[0] * sweep.own[tree.set_pairs[s]]
         mean, positive = 0.0, 0.0
         for j in range(count):
             mean += policy[choice + j] * sums[j]
-        for j in range(choice, choice + count):
-            average[j] += share * policy[j]
-            regret = regrets[j] + sums[j - choice] - mean
-            if regret > 0:
-                regret *= weights[1]
-                positive += regret
+        for j in range(count):
+            average[choice + j] += share * policy[choice + j]
+            latest = sums[j] - mean
+            total = totals[choice + j] + latest
+            if total > 0:
+                total *= weights[1]
             elif weights[3] > 0:
-                regret = 0.0
+                total = 0.0
             else:
-                regret *= weights[2]
-            regrets[j] = regret
-        for j in range(choice, choice + count):
-            policy[j] = max(regrets[j], 0.0) / positive if positive > 0 else 1.0 / count
+                total *= weights[2]
+            totals[choice + j] = total
+            sums[j] = max(total + weights[4] * latest, 0.0)
+            positive += sums[j]
+        for j in range(count):
+            policy[choice + j] = sums[j] / positive if positive > 0 else 1.0 / count
 
 
 @kernel
-def descend_mirror(
-    tree: Flat,
-    player: int,
-    policy: Array,
-    counterfactual: Array,
-    values: Array,
-    following: Array,
-    weights: Array,
-    first: int,
-    last: int,
-) -> None:
-    """One step of magnetic mirror descent for `player`, towards the uniform policy: `following` is the policy then.
+def descend_mirror(tree: Flat, sweep: Sweep, following: Array, weights: Array, first: int, last: int) -> None:
+    """One step of magnetic mirror descent for the player, towards the uniform policy: `following` is the policy then.
 
     `weights`: step size, temperature.
     """
-    most = 1
-    for s in range(first, last):
-        most = max(most, tree.set_choices[s + 1] - tree.set_choices[s])
-    sums = np.empty(most)
+    sums = np.empty(most_choices(tree, first, last))
     step, temperature = weights[0], weights[1]
     for s in range(last - 1, first - 1, -1):
-        write_mixture(tree, player, policy, counterfactual, values, s)
-        if tree.set_player[s] != player:
+        write_mixture(tree, sweep, s)
+        if tree.set_player[s] != sweep.player:
             continue
-        count = sum_worlds(tree, player, counterfactual, values, s, sums)
+        count = sum_worlds(tree, sweep, s, sums)
         choice, reached = tree.set_choices[s], 0.0
         for pair in range(tree.set_pairs[s], tree.set_pairs[s + 1]):
-            reached += counterfactual[pair]
+            reached += sweep.counterfactual[pair]
         greatest = -np.inf
         for j in range(count):
             gain = step * sums[j] / reached if reached > 0 else 0.0
-            sums[j] = (np.log(max(policy[choice + j], 1e-300)) + gain) / (1 + step * temperature)
+            sums[j] = (np.log(max(sweep.policy[choice + j], 1e-300)) + gain) / (1 + step * temperature)
             greatest = max(greatest, sums[j])
         total = 0.0
         for j in range(count):
@@ -233,6 +225,22 @@ def descend_mirror(
             total += sums[j]
         for j in range(count):
             following[choice + j] = sums[j] / total
+
+
+@kernel
+def sum_draws(tree: Flat, policy: Array, reached: Array) -> float:
+    """The probability that the game ends with 0 for both, from that of coming to each pair, `reached` (P,)."""
+    total = 0.0
+    for s in range(len(tree.set_player)):
+        choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
+        transition = tree.set_transitions[s]
+        for pair in range(tree.set_pairs[s], tree.set_pairs[s + 1]):
+            for j in range(count):
+                child = tree.children[transition]
+                transition += 1
+                if child < 0 and tree.payoffs[~child] == 0:
+                    total += reached[pair] * policy[choice + j]
+    return total
 
 
 @kernel
