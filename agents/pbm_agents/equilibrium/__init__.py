@@ -12,6 +12,7 @@ from .endgames import Trunk, solve
 from .evaluation import BestResponse, best_response, expected_value, exploitability, outcome_facts
 from .growth import TreeTooLargeError
 from .policy import Policy
+from .resolving import Resolving, ResolvingAgent, resolving_policy
 from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, PredictiveCFRPlus, cfr_plus
 from .tree import PublicTree
 
@@ -25,6 +26,8 @@ __all__ = [
     "PredictiveCFRPlus",
     "ProbabilityAgent",
     "PublicTree",
+    "Resolving",
+    "ResolvingAgent",
     "TreeTooLargeError",
     "Trunk",
     "agent_policy",
@@ -33,5 +36,6 @@ __all__ = [
     "expected_value",
     "exploitability",
     "outcome_facts",
+    "resolving_policy",
     "solve",
 ]

@@ -87,6 +87,15 @@ def as_words(records: States) -> Array:
     return records.view(f"u{size}").reshape(len(records), records.dtype.itemsize // size)
 
 
+def with_views(histories: Array, views: States) -> Array:
+    """`histories` (R,) after these views (R,): equal ones stay so where the views are equal too."""
+    clean = np.zeros(len(views), views.dtype)
+    clean[:] = views
+    histories = histories.copy()
+    extend_histories(as_words(clean), used_bits(views.dtype), histories)
+    return histories
+
+
 @final
 class Grower:
     """Expands the levels of one game's tree."""
@@ -101,12 +110,14 @@ class Grower:
         """How large the tree is so far."""
         self._used = used_bits(game.dtype)
 
-    def first(self, states: States) -> Level:
-        """The roots: set-ups that no player can tell apart at the start lie in one node."""
+    def first(self, states: States, known: Array | None = None) -> Level:
+        """The roots: set-ups that no player can tell apart at the start lie in one node. `known` (W, 2): `histories`
+        of what the players had seen before, if this is not the start.
+        """
         done = states["done"]
         if done.any():
             raise ValueError("a game that is over before its first move has no tree")
-        histories = np.zeros((len(states), 2), np.uint64)
+        histories = np.zeros((len(states), 2), np.uint64) if known is None else known.copy()
         runs = np.array([0, len(states)])
         order, starts = self._split(states, histories, runs)
         worlds, parents = np.arange(len(states), dtype=np.int32), np.full(len(states), -1)
@@ -303,20 +314,25 @@ def grow(game: Game, starts: States, memory: int, threads: int | None, progress:
     level = grower.first(starts)
     with progress_bar(progress) as bar:
         while len(level.worlds):
-            tree.add_level(level)
-            below: list[Level] = []
-            first_set, first_below = 0, tree.pairs
-            set_sizes = np.diff(level.sets)
-            for part in grower.expand(level):
-                last_set = first_set + len(part.sizes)
-                first = tree.add_expansion(part, set_sizes[first_set:last_set], first_below)
-                first_set, first_below = last_set, first_below + len(part.below.worlds)
-                below.append(replace(part.below, parents=part.below.parents + first))
-                grower.kept = tree.nbytes + level.nbytes + sum(some.nbytes for some in below)
-                grower.reached = f"{tree.num_sets:,} information sets and {tree.transitions:,} transitions"
-                bar.update(len(part.sizes))
-            level = _joined(below)
+            level = add_level(grower, tree, level, bar)
     return tree.arrays()
+
+
+def add_level(grower: Grower, tree: Collector, level: Level, bar: Any) -> Level:
+    """Add a level and its transitions to a tree; the level below it, whose `parents` are transitions."""
+    tree.add_level(level)
+    below: list[Level] = []
+    first_set, first_below = 0, tree.pairs
+    set_sizes = np.diff(level.sets)
+    for part in grower.expand(level):
+        last_set = first_set + len(part.sizes)
+        first = tree.add_expansion(part, set_sizes[first_set:last_set], first_below)
+        first_set, first_below = last_set, first_below + len(part.below.worlds)
+        below.append(replace(part.below, parents=part.below.parents + first))
+        grower.kept = tree.nbytes + level.nbytes + sum(some.nbytes for some in below)
+        grower.reached = f"{tree.num_sets:,} information sets and {tree.transitions:,} transitions"
+        bar.update(len(part.sizes))
+    return _joined(below)
 
 
 def _joined(parts: list[Level]) -> Level:

@@ -10,6 +10,7 @@
 | `pimc:worlds=10,simulations=1000` | determinized trees that vote |
 | `champion:seconds=0.1` | for every game the strongest player that we have |
 | `exact`, `exact:seconds=0.5` | Trinim solved exactly; everything else by tree search |
+| `resolve:seconds=0.5` | looks ahead for all that both may hide, and is hard to exploit (games for two) |
 | `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
 | `recurrent:file=gru.pt,draws=false` | a trained network with memory (extra `torch`) |
 | `mcts:simulations=100,network=network.pt` | the same tree search with the network's priors and values |
@@ -97,6 +98,23 @@ def exact_agent(**settings: Any) -> Agent:
     return ExactAgent(**settings)
 
 
+def resolving_agent(
+    *, iterations: int = 100, size: int = 20_000, playouts: int = 8, seconds: float | None = None, worlds: int = 6
+) -> AnyAgent:
+    """A search that keeps its secrets: continual resolving on the public tree.
+
+    Args:
+        iterations: Of predictive CFR+ for each move.
+        size: Transitions of the tree that looks ahead, at most; it always reaches the agent's next move.
+        playouts: From each world where the tree is cut off.
+        seconds: For each move, in place of `iterations` and `size`.
+        worlds: Drawn for the agent, and for the opponent in each of them, where there are too many to keep all.
+    """
+    from ..equilibrium.resolving import ResolvingAgent  # its kernels, when such an agent is asked for
+
+    return ResolvingAgent(iterations=iterations, size=size, playouts=playouts, seconds=seconds, worlds=worlds)
+
+
 SEARCH_SETTINGS = tuple(
     replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
     for setting in settings_of(Search)
@@ -127,6 +145,7 @@ register_agent(
     ),
     web_settings=SEARCH_WEB_SETTINGS,
 )
+register_agent("resolve", resolving_agent)
 register_agent("network", network_agent)
 register_agent("recurrent", recurrent_agent)
 register_agent("llm", LLMAgent)

@@ -1,0 +1,329 @@
+"""Continual resolving: a search that keeps its secrets (Burch, Johanson & Bowling 2014; Moravčík et al. 2017).
+
+Each time it is to move, the agent looks some plies ahead on the public tree, for all information sets that it could be
+in, and lets both players minimize regret there (predictive CFR+). The opponent may instead take what the last plan left
+it in each of its information sets (the gadget of Burch et al.), so the agent cannot do worse against a best response
+than it had planned. The more time, the deeper it looks and the longer it solves: where it sees the end of every game
+from the start, what it plays is an equilibrium. Cut off, worlds are worth what random playouts return.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.state import take_rows
+from pbm_envs.core.types import States
+from pbm_envs.envs.memory import AgentWithMemory, Ids
+
+from ..players.agent import Actions, Views
+from .lookahead import Belief, Lookahead, same_views
+from .policy import Array, Policy
+from .set_ups import count_set_ups, set_ups
+from .sweeps import Regrets, Sweep, match_regrets, normalize, pull_best, push_forward
+from .tree import PublicTree
+
+ALL_WORLDS = 3_000
+"""Set-ups of which a belief keeps every one. Where there are more, it is drawn anew for each move."""
+GROWING = 0.3
+"""The share of `seconds` in which the tree grows."""
+
+
+@final
+@dataclass(frozen=True)
+class Resolving:
+    """The settings of the search."""
+
+    iterations: int = 100
+    """Of predictive CFR+ for each move."""
+    size: int = 20_000
+    """Transitions of the tree that looks ahead, at most; but it always reaches the agent's next move."""
+    playouts: int = 8
+    """From each world where the tree is cut off."""
+    seconds: float | None = None
+    """For each move, in place of `iterations` and `size`."""
+    worlds: int = 6
+    """Where there are too many set-ups to keep all: how many are drawn for the agent, and again for the opponent in
+    each of them."""
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "size", "playouts", "worlds"):
+            check_range(name, getattr(self, name), 1)
+        if self.seconds is not None and not 0 < self.seconds < np.inf:
+            raise ValueError(f"seconds is {self.seconds!r}: expected a number above 0")
+
+    def plan(self, game: Game, belief: Belief, searcher: int, rng: np.random.Generator) -> Plan:
+        """Look ahead from a belief, and solve what is seen."""
+        start = time.perf_counter()
+        seconds = np.inf if self.seconds is None else self.seconds
+        size = self.size if self.seconds is None else 1 << 40
+        growing = start + GROWING * seconds
+        ahead = Lookahead(game, belief, searcher, size=size, playouts=self.playouts, rng=rng, until=growing)
+        plan = Plan(ahead)
+        for iteration in count(1):
+            plan.step(iteration)
+            over = iteration >= self.iterations if self.seconds is None else time.perf_counter() > start + seconds
+            if over:
+                break
+        plan.finish()
+        return plan
+
+
+@final
+class Plan:
+    """What the searcher, and who plays against it, would do on a `Lookahead`."""
+
+    def __init__(self, ahead: Lookahead) -> None:
+        tree = ahead.tree
+        self.ahead = ahead
+        self.policy: Policy = tree.uniform_policy()
+        """Of both players; after `finish`, the average."""
+        self._regrets = Regrets(np.zeros(tree.num_choices), np.zeros(tree.num_choices))
+        self._values = np.empty(tree.num_pairs)
+        gains = ahead.belief.gains
+        sets = int(ahead.opponent_sets.max()) + 1
+        self._left: Array | None = None
+        """(opponent's sets at the root,) what it gets if it does not enter."""
+        if gains is not None:
+            self._left = np.bincount(ahead.opponent_sets, gains[ahead.levels[0].worlds], sets)
+        self._enters = np.full(sets, 1.0 if gains is None else 0.5)
+        self._enter_regrets = np.zeros((2, sets))
+
+    def step(self, iteration: int) -> None:
+        """An iteration of predictive CFR+, the players in turn."""
+        ahead = self.ahead
+        weights = np.array([float(iteration) ** 2, 1.0, 1.0, 1.0, 1.0])
+        for player in range(2):
+            sweep = self._forward(player, self._enters[ahead.opponent_sets])
+            ahead.sweeps.backward(match_regrets, sweep, self._regrets, weights)
+            if player != ahead.searcher and self._left is not None:
+                self._match_gadget(sweep.values[: ahead.tree.num_roots])
+
+    def finish(self) -> None:
+        """Take the average, and find out what a best response to it gets where the searcher moves next."""
+        ahead, opponent = self.ahead, 1 - self.ahead.searcher
+        tree = ahead.tree
+        normalize(tree.flat, self._regrets.average, self.policy.probabilities)
+        sweep = self._forward(opponent, np.ones(tree.num_roots))
+        losses, best = np.empty(tree.num_information_sets), np.empty(tree.num_information_sets, np.int32)
+        ahead.sweeps.backward(pull_best, sweep, best, losses)
+        self._reached, self._gains = sweep.counterfactual, sweep.values
+
+    def belief_at(self, depth: int, rows: slice) -> Belief:
+        """At a public node of the lookahead, one of `next_nodes`."""
+        ahead, level = self.ahead, self.ahead.levels[depth]
+        if depth == ahead.tree.depth:  # below the tree
+            reached = self._reached_below(rows)
+            gains = (2.0 * ahead.searcher - 1.0) * reached * ahead.worth[rows]
+        else:
+            first = ahead.first_pair(depth)
+            pairs = slice(first + rows.start, first + rows.stop)
+            reached, gains = self._reached[pairs], self._gains[pairs]
+        total = reached.sum()
+        states = take_rows(level.states, np.arange(rows.start, rows.stop))
+        if total <= 0:  # the plan never comes here
+            return Belief(states, level.histories[rows], np.full(len(states), 1 / len(states)), None)
+        return Belief(states, level.histories[rows], reached / total, gains / total)
+
+    def _forward(self, player: int, enters: Array) -> Sweep:
+        ahead = self.ahead
+        tree, roots = ahead.tree, ahead.tree.num_roots
+        counterfactual, own = np.empty(tree.num_pairs), np.empty(tree.num_pairs)
+        searching = player == ahead.searcher
+        counterfactual[:roots] = ahead.root_weights * (enters if searching else 1.0)
+        own[:roots] = 1.0 if searching else enters
+        sweep = Sweep(player, self.policy.probabilities, counterfactual, own, self._values)
+        ahead.sweeps.forward(push_forward, sweep)
+        return sweep
+
+    def _match_gadget(self, values: Array) -> None:
+        """The opponent's choice at the root: enter what is being solved, or take what the last plan left it."""
+        inside = np.bincount(self.ahead.opponent_sets, values, len(self._enters))
+        both = np.array([inside, self._left])
+        latest = both - (self._enters * both[0] + (1 - self._enters) * both[1])
+        self._enter_regrets = np.maximum(self._enter_regrets + latest, 0.0)
+        likely = np.maximum(self._enter_regrets + latest, 0.0)
+        total = likely.sum(axis=0)
+        self._enters = np.where(total > 0, likely[0] / np.where(total > 0, total, 1.0), 0.5)
+
+    def _reached_below(self, rows: slice) -> Array:
+        """How likely chance and the searcher lead to worlds below the tree."""
+        ahead, tree = self.ahead, self.ahead.tree
+        transitions = ahead.levels[-1].parents[rows]
+        pairs, sets, choices = source(tree, transitions)
+        mine = tree.set_player[sets] == ahead.searcher
+        return self._reached[pairs] * np.where(mine, self.policy.probabilities[choices], 1.0)
+
+
+def source(tree: PublicTree, transitions: Array) -> tuple[Array, Array, Array]:
+    """Of each transition of a tree the pair that it leaves, its information set, and the choice."""
+    sets = np.searchsorted(tree.set_transitions, transitions, side="right") - 1
+    sizes = tree.set_choices[sets + 1] - tree.set_choices[sets]
+    places, choices = np.divmod(transitions - tree.set_transitions[sets], sizes)
+    return tree.set_pairs[sets] + places, sets, tree.set_choices[sets] + choices
+
+
+@lru_cache(maxsize=8)
+def _start(game: Game) -> Belief | None:
+    """Every set-up, if they are not too many."""
+    if game.random_setup and (game.deal is None or count_set_ups(game) > ALL_WORLDS):
+        return None
+    return Belief.start(*set_ups(game))
+
+
+@final
+class ResolvingAgent(AgentWithMemory):
+    """Plays by continual resolving. It remembers, for each game, what it planned when it moved last.
+
+    A game that did not begin with a set-up that is dealt (from a position, say), or that has too many, is looked at
+    anew for each move: with worlds drawn from what the agent cannot tell apart, for each of these some that the
+    opponent cannot, and nothing known of what the opponent was left.
+    """
+
+    def __init__(
+        self,
+        *,
+        iterations: int = Resolving.iterations,
+        size: int = Resolving.size,
+        playouts: int = Resolving.playouts,
+        seconds: float | None = None,
+        worlds: int = Resolving.worlds,
+    ) -> None:
+        """An agent with these settings.
+
+        Args:
+            iterations: Of predictive CFR+ for each move.
+            size: Transitions of the tree that looks ahead, at most; it always reaches the agent's next move.
+            playouts: From each world where the tree is cut off.
+            seconds: For each move, in place of `iterations` and `size`.
+            worlds: Drawn for the agent, and for the opponent in each of them, where there are too many to keep all.
+        """
+        self.search = Resolving(iterations, size, playouts, seconds, worlds)
+        self._plans: dict[int, Plan | None] = {}
+
+    def begin_games(self, game: Game, ids: Ids) -> None:
+        """As `AgentWithMemory.begin_games`."""
+        if game.num_players != 2:
+            raise ValueError(f"{game!r} has {game.num_players} players: expected two")
+        self._plans |= dict.fromkeys(ids.tolist())
+
+    def end_games(self, ids: Ids) -> None:
+        """As `AgentWithMemory.end_games`."""
+        for number in ids.tolist():
+            self._plans.pop(number, None)
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids) -> Actions:
+        """As `AgentWithMemory.act`."""
+        actions = np.empty(len(views), np.int64)
+        for row, number in enumerate(ids.tolist()):
+            view = views[row : row + 1]
+            plan, at = self._plan(game, view, self._plans.get(number), rng)
+            choices = plan.policy.at(at)
+            actions[row] = rng.choice(list(choices), p=list(choices.values()))
+            self._plans[number] = plan
+        return actions
+
+    def _plan(self, game: Game, view: Views, last: Plan | None, rng: np.random.Generator) -> tuple[Plan, int]:
+        """A plan for what is seen, and the information set in it."""
+        player = int(view["viewer"][0])
+        belief, start = None, _start(game)
+        if start is not None:
+            belief = start if last is None else _find(game, last, view)
+            if last is None and not _seen(game, start, view, player):
+                # the opponent has moved: a plan from the start says what that may have gained it
+                belief = _find(game, self.search.plan(game, start, player, rng), view) if view["ply"][0] > 0 else None
+        if belief is None:
+            belief = sampled_belief(game, view, player, self.search.worlds, rng)
+        plan = self.search.plan(game, belief, player, rng)
+        return plan, plan.ahead.root_set(view)
+
+
+def sampled_belief(game: Game, view: States, player: int, worlds: int, rng: np.random.Generator) -> Belief:
+    """Some worlds that `player`, who sees `view` (1,), cannot tell apart, and some that the opponent cannot in each."""
+    if game.perfect_information:
+        return Belief.start(game.determinize(view, rng), np.ones(1))
+    mine = game.determinize(np.repeat(view, worlds), rng)
+    theirs = game.determinize(np.repeat(game.view(mine, 1 - player), worlds - 1), rng)
+    states = np.concatenate([mine, theirs])
+    return Belief.start(states, np.ones(len(states)))
+
+
+def resolving_policy(tree: PublicTree, search: Resolving, seed: int = 0, progress: bool = False) -> tuple[Policy, int]:
+    """What the agent would do at every information set of a public tree, with random numbers of its own for each plan.
+
+    Args:
+        tree: From the start of a game.
+        search: The settings; with `seconds`, another policy each time.
+        seed: Of the playouts.
+        progress: Show a progress bar (extra `cli`).
+
+    Returns:
+        The policy, and how many plans it took.
+    """
+    from .progress import progress_bar
+
+    probabilities = np.full(tree.num_choices, np.nan)
+    plans = 0
+    with progress_bar(progress, tree.num_information_sets) as bar:
+        for player in range(2):
+            start = Belief.start(tree.starts, tree.chances)
+            todo = [(start, np.argsort(tree.pair_world[: tree.num_roots]))]  # with the pairs of the whole tree
+            while todo:
+                belief, pairs = todo.pop()
+                plan = search.plan(tree.game, belief, player, np.random.default_rng([seed, player, int(pairs[0])]))
+                plans += 1
+                below = _pairs_of(plan.ahead, tree, pairs)
+                if plan.ahead.tree.set_player[0] == player:
+                    bar.update(_write(plan, tree, below[0], probabilities))
+                todo += [(plan.belief_at(depth, rows), below[depth][rows]) for depth, rows in plan.ahead.next_nodes()]
+    return Policy(tree, probabilities), plans
+
+
+def _pairs_of(ahead: Lookahead, whole: PublicTree, pairs: Array) -> list[Array]:
+    """Of each level of a lookahead, the pairs of the whole tree; `pairs` are those of the belief's worlds."""
+    found = [pairs[ahead.levels[0].worlds].astype(np.int64)]
+    for depth, level in enumerate(ahead.levels[1:]):
+        above, sets, choices = source(ahead.tree, level.parents)
+        rows = above - ahead.first_pair(depth)
+        places = choices - ahead.tree.set_choices[sets]
+        there = found[-1][rows]
+        their_sets = np.searchsorted(whole.set_pairs, there, side="right") - 1
+        sizes = whole.set_choices[their_sets + 1] - whole.set_choices[their_sets]
+        transitions = whole.set_transitions[their_sets] + (there - whole.set_pairs[their_sets]) * sizes + places
+        found.append(whole.children[transitions].astype(np.int64))
+    return found
+
+
+def _write(plan: Plan, whole: PublicTree, pairs: Array, probabilities: Array) -> int:
+    """The plan for its root, as part of a policy of the whole tree; how many information sets that are."""
+    tree = plan.ahead.tree
+    sets = range(int(tree.level_sets[1]))
+    for s in sets:
+        at = int(np.searchsorted(whole.set_pairs, pairs[tree.set_pairs[s]], side="right")) - 1
+        mine = slice(*tree.set_choices[s : s + 2].tolist())
+        probabilities[slice(*whole.set_choices[at : at + 2].tolist())] = plan.policy.probabilities[mine]
+    return len(sets)
+
+
+def _seen(game: Game, belief: Belief, view: Views, player: int) -> bool:
+    return len(same_views(game, belief.states, view, player)) > 0
+
+
+def _find(game: Game, last: Plan, view: Views) -> Belief | None:
+    """The public node of the last plan in which its searcher can see `view`."""
+    for depth, level in enumerate(last.ahead.levels):
+        if depth == 0 or not len(level.worlds):
+            continue
+        rows = same_views(game, level.states, view, last.ahead.searcher)
+        rows = rows[last.ahead.waiting[depth][rows]]
+        if len(rows):
+            node = int(np.searchsorted(level.nodes, rows[0], side="right")) - 1
+            return last.belief_at(depth, slice(*level.nodes[node : node + 2].tolist()))
+    return None
