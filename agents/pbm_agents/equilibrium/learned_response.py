@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.checks import check_range
 from pbm_envs.core.state import take_rows
 from pbm_envs.core.types import States
 
@@ -19,7 +20,7 @@ from ..learning.network import PolicyValueNetwork
 from ..players.agent import Agent
 from .policy import Array
 from .progress import progress_bar
-from .search_response import ApproximateResponse
+from .responses import Play, Responder
 
 try:
     import torch
@@ -30,11 +31,9 @@ except ImportError:
 
 @final
 @dataclass(frozen=True)
-class LearnedResponder:
+class LearnedResponder(Responder):
     """The settings of the training."""
 
-    game: Game
-    agent: Agent
     steps: int = 300_000
     """The responder's moves in training."""
     envs: int = 256
@@ -54,28 +53,29 @@ class LearnedResponder:
     hidden: int = 128
     layers: int = 2
 
-    def run(self, games: int, rng: np.random.Generator, progress: bool = False) -> ApproximateResponse:
-        """Train, then play `games` in each seat against the agent."""
+    def prepare(self, rng: np.random.Generator, progress: bool) -> Play:
+        """As `Responder.prepare`: the training."""
         network = self.train(rng, progress)
-        values, errors = [], []
-        for seat in range(2):
-            played = _Games(self.game, self.agent, np.full(min(games, 1024), seat), rng)
-            won: list[float] = []
-            while len(won) < games:
-                observations, masks = played.observe()
-                with torch.no_grad():
-                    logits, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
-                rewards, ended = played.step(logits.argmax(dim=1).numpy())
-                won += rewards[ended].tolist()
-            values.append(float(np.mean(won)))
-            errors.append(float(np.std(won, ddof=1) / np.sqrt(len(won))))
-        return ApproximateResponse((values[0], values[1]), (errors[0], errors[1]), games)
+        return lambda seat, count: self._play(network, seat, min(count, 1024), rng)
+
+    def _play(self, network: PolicyValueNetwork, seat: int, count: int, rng: np.random.Generator) -> Array:
+        """(count,) the returns of so many games side by side, each of them played to its end."""
+        played = _Games(self.game, self.agent, np.full(count, seat), rng)
+        returns, over = np.zeros(count), np.zeros(count, bool)
+        while not over.all():
+            observations, masks = (torch.from_numpy(part) for part in played.observe())
+            with torch.no_grad():
+                logits, _ = network(observations, masks)
+            rewards, ended = played.step(logits.argmax(dim=1).numpy())
+            first = ended & ~over
+            returns[first] = rewards[first]
+            over |= ended
+        return returns
 
     def train(self, rng: np.random.Generator, progress: bool = False) -> PolicyValueNetwork:
         """The network of the responder."""
         for name in ("steps", "envs", "moves", "epochs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: expected an integer from 1 up")
+            check_range(name, getattr(self, name), 1)
         torch.manual_seed(int(rng.integers(2**31)))
         network = PolicyValueNetwork(self.game, self.hidden, self.layers)
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)

@@ -2,8 +2,9 @@
 Timbers et al. 2022), in games of any size.
 
 The responder knows how likely the agent plays what, so it knows how likely each world is after the agent's moves. In
-its search the agent moves as it does, and only the responder's own choices are searched. What the search wins is a
-lower bound of what a best response would.
+its search the agent moves as it does, and only the responder's own choices are searched. Where the rest of the game is
+small, the exact best response to the belief takes the place of the search. What the responder wins is a lower bound of
+what a best response would.
 """
 
 from __future__ import annotations
@@ -13,52 +14,29 @@ from typing import final
 
 import numpy as np
 
-from pbm_envs import Game
+from pbm_envs.core.checks import check_range
 from pbm_envs.core.state import as_bytes, take_rows
 from pbm_envs.core.types import States
 
-from ..players.agent import Agent
-from .agent_policies import MemoizedAgent
-from .grouping import extend_histories
-from .growth import as_words, used_bits
+from .agent_policies import MemoizedAgent, agent_policy
+from .evaluation import best_response
+from .growth import TreeTooLargeError, with_views
+from .lookahead import same_views
 from .policy import Array
-from .progress import progress_bar
+from .responses import Play, Responder
 from .set_ups import count_set_ups, set_ups
+from .tree import PublicTree
 
 ALL_WORLDS = 20_000
 """Set-ups of which a belief keeps every one; of more, it is `particles` drawn at random."""
 
 
-@dataclass(frozen=True)
-class ApproximateResponse:
-    """What a responder has won of an agent, over games in both seats."""
-
-    values: tuple[float, float]
-    """Its mean returns as player_0 and as player_1."""
-    errors: tuple[float, float]
-    """Their standard errors."""
-    games: int
-
-    @property
-    def exploitability(self) -> float:
-        """At least so much, but for chance: the mean over both seats."""
-        return sum(self.values) / 2
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95%, of `exploitability`."""
-        half = 1.96 * float(np.hypot(*self.errors)) / 2
-        return self.exploitability - half, self.exploitability + half
-
-
 @final
 @dataclass(frozen=True)
-class SearchResponder:
+class SearchResponder(Responder):
     """The settings of the search."""
 
-    game: Game
-    agent: Agent
-    simulations: int = 300
+    simulations: int = 400
     """For each move of the responder."""
     c: float = 1.0
     """Weight of exploration in UCT."""
@@ -69,26 +47,15 @@ class SearchResponder:
     batch: int = 64
     """Games that are played side by side."""
 
-    def run(self, games: int, rng: np.random.Generator, progress: bool = False) -> ApproximateResponse:
-        """Play `games` in each seat against the agent."""
+    endgame: float = 2.0
+    """MiB for the exact best response from here on, where the rest of the game fits into it; 0: always search."""
+
+    def prepare(self, rng: np.random.Generator, progress: bool) -> Play:
+        """As `Responder.prepare`."""
         for name in ("simulations", "particles", "samples", "batch"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}: expected an integer from 1 up")
-        if self.game.num_players != 2:
-            raise ValueError(f"{self.game!r} has {self.game.num_players} players: expected two")
-        if games < 2:
-            raise ValueError(f"games is {games!r}: expected an integer from 2 up")
+            check_range(name, getattr(self, name), 1)
         agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**63)))
-        won: list[list[float]] = [[], []]
-        with progress_bar(progress, 2 * games, " games") as bar:
-            for seat in range(2):
-                while len(won[seat]) < games:
-                    count = min(self.batch, games - len(won[seat]))
-                    won[seat] += _Match(self, agent, seat, count, rng).play().tolist()
-                    bar.update(count)
-        means = [float(np.mean(some)) for some in won]
-        errors = [float(np.std(some, ddof=1) / np.sqrt(len(some))) for some in won]
-        return ApproximateResponse((means[0], means[1]), (errors[0], errors[1]), games)
+        return lambda seat, count: _Match(self, agent, seat, min(self.batch, count), rng).play()
 
 
 @final
@@ -101,7 +68,6 @@ class _Match:
         self.settings, self.agent, self.seat, self.rng = settings, agent, seat, rng
         self.game = settings.game
         self.states = self.game.init(count, rng)
-        self._used = used_bits(self.game.dtype)
         self._beliefs = [self._first_belief(row) for row in range(count)]
         self._weights = [np.full(len(belief), 1 / len(belief)) for belief in self._beliefs]
 
@@ -117,7 +83,10 @@ class _Match:
                 actions[theirs] = self.agent.act(game, views, self.rng)
             mine = np.flatnonzero(open_games & (movers == self.seat))
             if len(mine):
-                actions[mine] = self._search(mine)
+                exact = np.array([self._endgame(row) for row in mine])
+                actions[mine] = exact
+                if (exact < 0).any():
+                    actions[mine[exact < 0]] = self._search(mine[exact < 0])
             before = self.states.copy()
             game.step(self.states, actions)
             for row in np.flatnonzero(~self.states["done"]).tolist():
@@ -137,16 +106,9 @@ class _Match:
 
     def _same(self, worlds: States, seen: States) -> Array:
         """(W,) does the responder see of a world what it has `seen` (1,)?"""
-        keys = self._keys(self.game.view(worlds, self.seat), np.zeros(len(worlds), np.uint64))
-        return keys == self._keys(seen, np.zeros(1, np.uint64))[0]
-
-    def _keys(self, views: States, histories: Array) -> Array:
-        """Hashes of all that was seen before, and these views."""
-        clean = np.zeros(len(views), views.dtype)
-        clean[:] = views
-        histories = histories.copy()
-        extend_histories(as_words(clean), self._used, histories)
-        return histories
+        same = np.zeros(len(worlds), bool)
+        same[same_views(self.game, worlds, seen, self.seat)] = True
+        return same
 
     def _follow(self, row: int, action: int, agent_moved: bool) -> None:
         """The belief after a move: worlds in which it is legal and looks so, by how likely the agent plays it there."""
@@ -165,6 +127,21 @@ class _Match:
             weights = np.ones(len(worlds))
         self._beliefs[row], self._weights[row] = worlds, weights / weights.sum()
 
+    def _endgame(self, row: int) -> int:
+        """The best action from here on, exactly, if the rest of the game is small; else -1."""
+        memory = self.settings.endgame / 1024
+        if memory <= 0:
+            return -1
+        try:
+            tree = PublicTree.build(
+                self.game, worlds=self._beliefs[row], chances=self._weights[row], memory=memory, threads=1
+            )
+        except TreeTooLargeError:
+            return -1
+        response = best_response(tree, agent_policy(tree, self.agent), self.seat)
+        choices = response.policy.at(0)  # what the responder sees is the same in every world
+        return max(choices, key=lambda action: choices[action])
+
     def _search(self, rows: Array) -> Array:
         """The actions most visited in trees of the responder's information sets, one for each of `rows`."""
         game, settings = self.game, self.settings
@@ -177,7 +154,7 @@ class _Match:
         for _ in range(settings.simulations):
             picks = np.searchsorted(sums, np.arange(len(rows)) + self.rng.random(len(rows)), side="right")
             self._simulate(tree, take_rows(worlds, np.minimum(picks, lasts)), roots)
-        keys = self._keys(game.view(take_rows(self.states, rows), self.seat), roots)
+        keys = with_views(roots, game.view(take_rows(self.states, rows), self.seat))
         return tree.best(np.array([tree.index[key] for key in keys.tolist()]))
 
     def _simulate(self, tree: _Statistics, states: States, histories: Array) -> None:
@@ -196,7 +173,7 @@ class _Match:
             if len(mine):
                 views = game.view(take_rows(states, mine), seat)
                 masks = game.legal_action_mask(views)
-                histories[mine] = self._keys(views, histories[mine])
+                histories[mine] = with_views(histories[mine], views)
                 nodes = np.full(len(mine), -1)
                 inside = np.flatnonzero(growing[mine])
                 nodes[inside], fresh = tree.nodes(histories[mine[inside]])
