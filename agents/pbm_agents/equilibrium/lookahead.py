@@ -141,5 +141,5 @@ class Lookahead:
 
 def same_views(game: Game, states: States, view: States, player: int) -> Array:
     """The rows of `states` (W,) of which `player` sees exactly `view` (1,)."""
-    start = np.zeros(len(states), np.uint64)
-    return np.flatnonzero(with_views(start, game.view(states, player)) == with_views(start[:1], view)[0])
+    keys = with_views(np.zeros(len(states), np.uint64), game.view(states, player))
+    return np.flatnonzero(keys == with_views(np.zeros(1, np.uint64), view)[0])
