@@ -83,7 +83,7 @@ class _Match:
                 actions[theirs] = self.agent.act(game, views, self.rng)
             mine = np.flatnonzero(open_games & (movers == self.seat))
             if len(mine):
-                exact = np.array([self._endgame(row) for row in mine])
+                exact = np.array([self._endgame(row) for row in mine.tolist()])
                 actions[mine] = exact
                 if (exact < 0).any():
                     actions[mine[exact < 0]] = self._search(mine[exact < 0])
