@@ -4,8 +4,8 @@
 
 Random play. Three loops: `raw_env.step` and `observe` alone; and the ordinary loop, with `agent_iter`, `last` and the
 dead steps at the end, of `raw_env()` and of `env()`, with its checks. Choosing an action is not timed. The environments
-take turns, a few games each, so that a change of the machine's speed meets all of them; quoted is the median of the
-rounds, and of the rounds' ratios.
+take turns, a few games each, so that a change of the machine's speed meets all of them; quoted is
+processor time, the median of the rounds, and of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def step_and_observe(env: Any) -> float:
         mask = env.observe(env.agent_selection)["action_mask"]
         while not any(env.terminations.values()) and not any(env.truncations.values()):
             action = int(random.choice(np.flatnonzero(mask)))
-            start = time.perf_counter()
+            start = time.process_time()
             env.step(action)
             observation = env.observe(env.agent_selection)
-            spent += time.perf_counter() - start
+            spent += time.process_time() - start
             plies += 1
             mask = observation["action_mask"]
     return spent / plies
@@ -47,18 +47,18 @@ def ordinary_loop(env: Any) -> float:
     spent, plies = 0.0, 0
     while plies < STEPS:
         env.reset(seed=plies)
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in env.agent_iter():
             observation, _, terminated, truncated, _ = env.last()
             if terminated or truncated:
                 env.step(None)
                 continue
-            before = time.perf_counter()
+            before = time.process_time()
             action = int(random.choice(np.flatnonzero(observation["action_mask"])))
-            start += time.perf_counter() - before
+            start += time.process_time() - before
             env.step(action)
             plies += 1
-        spent += time.perf_counter() - start
+        spent += time.process_time() - start
     return spent / plies
 
 

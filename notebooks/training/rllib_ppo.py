@@ -43,7 +43,11 @@ def configuration(game: Game, runners: int, batch: int, seed: int) -> PPOConfig:
             env_config={"game": game.name, "options": dict(game.options)},
             disable_env_checking=True,  # it plays an action without a look at the mask
         )
-        .env_runners(num_env_runners=runners, num_envs_per_env_runner=4)
+        .env_runners(
+            num_env_runners=runners,
+            num_envs_per_env_runner=4,
+            sample_timeout_s=600,  # after a minute it would go on without a sample: compiling takes time, once
+        )
         .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **_: "policy")
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={"policy": module}))
         .training(

@@ -76,11 +76,12 @@ def test_turns_of_a_rollout_are_those_of_the_agent():
 
 
 def test_the_program_trains_and_its_network_plays_everywhere(tmp_path, capsys):
-    network = program.train(tmp_path, GAME, "random", updates=2, envs=8, seed=1, games=10)
+    network = program.train(tmp_path, GAME, "random", updates=2, envs=8, seed=1, games=10, tensorboard=True)
     said = capsys.readouterr().out
     assert "before: random: score" in said
     assert "after: random: score" in said
     assert (tmp_path / "curve.csv").read_text().startswith("turns,score")
+    assert any(path.name.startswith("events") for path in (tmp_path / "tensorboard").iterdir())
     path = str(tmp_path / "gru.pt")
     again = RecurrentNetwork.load(path)
     assert all(torch.equal(a, b) for a, b in zip(again.parameters(), network.parameters(), strict=True))
