@@ -29,7 +29,7 @@ def warm_up(
 ) -> None:
     """Compile the rules and the search of games ahead.
 
-    The first use of a game compiles its rules, for every board size anew, and the first search the search, once for all
+    The first use of a game compiles its rules, for boards of all sizes, and the first search the search, once for all
     games. What is compiled is kept on this machine, so that later first uses take a second.
     """
     rules = [parse_game_with_options(text) for text in games or known_games()]

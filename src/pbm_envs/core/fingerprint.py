@@ -20,6 +20,8 @@ import numba
 import numpy as np
 from numba.extending import is_jitted
 
+from .layouts import StatesType, StateType
+
 LIBRARIES = {"_operator", "builtins", "cmath", "llvmlite", "math", "numba", "numpy", "operator", "random", "typing"}
 """Packages whose content follows from versions, which are part of every key."""
 types: Any = numba.types
@@ -35,6 +37,8 @@ TOLD_BY_NAME = (
     types.Omitted,
     types.Record,
     types.UnicodeType,
+    StateType,
+    StatesType,
 )
 """Types whose name says everything: the fields and offsets of a record, the layout of an array."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from . import defaults
 from .boards import Board
 from .deals import Deal
-from .kernels import record_type
+from .layouts import register_records
 from .notation import Notation
 from .record_rules import RecordRules
 from .scene import Heat, Sample, Scene
@@ -104,8 +104,7 @@ class GameHooks(ABC):
             other_texts: Further texts that are read, and their actions.
         """
         self.options = MappingProxyType(dict(options))
-        self.num_players, self.board, self.dtype, self.planes = num_players, board, dtype, planes
-        self._record_type = record_type(dtype)
+        self.num_players, self.board, self.dtype, self.planes = num_players, board, register_records(dtype), planes
         resigns = ["resign"] if self.options.get("allow_resign") else []
         self.notation = Notation(
             type(self).__name__, [*moves, *resigns], form + " or 'resign'" * len(resigns), other_texts

@@ -30,7 +30,7 @@ import numba
 import numpy as np
 from numba.core import config
 
-from . import kernel_files, numba_internals
+from . import kernel_files, layouts, numba_internals
 from .fingerprint import NoFingerprintError, describe_type, fingerprint, unchanged
 from .kernel_files import cache_directory
 from .notices import JupyterLine, in_jupyter
@@ -42,7 +42,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PAUSE = 10.0
 """Seconds without compiling, after which it is announced again."""
 
-VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__)
+VERSIONS = (
+    sys.version,
+    platform.machine(),
+    numba.__version__,
+    llvmlite.__version__,
+    np.__version__,
+    hashlib.sha256(Path(layouts.__file__).read_bytes()).hexdigest(),  # code generated for records of games
+)
 
 
 def kernel(function: Function) -> Function:
@@ -67,16 +74,18 @@ def kernel_without_allocation(function: Function) -> Function:
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
     if config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled integers wrap around in silence too
-    dispatcher = numba.njit(nogil=True, **options)(function)
+    dispatcher = _cached_dispatcher(function, {"nogil": True, **options})
+    called = _cached_dispatcher(function, {"nogil": True, **options, **numba_internals.WITHOUT_WRAPPERS})
+    numba_internals.resolve_calls(dispatcher, called)
+    return dispatcher
+
+
+def _cached_dispatcher(function: Function, options: dict[str, Any]) -> Any:
+    dispatcher = numba.njit(**options)(function)
     if os.path.isfile(function.__code__.co_filename):  # else it was typed into a notebook
         if not numba_internals.attach(dispatcher, KernelCache(function, options)):
             _announce_no_cache()
     return dispatcher
-
-
-def record_type(dtype: np.dtype[np.void]) -> object:
-    """Numba's type for records of `dtype`; None without the compiler."""
-    return None if config.DISABLE_JIT else numba.from_dtype(dtype)
 
 
 class KernelCache:
@@ -187,7 +196,7 @@ def _part(module: str) -> tuple[str, str]:
     """What a kernel of this module belongs to, and how long that takes to compile (`benchmarks/compiling.py`)."""
     parts = module.split(".")
     if parts[:2] == ["pbm_envs", "games"] and len(parts) > 3:
-        return f"the rules of {parts[2]} for this board size", "5 to 30 seconds"
+        return f"the rules of {parts[2]}", "5 to 30 seconds"
     if parts[:2] == ["pbm_agents", "search"]:
         return "the tree search", "2 to 15 seconds"
     return "what all games share" if parts[0] == "pbm_envs" else module, "some seconds"

@@ -39,6 +39,8 @@ except ImportError:
     _counts_can_be_omitted = False
 WITHOUT_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False} if _counts_can_be_omitted else {}
 """Options of `numba.njit` for a function that makes no arrays; none, and slower, where Numba has no such option."""
+WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of `numba.njit` for a function that only compiled functions call: Python would crash."""
 
 IRRELEVANT_SETTINGS = {
     "CACHE_DIR",
@@ -80,6 +82,14 @@ def attach(dispatcher: Any, cache: Cache) -> bool:
             return True
         MISSING.append("Dispatcher._cache")
     return False
+
+
+def resolve_calls(dispatcher: Any, called: Any) -> None:
+    """Let compiled functions that call `dispatcher` call what `called`, of the same function, compiles: much of the
+    time for a set of rules goes into wrappers of functions that Python never calls.
+    """
+    if all(hasattr(called, method) for method in ("get_call_template", "get_overload")):
+        dispatcher.get_call_template, dispatcher.get_overload = called.get_call_template, called.get_overload
 
 
 def pack(result: Any) -> bytes | None:

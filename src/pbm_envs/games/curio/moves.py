@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core.boards import NO_CELL
 from ...core.kernels import kernel
+from ...core.layouts import register_records
 from ...core.randomness import draw
 from ...core.state import NOBODY
 from ...core.types import Ints, Mask, Record, Seeds, States
@@ -21,10 +22,12 @@ MOST_CELLS = 64
 LINES = 4
 """Direction d and its opposite, 7 - d, are line d."""
 ONE = BITS[0]
+MOVES_AT_ONCE = 8
+"""A loop over so many moves is unrolled."""
 
 
 def move_tables(moves: Ints, neighbours: Ints, farthest: int) -> States:
-    """What the kernels look up, cell by cell. The lengths are part of the type, so that loops over them are unrolled.
+    """What the kernels look up, cell by cell.
 
     Args:
         moves: (M, 4) origin, direction, distance and end of each action, by origin.
@@ -35,16 +38,17 @@ def move_tables(moves: Ints, neighbours: Ints, farthest: int) -> States:
         (n,) records of the lines and moves from each cell.
     """
     counts = np.bincount(moves[:, 0], minlength=len(neighbours))
-    tables = np.zeros(
-        len(neighbours),
+    goals = -(-int(counts.max()) // MOVES_AT_ONCE) * MOVES_AT_ONCE
+    dtype = np.dtype(
         [
+            ("first", "i8"),  # the first action
             ("before", "u8", (LINES,)),  # the cells of each line with smaller numbers
             ("after", "u8", (LINES,)),  # those with larger numbers
-            ("near", "u8", (farthest + 1,)),  # the cells that a piece with this reach gets to on an empty board
-            ("goal", "u8", (int(counts.max()),)),  # the end of each move, by action; then no cell
-            ("first", "i8"),  # the first action
-        ],
+            ("near", "u8", (max(farthest, LINES) + 1,)),  # the cells within this reach on an empty board
+            ("goal", "u8", (goals,)),  # the end of each move, by action; then no cell
+        ]
     )
+    tables = np.zeros(len(neighbours), register_records(dtype))
     tables["first"] = np.cumsum([0, *counts[:-1]])
     for action, (origin, _, distance, end) in enumerate(moves.tolist()):
         row = tables[origin]
@@ -144,8 +148,9 @@ def mask_batch(states: States, out: Mask, tables: States, settings: States) -> N
             goals = find_goals(state, state["board"][cell], table, occupied, closed, rules)
             some |= goals
             goal, here = table["goal"], legal[table["first"] :]
-            for k in range(len(goal)):
-                here[k] = (goal[k] & goals) != NO_BITS
+            for start in range(0, len(goal), MOVES_AT_ONCE):
+                for k in range(start, start + MOVES_AT_ONCE):
+                    here[k] = (goal[k] & goals) != NO_BITS
         for action in range(moves):
             row[action] = legal[action]
         row[moves] = some == NO_BITS  # C12
