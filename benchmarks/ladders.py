@@ -39,7 +39,7 @@ from pbm_agents.arena.schedule import draw_opening
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 from pbm_envs.records import GameRecord
 
-VERSION = 1
+SEED = 1500
 LADDERS = Path(pbm_agents.arena.__file__).parent / "ladders"
 PINNED_GAMES, MOST_IN_WHOLE, FEW_MOVES = 2, 300, 4
 """Of each opponent; the budget up to which a game is pinned in whole, and the moves of one that is not."""
@@ -53,7 +53,6 @@ WEIGHTS = {
     "unlur": "c=0.1,rave=1000",
 }
 """The defaults of version 0.1.0. They stay in the ladders whatever the defaults become."""
-SEED = 1500
 
 
 class Set(NamedTuple):
@@ -63,6 +62,11 @@ class Set(NamedTuple):
     openings: int
     opening_moves: int
     budgets: tuple[int, ...] = BUDGETS
+    others: tuple[str, ...] = ("random", "greedy:worlds=8")
+    """Opponents that do not search."""
+    extends: str | None = None
+    """An earlier version, whose games count too."""
+    seed: int = SEED
 
 
 SETS = {
@@ -75,6 +79,10 @@ SETS = {
     "unlur-4": Set(Unlur(radius=4), 60, 1, BUDGETS[:6]),
     "curio-4x4": Set(Curio(base=3, rows=4, cols=4), 40, 0, BUDGETS[:6]),
     "trinim-5-three": Set(Trinim(num_players=3), 40, 0, BUDGETS[:6]),
+    # rungs where those of version 1 are 360 to 630 points apart, and more games between their neighbours
+    "chameleon-11-v2": Set(
+        Chameleon(), 40, 1, (4, 10, 30, 55, 100, 175, 300, 550, 1000), ("greedy:worlds=8",), "chameleon-11", SEED + 1000
+    ),
 }
 
 
@@ -85,16 +93,15 @@ def search_agent(game: Game, simulations: int) -> str:
 
 def tournament(name: str) -> Tournament:
     """All games of a ladder: every opponent against those up to three places away, from the same openings."""
-    game, openings, opening_moves, budgets = SETS[name]
-    agents = ("random", "greedy:worlds=8", *(search_agent(game, budget) for budget in budgets))
+    spec = SETS[name]
     return Tournament(
-        (game,),
-        agents,
+        (spec.game,),
+        (*spec.others, *(search_agent(spec.game, budget) for budget in spec.budgets)),
         form="neighbours",
-        openings=openings,
-        opening_moves=opening_moves,
-        seed=SEED,
-        batch=openings,
+        openings=spec.openings,
+        opening_moves=spec.opening_moves,
+        seed=spec.seed,
+        batch=spec.openings,
     )
 
 
@@ -117,7 +124,7 @@ def write(name: str, folder: Path) -> Ladder:
     pins = tuple(pin for rung in ladder.rungs for pin in _pins(spec, rung.agent))
     ladder = replace(ladder, pins=pins)
     LADDERS.mkdir(exist_ok=True)
-    (LADDERS / f"{name}-v{VERSION}.json").write_text(ladder.to_json(), encoding="utf-8")
+    (LADDERS / f"{ladder.name}-v{ladder.version}.json").write_text(ladder.to_json(), encoding="utf-8")
     return ladder
 
 
@@ -146,9 +153,10 @@ def rated(name: str, records: Sequence[GameRecord]) -> Ladder:
             score, chance = float(meetings.scores[j, i]), expected[j, i] / games
             off = (score - chance) / (chance * (1 - chance) / games) ** 0.5
             pairs.append([rungs[j].name, rungs[i].name, games, round(score, 4), round(chance, 4), round(off, 2)])
+    title_of, _, version = name.partition("-v")
     return Ladder(
-        name,
-        VERSION,
+        title_of,
+        int(version or 1),
         spec.game,
         spec.opening_moves,
         tuple(rungs),

@@ -90,10 +90,16 @@ class GameRecord:
     """How often each seat has moved after the opening."""
     seconds: tuple[float, ...] = ()
     """Thinking time, by seat; of agents that are asked about many games at once, their share."""
+    usage: tuple[Mapping[str, float], ...] = ()
+    """What else each seat has taken, by name, where an agent tells: `prompt_tokens`, `completion_tokens` and `cost` of
+    a language model, say. Empty, and not written, if none does."""
 
     def to_json(self) -> str:
         """One line, without its end."""
-        return json.dumps(asdict(self) | {"options": dict(self.options)}, ensure_ascii=False)
+        fields = asdict(self) | {"options": dict(self.options)}
+        if not self.usage:
+            del fields["usage"]
+        return json.dumps(fields, ensure_ascii=False)
 
     def _repr_svg_(self) -> str:
         return self._last_picture()._repr_svg_()
@@ -127,6 +133,7 @@ class GameRecord:
             raise RecordError(
                 f"schema is {repr(given.get('schema'))[:60]}: this version of pbm_envs reads schema {SCHEMA}"
             )
+        given.setdefault("usage", [])
         wrong = [name for name in FIELDS if name not in given or not _fits(given[name], FIELDS[name])]
         wrong += sorted(given.keys() - FIELDS.keys())
         if wrong:
@@ -134,10 +141,11 @@ class GameRecord:
             raise RecordError(f"missing, unknown or of a wrong type: {listed[:300]}")
         for name, (least, most) in LIMITS.items():
             numbers = given[name] if isinstance(given[name], list) else [given[name]]
+            numbers = [value for each in numbers for value in (each.values() if isinstance(each, dict) else [each])]
             if not all(least <= number <= most for number in numbers):
                 raise RecordError(f"{name}: {str(given[name])[:60]}: expected {least} to {most}")
         seats = len(given["agents"])
-        for name in ("returns", "turns", "seconds"):
+        for name in ("returns", "turns", "seconds", "usage"):
             if len(given[name]) != seats and (given[name] or name == "returns"):
                 raise RecordError(f"{name} are {len(given[name])}: expected {seats}, one for each player")
         if given["ending"] not in ENDINGS:
@@ -171,6 +179,7 @@ FIELDS: dict[str, Any] = {
     "plies": int,
     "turns": [int],
     "seconds": [NUMBER],
+    "usage": [{str: NUMBER}],
 }
 """JSON's types of the fields; a list or object holds the types of its elements."""
 FORFEIT = {"ply": int, "player": int, "reason": str}
@@ -181,6 +190,7 @@ LIMITS = {
     "plies": (0, MOST),
     "turns": (0, MOST),
     "seconds": (0, MOST),
+    "usage": (0, MOST),
 }
 
 
@@ -233,7 +243,7 @@ def replay(record: GameRecord) -> Iterator[States]:
     checked after the last position.
     """
     game = record.rules()
-    for name in ("agents", "returns", "turns", "seconds"):
+    for name in ("agents", "returns", "turns", "seconds", "usage"):
         length = len(getattr(record, name))
         if length != game.num_players and (length or name in ("agents", "returns")):
             raise RecordError(f"{name} are {length}: expected {game.num_players}, one for each player")

@@ -1,13 +1,17 @@
 """A language model as an agent, against a server on loopback that answers as the API does: well, badly or too late."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.arena.match import Opening, play_games
+from pbm_agents.arena.match import Opening, ask_in_game, play_games
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from pbm_envs.envs.single import SingleSeatEnv
+from pbm_envs.records import GameRecord, RecordError, replay, verify
+from pbm_envs.text import History, PromptStyle, Vocabulary, turn_prompt
 
 pytest.importorskip("openai")
 from pbm_agents.players.llm import LLMAgent, ModelError
@@ -236,3 +240,111 @@ def test_search_player_reads_the_moves():
     game = Chameleon(size=3)
     answer = search_player(game, make_agent("mcts:simulations=50"))
     assert "move" in answer([{"role": "user", "content": "The moves so far:\n1. player_0: b2x"}])
+
+
+def played(games, game, settings="", openings=(1, 2)):
+    """Records of games that the model plays at random, all that the server was asked, and the agent."""
+    with chat_server(random_player()) as server:
+        name = f"llm:model=test,url={server.url},legal_moves=true,wait=0.01,input_price=3,output_price=15{settings}"
+        agents = {"model": make_agent(name), "random": make_agent("random")}
+        records = play_games(game, agents, games, [Opening(seed) for seed in openings], 7)
+    return records, server.requests, agents["model"]
+
+
+def test_the_record_of_a_game_says_what_each_seat_has_used():
+    game = Unlur(radius=3)
+    records, requests, agent = played([["model", "random"], ["random", "model"]], game)
+    sums = {"requests": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": 0.0}
+    for record in records:
+        model = record.agents.index("model")
+        assert record.usage[1 - model] == {}
+        assert record.usage[model]["requests"] == record.turns[model]
+        for name, amount in record.usage[model].items():
+            sums[name] += amount
+        assert GameRecord.from_json(record.to_json()) == record
+        verify(record)
+    used = agent.usage
+    assert sums["requests"] == used.requests == len(requests)
+    assert (sums["prompt_tokens"], sums["completion_tokens"]) == (used.prompt_tokens, used.completion_tokens)
+    assert sums["cost"] == pytest.approx(used.prompt_tokens * 3e-6 + used.completion_tokens * 15e-6)
+
+
+def test_bad_answers_and_forfeits_count_in_the_record():
+    game = Unlur(radius=3)
+    with chat_server(lambda messages: "?") as server:
+        agents = {"model": make_agent(f"llm:model=test,url={server.url},attempts=2"), "random": make_agent("random")}
+        [record] = play_games(game, agents, [["model", "random"]], [Opening(1)], 7)
+    assert record.ending == "forfeited"
+    assert record.usage[0]["unreadable"] == record.usage[0]["requests"] == 2
+
+
+def test_records_without_usage_are_written_and_read_as_before():
+    [record] = play_games(Unlur(radius=3), {"random": make_agent("random")}, [["random"] * 2], [Opening(1)], 7)
+    assert record.usage == ()
+    assert "usage" not in record.to_json()
+    assert GameRecord.from_json(record.to_json()) == record
+    for wrong in ('[{"cost": -1}, {}]', '[{"cost": "2"}, {}]', '[{"cost": NaN}, {}]', "[{}]", '{"cost": 1}'):
+        with pytest.raises(RecordError):
+            GameRecord.from_json(record.to_json()[:-1] + f', "usage": {wrong}}}')
+
+
+@pytest.mark.parametrize(
+    "game",
+    [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)],
+    ids=lambda game: game.name,
+)
+def test_the_model_is_told_the_history_that_its_player_has_seen(game):
+    """The same text as that of a referee who sees the player's views of the game, no more and no less."""
+    seats = [["model", "random", "model"][: game.num_players]]
+    [record], requests, _ = played(seats, game, openings=(3,))
+    expected, states = [], list(replay(record))
+    words = Vocabulary(game)
+    for seat in range(game.num_players):
+        if seats[0][seat] != "model":
+            continue
+        history = History(game, game.view(states[0], seat))
+        for state in states:
+            if state["ply"][0]:
+                history.see(game.view(state, seat))
+            if state["to_move"][0] == seat and not state["done"][0]:
+                style = PromptStyle(legal_moves=True)
+                expected.append(turn_prompt(words, game.view(state, seat), history, style))
+    assert sorted(request["messages"][1]["content"] for request in requests) == sorted(expected)
+
+
+def test_only_the_last_plies_are_told_if_asked_for():
+    _, requests, _ = played([["model", "random"]], Unlur(radius=3), ",history=2", openings=(1,))
+    assert "The last 2 of 4 moves:\n3. " in requests[2]["messages"][1]["content"]
+
+
+def test_who_does_not_show_every_ply_shows_the_turns():
+    """In an environment, as opponent: the model knows its own moves and the one before each of its turns."""
+    game = Trinim(num_players=3)
+    with chat_server(random_player()) as server:
+        env = SingleSeatEnv(game, make_agent(f"llm:model=test,url={server.url},legal_moves=true"), seat=0)
+        _, info = env.reset(seed=5)
+        for _ in range(2):
+            _, _, terminated, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
+            assert not terminated
+    shown = r"^(?:The moves|Moves that).*\n(?:\d+\. .*\n)*"
+    told = [re.findall(shown, request["messages"][1]["content"], re.M)[0] for request in server.requests]
+    forms = [re.sub(r": \w[\w-]*$", ": ...", text, flags=re.M).rstrip() for text in told]
+    assert forms[0] == "The moves so far:\n1. another player: ..."
+    assert forms[1] == "Moves that you have seen:\n2. another player: ..."
+    assert forms[2] == "Moves that you have seen:\n1. another player: ...\n2. player_1: ...\n4. another player: ..."
+
+
+def test_a_player_at_the_board_has_a_model_against_them():
+    """`pbm play` asks about each turn anew, and shows all plies before it."""
+    game = Unlur(radius=3)
+    with chat_server(random_player()) as server:
+        agent = make_agent(f"llm:model=test,url={server.url},legal_moves=true")
+        states = [game.init(1, np.random.default_rng(0))]
+        for text in ("c3", "b2", "black", "d4"):
+            states.append(states[-1].copy())
+            game.step(states[-1], [game.string_to_action(text)])
+        past = [game.view(state, 0) for state in states[:-1]]
+        ask_in_game(agent, game, past, game.view(states[-1], 0), np.random.default_rng(0))
+    [request] = server.requests
+    moves = "1. player_0: c3\n2. player_1: b2\n3. player_0: black\n4. player_1: d4"
+    assert f"The moves so far:\n{moves}" in request["messages"][1]["content"]

@@ -9,11 +9,12 @@ on where one has died (`processes`).
 from __future__ import annotations
 
 import signal
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from numpy.typing import NDArray
 from pbm_envs import Game
 from pbm_envs.core.printable import describe_error
 from pbm_envs.core.streams import stream
-from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
-from pbm_envs.records import RESIGN, Forfeit, GameRecord, board_text, make_record
+from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
+from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, board_text, make_record
 
 from ..players.agent import AnyAgent, Views
 
@@ -41,13 +42,19 @@ class Opening:
 
     def position(self, game: Game) -> tuple[Views, Views]:
         """The board and the position after the moves, batches of one."""
-        start = game.init(1, np.random.default_rng(self.seed), self.board)
-        state = start.copy()
-        for text in self.moves:
-            game.step(state, [game.string_to_action(text)])
+        positions = self.positions(game)
+        start, state = positions[0], positions[-1].copy()
         if state["done"][0]:
             raise ValueError(f"the opening {self!r} leaves nothing to play")
         return start, state
+
+    def positions(self, game: Game) -> list[Views]:
+        """The board, and the position after each move, batches of one."""
+        found = [game.init(1, np.random.default_rng(self.seed), self.board)]
+        for text in self.moves:
+            found.append(found[-1].copy())
+            game.step(found[-1], [game.string_to_action(text)])
+        return found
 
 
 class Answer(NamedTuple):
@@ -57,6 +64,17 @@ class Answer(NamedTuple):
     mover: int
     answer: int | str
     seconds: float
+    usage: Mapping[str, float] | None = None
+    """What it took besides, as `UsesResources` says."""
+
+
+@runtime_checkable
+class UsesResources(Protocol):
+    """An agent that knows what its answers cost, such as a language model's tokens: it gets into `GameRecord.usage`."""
+
+    def take_usage(self, ids: Ids) -> Sequence[Mapping[str, float]]:
+        """For each of the games `ids` (B,), what it has taken since this was last asked for, by name."""
+        ...
 
 
 @dataclass
@@ -125,6 +143,7 @@ def play_games(
     moves = [list(opening.moves) for opening in openings]
     forfeits: list[list[Forfeit]] = [[] for _ in openings]
     turns, seconds = np.zeros((2, len(states), game.num_players))
+    usage = [[Counter[str]() for _ in range(game.num_players)] for _ in openings]
     generators = _generators(seed, len(agents), so_far.restarts)
     names, every_row = list(agents), np.arange(len(openings))
     owners = np.array([[names.index(name) for name in row] for row in seats])  # (B, P)
@@ -132,15 +151,23 @@ def play_games(
     for k, agent in enumerate(agents.values()):
         if isinstance(agent, AgentWithMemory):
             _begin(agent, game, ids[owners == k])
+    watchers = [name for name, agent in agents.items() if watches(agent)]
+
+    def show(row: int, state: Views, note: str | None = None) -> None:
+        for seat, name in enumerate(seats[row]):
+            if name in watchers:
+                _watch(agents[name], game, game.view(state, seat), ids[row, seat : seat + 1], note)
 
     def play(answers: Sequence[Answer]) -> None:
-        for row, mover, answer, took in answers:
+        for row, mover, answer, took, used in answers:
             state = states[row : row + 1]
-            agent = agents[seats[row][mover]]
-            if row in remind and isinstance(agent, AgentWithMemory):
+            name = seats[row][mover]
+            agent = agents[name]
+            if row in remind and isinstance(agent, AgentWithMemory) and name not in watchers:
                 _answers(agent, game, game.view(state, mover), np.random.default_rng(0), ids[row, mover : mover + 1])
             turns[row, mover] += 1
             seconds[row, mover] += took
+            usage[row][mover].update(used)
             if isinstance(answer, int):
                 moves[row].append(game.action_to_string(answer))
                 game.step(state, [answer])
@@ -148,6 +175,12 @@ def play_games(
                 moves[row].append(RESIGN)
                 game.remove_player(state)
                 forfeits[row].append(Forfeit(len(moves[row]), mover, answer))
+            show(row, state, None if isinstance(answer, int) else f"player_{mover} has forfeited the game")
+
+    if watchers:
+        for row, opening in enumerate(openings):
+            for state in opening.positions(game):
+                show(row, state)
 
     def report(answers: Sequence[Answer]) -> None:
         if answers:
@@ -182,6 +215,7 @@ def play_games(
             opening=len(opening.moves),
             turns=tuple(turns[row].astype(int).tolist()),
             seconds=tuple(seconds[row].round(6).tolist()),
+            usage=tuple({name: round(one[name], 9) for name in one} for one in usage[row]) if any(usage[row]) else (),
             number=first_number + row,
         )
         for row, opening in enumerate(openings)
@@ -205,8 +239,8 @@ def _answers_of(
     answers = ask(agent, game, views, rng, lambda some: reporter.asks(name, rows[some].tolist()), ids)
     each = (perf_counter() - began) / len(rows)
     return [
-        Answer(row, mover, answer, each)
-        for row, mover, answer in zip(rows.tolist(), movers.tolist(), answers, strict=True)
+        Answer(row, mover, answer, each, used)
+        for row, mover, answer, used in zip(rows.tolist(), movers.tolist(), answers, _usage(agent, ids), strict=True)
     ]
 
 
@@ -242,15 +276,20 @@ def ask(
 def ask_in_game(
     agent: AnyAgent, game: Game, past: Sequence[Views], views: Views, rng: np.random.Generator
 ) -> list[int | str]:
-    """`ask`, for an agent with memory as if it had been asked about `past` before: views (B,) of the same seats,
-    earlier in the same games, the oldest first.
+    """`ask`, for an agent with memory as if it had played the games so far.
+
+    `past` are views (B,) of the same seats after each earlier ply, the oldest first: the agent is asked about those in
+    which it was to move, or watches all of them.
     """
     if not isinstance(agent, AgentWithMemory):
         return ask(agent, game, views, rng)
     ids = new_ids(len(views))
     _begin(agent, game, ids)
     for earlier in past:
-        _answers(agent, game, earlier, np.random.default_rng(0), ids)
+        if watches(agent):
+            _watch(agent, game, earlier, ids)
+        elif len(own := np.flatnonzero(earlier["to_move"] == earlier["viewer"])):
+            _answers(agent, game, earlier[own], np.random.default_rng(0), ids[own])
     answers = ask(agent, game, views, rng, ids=ids)
     _end(agent, ids)
     return answers
@@ -265,6 +304,23 @@ def _begin(agent: AgentWithMemory, game: Game, ids: Ids) -> None:
 def _end(agent: AgentWithMemory, ids: Ids) -> None:
     with suppress(Exception):
         agent.end_games(ids)
+
+
+def _watch(agent: AnyAgent, game: Game, views: Views, ids: Ids, note: str | None = None) -> None:
+    assert isinstance(agent, AgentWithMemory)
+    with suppress(Exception):
+        agent.watch(game, views, ids, note)
+
+
+def _usage(agent: AnyAgent, ids: Ids) -> Sequence[Mapping[str, float]]:
+    """What the agent says that its answers in these games took; nothing if it says nothing that can be kept."""
+    if isinstance(agent, UsesResources):
+        with suppress(Exception):
+            told = [dict(one) for one in agent.take_usage(ids)]
+            amounts = [item for one in told for item in one.items()]
+            if len(told) == len(ids) and all(isinstance(name, str) and 0 <= number <= MOST for name, number in amounts):
+                return told
+    return [{}] * len(ids)
 
 
 def _answers(

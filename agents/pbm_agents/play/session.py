@@ -8,6 +8,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.streams import stream
+from pbm_envs.envs.memory import watches
 from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record
 
 from ..arena import Opening
@@ -146,12 +147,11 @@ class Session:
         return self.game.action_to_string(choice)
 
     def _ask(self, agent: AnyAgent, rng: np.random.Generator) -> list[int | str]:
-        """Ask about the current position; an agent with memory has seen its earlier turns, undone moves aside."""
-        past = [
-            self.game.view(position, self.mover)
-            for position in self._positions[self.given : -1]
-            if position["to_move"][0] == self.mover
-        ]
+        """Ask about the current position. An agent with memory has seen its earlier turns, undone moves aside; one that
+        watches has seen every earlier position.
+        """
+        first = 0 if watches(agent) else self.given
+        past = [self.game.view(position, self.mover) for position in self._positions[first:-1]]
         return ask_in_game(agent, self.game, past, self.view(self.mover), rng)
 
     def analyse(self, agent: SearchAgent) -> SearchResult:

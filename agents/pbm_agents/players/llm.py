@@ -2,12 +2,14 @@
 
 The model is asked in words (`pbm_envs.text`): the rules, then the position as its player sees it; an answer that cannot
 be read, or an illegal move, is sent back with what was wrong, and the last bad answer is an error, by which a
-tournament counts the game as forfeited. An agent sees positions, not games: the last move is told, and no earlier ones.
+tournament counts the game as forfeited. The model is told the moves so far as its player has seen them: all of them,
+with what they showed, where the agent can watch the game (arenas, `pbm play`), else its own and the last one before
+each of its turns; asked about a position that belongs to no game, it is told the last move.
 
 The key is read from OPENAI_API_KEY (a server of your own, given by `url`, may do without). Requests that fail on the
 way (no connection, too slow, 408, 409, 429, 5xx, an answer that is no chat completion) are sent again after a wait that
-doubles; other refusals are errors at once. `usage` counts requests, tokens and cost; `log` names a file that gets a
-line of JSON for each request.
+doubles; other refusals are errors at once. `usage` counts requests, tokens and cost, and so does each game's record
+(`GameRecord.usage`); `log` names a file that gets a line of JSON for each request.
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.state import NO_ACTION
 from pbm_envs.core.types import States
-from pbm_envs.text import Kind, PromptStyle, Vocabulary, correction, system_prompt, turn_prompt
+from pbm_envs.envs.memory import AgentWithMemory, Ids
+from pbm_envs.text import History, Kind, PromptStyle, Vocabulary, correction, system_prompt, turn_prompt
 
 from .agent import Actions, Views
 
@@ -59,8 +63,25 @@ class ModelError(RuntimeError):
     """The server cannot be asked, or the model has not played a legal move."""
 
 
+@dataclass
+class _Seat:
+    """What is known of one seat of one game."""
+
+    history: History | None = None
+    played: int = NO_ACTION
+    """At the last view of `history`, where that was this seat's turn."""
+    usage: dict[str, float] = field(default_factory=dict)
+    """What its answers have taken since that was last asked for."""
+
+    def count(self, **amounts: float) -> None:
+        """Add to `usage`."""
+        for name, amount in amounts.items():
+            if amount:
+                self.usage[name] = self.usage.get(name, 0) + amount
+
+
 @final
-class LLMAgent:
+class LLMAgent(AgentWithMemory):
     """Asks a language model for each move."""
 
     def __init__(
@@ -77,6 +98,7 @@ class LLMAgent:
         parallel: int = 8,
         rules: str = "short",
         position: str = "both",
+        history: int | None = None,
         legal_moves: bool = False,
         input_price: float = 0.0,
         output_price: float = 0.0,
@@ -96,6 +118,7 @@ class LLMAgent:
             parallel: Requests at the same time.
             rules: As in PromptStyle.
             position: As in PromptStyle.
+            history: As in PromptStyle.
             legal_moves: As in PromptStyle.
             input_price: Of a million prompt tokens, in any currency.
             output_price: Of a million completion tokens.
@@ -118,7 +141,7 @@ class LLMAgent:
                 raise ValueError(f"{name} is {seconds!r}: expected a positive number of seconds")
         self.model, self.url = model, url
         self.attempts, self.retries, self.wait, self.parallel = attempts, retries, wait, parallel
-        self.style = PromptStyle(rules, position, legal_moves=legal_moves)
+        self.style = PromptStyle(rules, position, history, legal_moves)
         self.usage = Usage()
         self._prices = input_price / 1e6, output_price / 1e6
         self._settings: dict[str, Any] = {"timeout": float(timeout)}
@@ -126,20 +149,54 @@ class LLMAgent:
         self._settings |= {} if max_tokens is None else {"max_tokens": max_tokens}
         self._log, self._lock = log, threading.Lock()
         self._client: Any = None
-        self._kept: dict[bytes, int | ModelError] = {}
+        self._kept: dict[tuple[int, bytes], int | ModelError] = {}
+        self._seats: dict[int, _Seat] = {}
 
-    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """A legal action for each view.
+    def begin_games(self, game: Game, ids: Ids) -> None:
+        """Games start, of which nothing has been seen yet."""
+        self._seats.update((number, _Seat()) for number in ids.tolist())
+
+    def end_games(self, ids: Ids) -> None:
+        """These are forgotten."""
+        for number in ids.tolist():
+            self._seats.pop(number, None)
+
+    def watch(self, game: Game, views: States, ids: Ids, note: str | None = None) -> None:
+        """Remember what there was to see."""
+        for row, number in enumerate(ids.tolist()):
+            seat, view = self._seats.setdefault(number, _Seat()), views[row : row + 1]
+            if seat.history is None:
+                seat.history = History(game, view)
+            elif view["ply"][0] == seat.history.ply + 1:
+                seat.history.see(view, note)
+            seat.played = NO_ACTION  # the history holds it
+
+    def take_usage(self, ids: Ids) -> list[dict[str, float]]:
+        """What the answers in each of these games have taken since this was last asked for, as named in `Usage`."""
+        taken: list[dict[str, float]] = []
+        for number in ids.tolist():
+            seat = self._seats.get(number, _Seat())
+            taken.append(seat.usage)
+            seat.usage = {}
+        return taken
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None = None) -> Actions:
+        """A legal action for each view; without `ids` they are positions that belong to no game.
 
         Raises:
             ModelError: If there is none for one of them. What was found out about the others is kept for the next call,
                 in which a tournament asks for each alone.
         """
-        keys = [views[row : row + 1].tobytes() for row in range(len(views))]
+        numbers = [-1] * len(views) if ids is None else ids.tolist()
+        keys = [(number, views[row : row + 1].tobytes()) for row, number in enumerate(numbers)]
         words = _vocabulary(game)
+        seats = [
+            _Seat() if ids is None else self._turn(game, number, views[row : row + 1])
+            for row, number in enumerate(numbers)
+        ]
         asked = [row for row, key in enumerate(keys) if key not in self._kept]
         with ThreadPoolExecutor(max_workers=min(self.parallel, max(1, len(asked)))) as pool:
-            found = pool.map(lambda row: self._move(words, views[row : row + 1]), asked)
+            found = pool.map(lambda row: self._move(words, views[row : row + 1], seats[row]), asked)
             self._kept.update((keys[row], move) for row, move in zip(asked, found, strict=True))
         failures = [move for key in keys if isinstance(move := self._kept[key], ModelError)]
         if failures and len(views) > 1:
@@ -147,22 +204,33 @@ class LLMAgent:
         moves = [self._kept[key] for key in keys]
         for key in set(keys):
             del self._kept[key]
-        for move in moves:
+        for seat, move in zip(seats, moves, strict=True):
             if isinstance(move, ModelError):
                 raise move
+            seat.played = move
         return np.array(moves, np.int64)
 
-    def _move(self, words: Vocabulary, view: States) -> int | ModelError:
+    def _turn(self, game: Game, number: int, view: States) -> _Seat:
+        """The seat, whose history reaches up to this view."""
+        seat = self._seats.setdefault(number, _Seat())
+        if seat.history is None:
+            seat.history = History(game, view)
+            seat.history.see_turn(view)
+        elif view["ply"][0] > seat.history.ply:
+            seat.history.see_turn(view, seat.played)
+        return seat
+
+    def _move(self, words: Vocabulary, view: States, seat: _Seat) -> int | ModelError:
         """What the model plays, or why it does not."""
         legal = words.game.legal_action_mask(view)[0]
         messages = [
             {"role": "system", "content": system_prompt(words, self.style, self.attempts)},
-            {"role": "user", "content": turn_prompt(words, view, None, self.style)},
+            {"role": "user", "content": turn_prompt(words, view, seat.history, self.style)},
         ]
         reason = ""
         for left in reversed(range(self.attempts)):
             try:
-                answer = self._ask(messages)
+                answer = self._ask(messages, seat)
             except ModelError as error:
                 return error
             reading = words.reader.answer(answer, legal)
@@ -174,13 +242,14 @@ class LLMAgent:
                 self.usage.illegal += illegal
                 self.usage.unreadable += not illegal
                 self.usage.forfeits += left == 0
+                seat.count(**{"illegal" if illegal else "unreadable": 1})
             messages += [
                 {"role": "assistant", "content": answer},
                 {"role": "user", "content": correction(words, reading, max(left, 1))},
             ]
         return ModelError(f"{self.model}: no legal move in {self.attempts} attempts, the last one {reason}")
 
-    def _ask(self, messages: Sequence[dict[str, str]]) -> str:
+    def _ask(self, messages: Sequence[dict[str, str]], seat: _Seat) -> str:
         """The model's answer."""
         openai, client = _openai(), self._connected()
         reason = ""
@@ -202,7 +271,7 @@ class LLMAgent:
             except (ValueError, openai.APIError) as error:
                 reason = f"no chat completion: {error}"
             else:
-                self._count(messages, answer, completion.usage, attempt, time.perf_counter() - began)
+                self._count(seat, messages, answer, completion.usage, attempt, time.perf_counter() - began)
                 return answer
             if attempt < self.retries:
                 time.sleep(pause * random.uniform(0.75, 1.25))
@@ -223,8 +292,10 @@ class LLMAgent:
                     self._client = openai.OpenAI(**settings, api_key="none")
             return self._client
 
-    def _count(self, messages: Sequence[dict[str, str]], answer: str, used: Any, retries: int, seconds: float) -> None:
-        """Add a request to `usage` and to the log."""
+    def _count(
+        self, seat: _Seat, messages: Sequence[dict[str, str]], answer: str, used: Any, retries: int, seconds: float
+    ) -> None:
+        """Add a request to `usage`, to its game and to the log."""
         sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
         cost = sent * self._prices[0] + got * self._prices[1]
         with self._lock:
@@ -233,6 +304,7 @@ class LLMAgent:
             self.usage.completion_tokens += got
             self.usage.seconds += seconds
             self.usage.cost += cost
+            seat.count(requests=1, prompt_tokens=sent, completion_tokens=got, cost=cost)
             if self._log:
                 entry = {
                     "model": self.model,

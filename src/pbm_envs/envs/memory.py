@@ -6,7 +6,8 @@ used twice in a process; so an agent that plays several seats of a game keeps th
 different things. Numbers say nothing about the game.
 
 `begin_games(game, ids)` comes before the first question about a game, `end_games(ids)` when nothing more will be asked
-about it, because it is over or was given up.
+about it, because it is over or was given up. An agent that overrides `watch` is shown, in arenas and by `pbm play`,
+the game after each ply as its seat sees it, and not only when it is to move.
 """
 
 from __future__ import annotations
@@ -39,6 +40,18 @@ class AgentWithMemory(ABC):
     @abstractmethod
     def end_games(self, ids: Ids) -> None:
         """These are over: their memory can go."""
+
+    def watch(self, game: Game, views: States, ids: Ids, note: str | None = None) -> None:  # noqa: B027
+        """After a ply, whoever has played it, the games `ids` (B,) look like `views` (B,) to their seats.
+
+        The first call for a game shows where it starts, so it may come before any ply. What is shown may be shown
+        again. `note` says what has happened where it was no move, such as a forfeit. By default nothing is remembered.
+        """
+
+
+def watches(agent: Any) -> bool:
+    """Whether the agent wants to be shown every ply."""
+    return isinstance(agent, AgentWithMemory) and type(agent).watch is not AgentWithMemory.watch
 
 
 def new_ids(count: int) -> Ids:

@@ -292,9 +292,9 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
     return numbers / numbers.sum()
 
 
-def opponent_act(opponent: Any) -> Act:
-    """What an opponent, given by name or not, does in a batch of games: see the head of this module."""
-    return _agent(opponent)[1]
+def single_opponent(opponent: Any) -> Opponent:
+    """One opponent, given by name or not: see the head of this module."""
+    return Opponent(0, opponent, *_agent(opponent))
 
 
 def _agent(opponent: Any) -> tuple[Any, Act]:

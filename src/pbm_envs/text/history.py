@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ..core.game import Game
-from ..core.state import NO_ACTION, copy_states, single_record
+from ..core.state import NO_ACTION, NOBODY, copy_states, single_record
 from ..core.types import Record, States
 
 
@@ -18,7 +18,7 @@ class SeenPly:
     ply: int
     """Counted from 1."""
     player: int
-    """Who has played."""
+    """Who has played; NOBODY if the player cannot tell."""
     action: int
     """NO_ACTION if the player has not seen the move."""
     note: str = ""
@@ -34,6 +34,16 @@ class History:
         self._last = single_record(start).copy()
         self.player = int(self._last["viewer"])
         self.plies: list[SeenPly] = []
+
+    @property
+    def ply(self) -> int:
+        """That of the last view."""
+        return int(self._last["ply"])
+
+    @property
+    def complete(self) -> bool:
+        """No ply is missing, from the first of the game on."""
+        return [seen.ply for seen in self.plies] == list(range(1, self.ply + 1))
 
     @classmethod
     def of_game(cls, game: Game, start: States, actions: Sequence[int], player: int) -> History:
@@ -52,11 +62,27 @@ class History:
             history.see(game.view(states, player))
         return history
 
+    def see_turn(self, view: States | Record, action: int = NO_ACTION) -> None:
+        """The view of a player who is shown the game only at their own turns.
+
+        Of what was played since the last view, the player knows `action`, their own, and the move before this turn;
+        plies between these leave nothing to be told.
+
+        Args:
+            view: the position now.
+            action: what the player has played at the last view, if that was their turn.
+        """
+        after = self._of_player(view)
+        before, self._last = self._last, after
+        if action != NO_ACTION:
+            self.plies.append(SeenPly(int(before["ply"]) + 1, self.player, action))
+        if int(after["ply"]) > max([0, *(seen.ply for seen in self.plies)]) and after["last_action"] != NO_ACTION:
+            opponent = 1 - self.player if self.game.num_players == 2 else NOBODY
+            self.plies.append(SeenPly(int(after["ply"]), opponent, int(after["last_action"])))
+
     def see(self, view: States | Record, note: str | None = None) -> None:
         """The player's view after another ply. `note` replaces the game's own, such as that somebody was removed."""
-        after = single_record(view).copy()
-        if int(after["viewer"]) != self.player:
-            raise ValueError(f"the view is player_{after['viewer']}'s: expected player_{self.player}'s")
+        after = self._of_player(view)
         before, self._last = self._last, after
         forfeited = note is not None
         self.plies.append(
@@ -67,3 +93,10 @@ class History:
                 note=note if note is not None else self.game.move_note(before, after),
             )
         )
+
+    def _of_player(self, view: States | Record) -> Record:
+        """A copy; ValueError unless it is this player's."""
+        record = single_record(view).copy()
+        if int(record["viewer"]) != self.player:
+            raise ValueError(f"the view is player_{record['viewer']}'s: expected player_{self.player}'s")
+        return record

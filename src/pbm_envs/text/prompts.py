@@ -211,15 +211,19 @@ def _told(words: Vocabulary, record: Record, history: History | None, style: Pro
         return f"The last move was {words.moves[words.displayed_action(int(record['last_action']))]}."
     plies = history.plies if style.history is None else history.plies[-style.history :]
     if not plies:
-        return "No move has been played yet."
+        return "No move has been played yet." if record["ply"] == 0 else ""
     lines = []
     for seen in plies:
         text = words.moves[words.displayed_action(seen.action)] if seen.action != NO_ACTION else ""
         note = words.translate(seen.note)
         told = f"{text} ({note})" if text and note else text or note or "a move that you have not seen"
-        lines.append(f"{seen.ply}. player_{seen.player}: {told}")
-    left_out = len(history.plies) - len(plies)
-    head = "The moves so far:" if not left_out else f"The last {len(plies)} of {len(history.plies)} moves:"
+        lines.append(f"{seen.ply}. {'another player' if seen.player == NOBODY else f'player_{seen.player}'}: {told}")
+    if not history.complete:
+        head = "Moves that you have seen:"
+    elif len(plies) < len(history.plies):
+        head = f"The last {len(plies)} of {len(history.plies)} moves:"
+    else:
+        head = "The moves so far:"
     return "\n".join([head, *lines])
 
 

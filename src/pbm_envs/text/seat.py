@@ -8,7 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from ..core.game import Game
-from ..envs.opponents import RANDOM, opponent_act
+from ..envs.memory import new_ids
+from ..envs.opponents import RANDOM, single_opponent
 from .dialogue import ATTEMPTS, Outcome, TextGame
 from .prompts import FULL, PromptStyle
 
@@ -41,7 +42,9 @@ class TextSeat:
         if seat != RANDOM and (isinstance(seat, (bool, str)) or seat not in seats):
             raise ValueError(f"seat is {seat!r}: expected {', '.join(map(str, seats))} or {RANDOM!r}")
         self.table = TextGame(game, style, attempts=attempts, disguise=disguise)
-        self._act = opponent_act(opponent)
+        self._opponent = single_opponent(opponent)
+        self._ids = new_ids(game.num_players)
+        """What an agent with memory knows the seats of the game by."""
         self._seat = seat
         self._rng = np.random.default_rng()
         self.seat = 0
@@ -56,6 +59,9 @@ class TextSeat:
         if seed is not None:
             self._rng = np.random.default_rng(seed).spawn(1)[0]
         self.table.reset(seed, options)
+        self._opponent.end(self._ids)
+        self._ids = new_ids(len(self._ids))
+        self._opponent.begin(self.table.game, self._ids)
         self.seat = int(self._rng.integers(self.table.game.num_players)) if self._seat == RANDOM else int(self._seat)
         self._opponents()
 
@@ -94,5 +100,6 @@ class TextSeat:
     def _opponents(self) -> None:
         table = self.table
         while not self.done and table.to_move != self.seat:
-            [action] = self._act(table.game, table.view(table.to_move), self._rng)
+            ids = self._ids[table.to_move : table.to_move + 1]
+            [action] = self._opponent.answer(table.game, table.view(table.to_move), self._rng, ids)
             table.play(int(action))
