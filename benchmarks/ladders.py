@@ -2,11 +2,14 @@
 
     python benchmarks/ladders.py play chameleon-11 --workers 2     # resumed where it was stopped
     python benchmarks/ladders.py write chameleon-11                # the ladder, from the games
+    python benchmarks/ladders.py errors                            # the errors of all ratings, from the games
     python benchmarks/ladders.py show                              # what is in the package
 
 `play` needs hours for all of them: `nice` it. The games are kept in `benchmarks/results/ladders/<name>.jsonl.gz`;
 `write` rates them, looks for results that no one scale explains, plays the games that the tests pin, and writes the
 ladder into the package. A ladder that has been published is never written again: what changes gets the next version.
+(`errors` adds the covariance of the ratings to ladders that lack it, and changes nothing else.) A version that
+`extends` an earlier one adds opponents and games: its ratings are from the games of both.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pbm_agents.arena
 from pbm_agents.arena import (
     HeadToHead,
@@ -34,6 +38,7 @@ from pbm_agents.arena import (
     tournament_records,
 )
 from pbm_agents.arena.ladder import Pin, pinned_moves
+from pbm_agents.arena.ratings import bootstrap
 from pbm_agents.arena.schedule import draw_opening
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
@@ -108,35 +113,52 @@ def tournament(name: str) -> Tournament:
 def write(name: str, folder: Path) -> Ladder:
     """Rate the games, pin some moves, and put the ladder into the package."""
     spec, path = SETS[name], RESULTS / f"{name}.jsonl.gz"
+    expected = sum(map(len, tournament(name).batches()))
     if folder.exists():
         RESULTS.mkdir(parents=True, exist_ok=True)
-        wanted = sum(map(len, tournament(name).batches()))
-        records = tournament_records(folder)[:wanted]  # a longer ladder may have been begun
+        records = tournament_records(folder)[:expected]  # a longer ladder may have been begun
         lines = "".join(replace(record, seconds=()).to_json() + "\n" for record in records)  # who else computed then
         path.write_bytes(gzip.compress(lines.encode(), mtime=0))
-    records = committed_records(name)
-    expected = sum(map(len, tournament(name).batches()))
+    records = committed_records(path.name)
     if len(records) != expected:
         raise SystemExit(f"{path} holds {len(records)} games: expected the {expected} of the tournament")
     if forfeits := [record for record in records if record.forfeits]:
         raise SystemExit(f"{path}: game {forfeits[0].number} was forfeited: {forfeits[0].forfeits[0].reason}")
-    ladder = rated(name, records)
-    pins = tuple(pin for rung in ladder.rungs for pin in _pins(spec, rung.agent))
-    ladder = replace(ladder, pins=pins)
-    LADDERS.mkdir(exist_ok=True)
-    (LADDERS / f"{ladder.name}-v{ladder.version}.json").write_text(ladder.to_json(), encoding="utf-8")
+    ladder = rated(name)
+    ladder = replace(ladder, pins=tuple(pin for rung in ladder.rungs for pin in _pins(spec, rung.agent)))
+    store(ladder)
     return ladder
 
 
-def committed_records(name: str) -> list[GameRecord]:
-    """The games of a ladder's tournament."""
-    lines = gzip.decompress((RESULTS / f"{name}.jsonl.gz").read_bytes()).decode().splitlines()
-    return [GameRecord.from_json(line) for line in lines]
+def store(ladder: Ladder) -> None:
+    """Put a ladder into the package."""
+    LADDERS.mkdir(exist_ok=True)
+    (LADDERS / f"{ladder.name}-v{ladder.version}.json").write_text(ladder.to_json(), encoding="utf-8")
 
 
-def rated(name: str, records: Sequence[GameRecord]) -> Ladder:
+def files(name: str) -> list[str]:
+    """Those with the games of a ladder, the oldest first."""
+    earlier = SETS[name].extends
+    return [*(files(earlier) if earlier else ()), f"{name}.jsonl.gz"]
+
+
+def committed_records(*names: str) -> list[GameRecord]:
+    """The games of these files."""
+    texts = [gzip.decompress((RESULTS / name).read_bytes()).decode() for name in names]
+    return [GameRecord.from_json(line) for text in texts for line in text.splitlines()]
+
+
+def covariance(records: Sequence[GameRecord], agents: Sequence[str]) -> list[list[float]]:
+    """Of the errors of the agents' ratings, by the bootstrap that gives their intervals."""
+    known, _, drawn = bootstrap(records, anchor="random")
+    order = [known.index(agent) for agent in agents]
+    return [[round(float(each), 1) for each in row] for row in np.cov(drawn.T)[np.ix_(order, order)]]
+
+
+def rated(name: str) -> Ladder:
     """The ladder that follows from the games, without pins."""
     spec = SETS[name]
+    records = committed_records(*files(name))
     ratings = rate(records, anchor="random")
     played = Counter(agent for record in records for agent in set(record.agents))
     rungs = sorted(
@@ -153,9 +175,9 @@ def rated(name: str, records: Sequence[GameRecord]) -> Ladder:
             score, chance = float(meetings.scores[j, i]), expected[j, i] / games
             off = (score - chance) / (chance * (1 - chance) / games) ** 0.5
             pairs.append([rungs[j].name, rungs[i].name, games, round(score, 4), round(chance, 4), round(off, 2)])
-    title_of, _, version = name.partition("-v")
+    own_name, _, version = name.partition("-v")
     return Ladder(
-        title_of,
+        own_name,
         int(version or 1),
         spec.game,
         spec.opening_moves,
@@ -163,12 +185,21 @@ def rated(name: str, records: Sequence[GameRecord]) -> Ladder:
         tournament={
             "form": "neighbours",
             "openings": spec.openings,
-            "seed": SEED,
+            "seed": spec.seed,
+            "files": files(name),
             "games": len(records),
             "pairs": pairs,
             "circles": intransitive(meetings),
+            "covariance": covariance(records, [rung.agent for rung in rungs]),
         },
     )
+
+
+def add_errors(ladder: Ladder) -> None:
+    """Add the covariance to a ladder that lacks it."""
+    if "covariance" not in ladder.tournament:
+        found = covariance(committed_records(f"{ladder.name}.jsonl.gz"), [rung.agent for rung in ladder.rungs])
+        store(replace(ladder, tournament={**ladder.tournament, "covariance": found}))
 
 
 def luce(records: Sequence[GameRecord], rungs: Sequence[Rung]) -> dict[tuple[int, int], float]:
@@ -234,19 +265,21 @@ def report(ladder: Ladder) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("play", "write", "show"))
+    parser.add_argument("verb", choices=("play", "write", "errors", "show"))
     parser.add_argument("ladders", nargs="*", metavar="ladder", help=f"of {', '.join(SETS)}; all, if none is named")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("ladder-games"), help="of the tournaments being played")
     arguments = parser.parse_args()
     if unknown := set(arguments.ladders) - SETS.keys():
         parser.error(f"there is no ladder {', '.join(sorted(unknown))}: expected some of {', '.join(SETS)}")
-    there = [ladder.name for ladder in ladders().values()] if arguments.verb == "show" else list(SETS)
+    there = list(ladders()) if arguments.verb in ("show", "errors") else list(SETS)
     for name in arguments.ladders or there:
         if arguments.verb == "play":
             play_tournament(tournament(name), arguments.folder / name, arguments.workers, progress=True)
         elif arguments.verb == "write":
             write(name, arguments.folder / name)
+        elif arguments.verb == "errors":
+            add_errors(load_ladder(name))
         else:
             print(report(load_ladder(name)) + "\n")
 

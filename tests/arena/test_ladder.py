@@ -4,19 +4,32 @@ import gzip
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.arena import LadderRating, Rung, ladders, load_ladder, plot_placement, rate, rate_on_ladder
+from pbm_agents.arena import (
+    LadderRating,
+    Rung,
+    ladders,
+    load_ladder,
+    measure_exploitability,
+    plot_placement,
+    rate,
+    rate_on_ladder,
+)
 from pbm_agents.arena.ladder import Ladder, ladder_of_json, play_pin
 from pbm_agents.arena.likelihood import expected_score
+from pbm_agents.arena.ratings import bootstrap
 from pbm_agents.cli.app import app
+from pbm_agents.equilibrium import PublicTree, exploitability
 from typer.testing import CliRunner
 
-from pbm_envs import Chameleon, Trinim
+from pbm_envs import Chameleon, Trinim, make_game
+from pbm_envs.envs.memory import AgentWithMemory
 from pbm_envs.records import GameRecord
 
 GAMES = Path(__file__).parents[2] / "benchmarks" / "results" / "ladders"
@@ -54,8 +67,9 @@ def test_every_opponent_is_pinned_and_every_setting_of_it_is_spelt_out(ladder):
 
 @EVERY
 def test_the_ratings_are_those_of_the_committed_games(ladder):
-    text = gzip.decompress((GAMES / f"{ladder.name}.jsonl.gz").read_bytes()).decode()
-    records = [GameRecord.from_json(line) for line in text.splitlines()]
+    files = ladder.tournament.get("files", [f"{ladder.name}.jsonl.gz"])
+    texts = [gzip.decompress((GAMES / file).read_bytes()).decode() for file in files]
+    records = [GameRecord.from_json(line) for text in texts for line in text.splitlines()]
     assert len(records) == ladder.tournament["games"]
     assert {record.game for record in records} == {ladder.game.name}
     assert all(dict(record.options) == dict(ladder.game.options) for record in records)
@@ -63,6 +77,9 @@ def test_the_ratings_are_those_of_the_committed_games(ladder):
     ratings = rate(records, anchor="random")
     for rung in ladder.rungs:
         assert ratings[rung.agent] == pytest.approx((rung.elo, rung.low, rung.high), abs=0.06)
+    agents, _, drawn = bootstrap(records, anchor="random")
+    order = [agents.index(rung.agent) for rung in ladder.rungs]
+    assert np.allclose(ladder.tournament["covariance"], np.cov(drawn.T)[np.ix_(order, order)], atol=0.06)
     assert ladder.rungs[0].elo <= 0 < ladder.rungs[-1].elo
     assert [rung.elo for rung in ladder.rungs] == sorted(rung.elo for rung in ladder.rungs)
 
@@ -87,7 +104,11 @@ def test_the_results_are_transitive(ladder):
 @EVERY
 def test_a_ladder_is_what_its_file_says(ladder):
     assert ladder_of_json(ladder.to_json()) == ladder
-    assert load_ladder(ladder.id) == load_ladder(ladder.game) == load_ladder(ladder.name) == ladder
+    assert load_ladder(ladder.id) == ladder
+    assert load_ladder(ladder.game) == load_ladder(ladder.name)
+    assert load_ladder(ladder.name).version == max(
+        each.version for each in ladders().values() if each.name == ladder.name
+    )
 
 
 def test_a_ladder_that_is_not_there_is_named():
@@ -126,6 +147,30 @@ def test_intervals_hold_the_truth_and_are_as_narrow_as_asked_for(truth):
     assert held >= 16  # of 20; 95% are 19, less three standard deviations
     assert all((high - low) / 2 <= 70 for _, low, high in (rating.rating for rating in ratings))
     assert abs(np.mean([rating.rating.value for rating in ratings]) - truth) < 40
+
+
+@pytest.mark.parametrize("rung", [1, 2, 4])
+def test_a_comparison_with_a_rung_counts_what_is_not_known_of_the_rungs(rung):
+    """Ladders whose ratings are off by errors of known covariance, and an agent that is as strong as a rung is."""
+    rng, known, truly = np.random.default_rng(rung), (0.0, 300.0, 700.0, 1000.0, 1250.0), []
+    root = np.tril(np.ones((5, 5))) * [0, 60, 90, 50, 70]  # each rung is off against the one below
+    frozen = made_up(known)
+    frozen = replace(frozen, tournament={"covariance": (root @ root.T).tolist()})
+    for _ in range(300):
+        true = made_up(known + root @ rng.normal(size=5))
+        rating = LadderRating("someone", frozen, 60)
+        while not rating.precise:
+            for k in rating.opponents():
+                chance = expected_score(true.rungs[rung].elo - true.rungs[k].elo, 2)
+                rating.scores += [(k, score / 2) for score in rng.binomial(2, chance, 4).tolist()]
+        truly.append((rating.ahead_of(frozen.rungs[rung]), rating.rating.low <= known[rung] <= rating.rating.high))
+    held = np.mean([ahead.low <= 0 <= ahead.high for ahead, _ in truly])
+    assert 0.92 <= held <= 0.995
+    if rung > 1:  # against the frozen numbers alone the interval would be too narrow
+        assert np.mean([on_scale for _, on_scale in truly]) < 0.9
+    same = replace(frozen, tournament={})
+    exact = LadderRating("someone", same, 60, rating.scores)
+    assert exact.ahead_of(same.rungs[rung]).low > rating.ahead_of(frozen.rungs[rung]).low
 
 
 def test_opponents_are_those_that_teach_most():
@@ -223,3 +268,42 @@ def test_the_ladders_are_listed_and_wrong_commands_refused(tmp_path):
         result = CliRunner().invoke(app, ["ladder", *words])
         assert result.exit_code == 2
         assert message in result.stderr
+
+
+def test_exploitability_is_that_of_the_public_tree():
+    found = measure_exploitability("random", (1, 2))
+    assert list(found) == ["curio-ladder-1", "curio-ladder-2"]
+    for name, each in found.items():
+        tree = PublicTree.build(make_game(name))
+        assert each.value == pytest.approx(exploitability(tree, tree.uniform_policy()))
+        assert each.value == each.random
+    [greedy] = measure_exploitability("greedy").values()
+    assert 0 < greedy.value < greedy.random
+    with pytest.raises(ValueError, match="remembers games"):
+        measure_exploitability(Remembering())
+
+
+class Remembering(AgentWithMemory):
+    def begin_games(self, game, ids):
+        pass
+
+    def end_games(self, ids):
+        pass
+
+    def act(self, game, views, rng, ids):
+        return game.legal_action_mask(views).argmax(axis=1)
+
+
+@pytest.mark.slow
+def test_the_card_of_curio_shows_exploitability(tmp_path):
+    words = ["ladder", "greedy", "-g", "curio:base=3,rows=4,cols=4", "--interval", "300", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    [said] = [line for line in result.stdout.splitlines() if line.startswith("Exploitability")]
+    card = json.loads((tmp_path / "card.json").read_text())
+    assert said.startswith(
+        f"Exploitability in curio-ladder-1: {card['exploitability']['curio-ladder-1']['value']:.3f} (random"
+    )
+    result = CliRunner().invoke(app, [*words, "--exploit", "0"])
+    assert "Exploitability" not in result.stdout
+    assert json.loads((tmp_path / "card.json").read_text())["exploitability"] == {}

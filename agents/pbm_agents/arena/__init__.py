@@ -8,6 +8,7 @@
 The games follow from the tournament alone, whoever plays them and when.
 """
 
+from .exploitability import Exploitability, measure_exploitability
 from .ladder import Ladder, Rung, ladders, load_ladder
 from .match import Opening, play_games
 from .placement import LadderRating, rate_on_ladder
@@ -20,6 +21,7 @@ from .tournament import play_tournament, tournament_records
 
 __all__ = [
     "FORMS",
+    "Exploitability",
     "HeadToHead",
     "Ladder",
     "LadderRating",
@@ -35,6 +37,7 @@ __all__ = [
     "head_to_head",
     "ladders",
     "load_ladder",
+    "measure_exploitability",
     "play_games",
     "play_sprt",
     "play_tournament",

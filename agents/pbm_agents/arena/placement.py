@@ -3,13 +3,15 @@
     rating = rate_on_ladder("mcts:simulations=60", "trinim-5", "folder", half_width=60)
     print(rating)
 
-The rungs' ratings are given; the agent's is the only unknown. What is known about it is a distribution over a fine
-grid of ratings: the likelihood by Luce's model (as in `ratings`) times half a game won and half a game lost against
-those it has met. The next opponents are the two rungs from whose games most is to be expected: the mean over that
-distribution of p (1 - p), the information of a game that the agent wins with probability p. Openings are played from
-all seats. Results of openings scatter less than those of single games where seats or openings matter, or draws are
-frequent, and more where an agent is erratic; the likelihood is tempered by how much they do (with a weight of
-PRIOR_OPENINGS for its being as the model says). It ends when the 95% interval is as narrow as asked for.
+The rungs' ratings are given: they define the scale, and the agent's is the only unknown. (They come from finitely many
+games themselves. Where the agent is compared with a rung, `LadderRating.ahead_of`, their errors count.) What is known
+about it is a distribution over a fine grid of ratings: the likelihood by Luce's model (as in `ratings`) times half a
+game won and half a game lost against those it has met. The next opponents are the two rungs from whose games most is to
+be expected: the mean over that distribution of p (1 - p), the information of a game that the agent wins with
+probability p. Openings are played from all seats. Results of openings scatter less than those of single games where
+seats or openings matter, or draws are frequent, and more where an agent is erratic; the likelihood is tempered by how
+much they do (with a weight of PRIOR_OPENINGS for its being as the model says). It ends when the 95% interval is as
+narrow as asked for.
 
 What is played follows from the arguments and the results alone: not from the workers, and not from having been stopped.
 """
@@ -32,6 +34,8 @@ from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
 
 from ..players.names import make_agent
+from .evaluation import NORMAL_95
+from .exploitability import Exploitability
 from .ladder import Ladder, Rung, load_ladder
 from .ratings import PRIOR, Rating
 from .schedule import Batch, draw_opening, seatings
@@ -74,6 +78,8 @@ class LadderRating:
     half_width: float
     scores: list[tuple[int, float]] = field(default_factory=list)
     """Number of the rung and score of each opening, in order."""
+    exploitability: dict[str, Exploitability] = field(default_factory=dict)
+    """By game, of those in which it has been measured: `measure_exploitability`."""
 
     def __post_init__(self) -> None:
         elos = [rung.elo for rung in self.ladder.rungs]
@@ -85,6 +91,8 @@ class LadderRating:
         self._expected: Array = chances.mean(axis=0)
         self._variance: Array = (chances * (1 - chances)).sum(axis=0) / len(seats) ** 2
         self._games = len(seats)
+        known = self.ladder.tournament.get("covariance")
+        self._errors = np.array(known, np.float64) if known else np.zeros((len(elos), len(elos)))
 
     @property
     def openings(self) -> int:
@@ -126,6 +134,22 @@ class LadderRating:
         _, low, high = self.rating
         return self.openings >= LEAST_OPENINGS and (high - low) / 2 <= self.half_width
 
+    def ahead_of(self, rung: Rung) -> Rating:
+        """How much stronger than a rung the agent is, with 95% interval.
+
+        Beside what is not known of the agent, this counts what is not known of the differences between this rung's
+        rating and those of the rungs that it has met (the ladder's `covariance`): a rating leans on each rung as much
+        as the games against it have told.
+        """
+        value, low, high = self.rating
+        met = np.bincount([k for k, _ in self.scores], minlength=len(self.ladder.rungs))
+        lean = met * (self._variance @ self.posterior())
+        lean /= max(lean.sum(), 1e-300)
+        lean[self.ladder.rungs.index(rung)] -= 1
+        error = NORMAL_95 * float(np.sqrt(max(0.0, lean @ self._errors @ lean)))
+        ahead = value - rung.elo
+        return Rating(ahead, ahead - float(np.hypot(value - low, error)), ahead + float(np.hypot(high - value, error)))
+
     def opponents(self) -> list[int]:
         """The two rungs from which most is to be learnt next, the agent itself not among them."""
         gain = (self._variance * self._games**2) @ self.posterior()
@@ -145,12 +169,11 @@ class LadderRating:
         return found
 
     def place(self) -> str:
-        """Where the interval lies between the rungs, in words."""
-        _, low, high = self.rating
-        others = [rung for rung in self.ladder.rungs if rung.agent != self.agent]
-        below = [rung for rung in others if rung.elo < low]
-        above = [rung for rung in others if rung.elo > high]
-        same = [rung for rung in others if low <= rung.elo <= high]
+        """Which rungs it is stronger than, and which weaker, in words: `ahead_of`."""
+        others = {rung: self.ahead_of(rung) for rung in self.ladder.rungs if rung.agent != self.agent}
+        below = [rung for rung, ahead in others.items() if ahead.low > 0]
+        above = [rung for rung, ahead in others.items() if ahead.high < 0]
+        same = [rung for rung in others if rung not in below and rung not in above]
         parts = [f"stronger than {max(below, key=lambda rung: rung.elo).name}"] if below else []
         parts += [f"about as strong as {' and '.join(rung.name for rung in same)}"] if same else []
         parts += [f"weaker than {min(above, key=lambda rung: rung.elo).name}"] if above else []
@@ -181,6 +204,7 @@ class LadderRating:
             "headline": self.headline(),
             "games": self.games,
             "openings": self.openings,
+            "exploitability": {game: found._asdict() for game, found in self.exploitability.items()},
             "opponents": [
                 {
                     "name": met.rung.name,
@@ -189,6 +213,7 @@ class LadderRating:
                     "openings": met.openings,
                     "score": round(met.score, 4),
                     "expected": round(met.expected, 4),
+                    "ahead": {name: round(part, 1) for name, part in self.ahead_of(met.rung)._asdict().items()},
                 }
                 for met in self.meetings()
             ],
@@ -207,6 +232,7 @@ class LadderRating:
         lines.append(f"\n{self.games} games from {self.openings} openings, each from every seat")
         if odd:
             lines.append(f"One number does not explain the results against {', '.join(odd)}.")
+        lines += [f"Exploitability in {game}: {found}" for game, found in self.exploitability.items()]
         return "\n".join(lines)
 
 

@@ -103,7 +103,9 @@ def plot_placement(rating: LadderRating) -> Figure:
     axes.plot([rung.elo for rung in rungs], places, "o", color="#1f4e79", markersize=7)
     axes.set_yticks(places, [rung.name for rung in rungs])
     axes.set_xlabel(f"Elo on {rating.ladder.id} (random = 0)")
-    axes.set_title(f"{rating.agent}: {value:,.0f} ± {(high - low) / 2:.0f}")
+    lines = [f"{rating.agent}: {value:,.0f} ± {(high - low) / 2:.0f}"]
+    lines += [f"exploitability in {game}: {found}" for game, found in rating.exploitability.items()]
+    axes.set_title("\n".join(lines))
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)

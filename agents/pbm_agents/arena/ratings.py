@@ -60,12 +60,33 @@ def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0
     Agents that have not met, nor through others, are rated apart, each connected group with mean 0. Unfinished
     games do not count. `seed` is that of the bootstrap.
     """
+    agents, best, drawn = bootstrap(records, anchor, seed)
+    if not agents:
+        return {}
+    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    ratings = {
+        agent: Rating(float(best[k]), float(min(low[k], best[k])), float(max(high[k], best[k])))
+        for k, agent in enumerate(agents)
+    }
+    return dict(sorted(ratings.items(), key=lambda item: (-round(item[1].value, 6), item[0])))
+
+
+def bootstrap(
+    records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0
+) -> tuple[list[str], Array, Array]:
+    """The n agents, their ratings (n,), and what these might be as well: (REPLICATES, n), all of the bootstrap.
+
+    Args:
+        records: As in `rate`.
+        anchor: As in `rate`.
+        seed: As in `rate`.
+    """
     ended = [record for record in records if record.ending != UNFINISHED]
     agents, seats, together = who_met(ended)
     if anchor is not None and anchor not in agents:
         raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
     if not agents:
-        return {}
+        return [], np.zeros(0), np.zeros((REPLICATES, 0))
     opening, cell, share = results(ended)
     openings, size = opening.max() + 1, seats.size
     meetings = (seats > 0).sum(axis=0)
@@ -87,12 +108,7 @@ def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0
     for _ in range(REPLICATES // AT_ONCE):
         given = rng.gamma(np.broadcast_to(prior, (AT_ONCE, *prior.shape)))
         drawn.append(fitted(rng.exponential(size=(AT_ONCE, openings)), np.where(prior > 0, given.clip(LEAST), 0)))
-    low, high = np.percentile(np.concatenate(drawn), [2.5, 97.5], axis=0)
-    ratings = {
-        agent: Rating(float(best[k]), float(min(low[k], best[k])), float(max(high[k], best[k])))
-        for k, agent in enumerate(agents)
-    }
-    return dict(sorted(ratings.items(), key=lambda item: (-round(item[1].value, 6), item[0])))
+    return agents, best, np.concatenate(drawn)
 
 
 def connected_groups(records: Sequence[GameRecord]) -> list[list[str]]:

@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ..arena import ladders, load_ladder, plot_placement, rate_on_ladder, save_plot
+from pbm_envs.core.printable import describe_error
+
+from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
+from ..arena.exploitability import RUNGS
 from ..play.options import parse_game_with_options
 from .terminal import table
 
@@ -16,7 +19,7 @@ EXAMPLES = """
   pbm ladder
   pbm ladder mcts:simulations=200 -g trinim
   pbm ladder my_module:MyAgent -g chameleon --interval 50 --workers 2 --out rating
-  pbm ladder my_module:MyAgent --ladder ladder/curio-5x5/v1
+  pbm ladder my_module:MyAgent --ladder ladder/curio-5x5/v1 --exploit 1 --exploit 2
 """
 
 
@@ -41,12 +44,17 @@ def ladder(
     ray: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
     ] = None,
+    exploit: Annotated[
+        list[int] | None,
+        typer.Option(metavar="RUNG", help="Of Curio: also measure exploitability in curio-ladder-RUNG; 0: in none."),
+    ] = None,
 ) -> None:
     """Rate an agent on a frozen ladder.
 
     It plays the opponents from whom most is to be learnt, each opening from every seat, until the interval is as narrow
     as asked for. Stopped in whatever way, the same command goes on. The card is printed and written as `card.txt`,
-    `card.json`, and, with the extra `plot`, `card.png` and `card.svg`.
+    `card.json`, and, with the extra `plot`, `card.png` and `card.svg`. A card of Curio also shows how exploitable the
+    agent is in the smallest games that have exact answers (`pbm exploit` says more).
     """
     if agent is None:
         rows = [
@@ -70,6 +78,11 @@ def ladder(
         ray=ray or False,
         progress=True,
     )
+    rungs = [rung for rung in exploit or RUNGS if rung] if chosen.game.name == "curio" else []
+    try:
+        rating.exploitability = measure_exploitability(agent, rungs, seed=seed, progress=True) if rungs else {}
+    except Exception as error:  # an agent that cannot play there
+        print(f"no exploitability: {describe_error(error)}")
     print(rating)
     for name, text in (("txt", str(rating)), ("json", json.dumps(rating.as_dict(), indent=1, ensure_ascii=False))):
         part = folder / f"card.{name}.part"
