@@ -1,10 +1,11 @@
 """Makes the sets of puzzles of `pbm_envs.text.puzzles`, and measures random answers and searches on them.
 
-    python benchmarks/puzzles.py make [GAME] # writes src/pbm_envs/text/puzzles/*.jsonl, the same ones again
+    python benchmarks/puzzles.py make [GAME [KIND]] # writes src/pbm_envs/text/puzzles/*.jsonl, the same ones again
     python benchmarks/puzzles.py baselines > benchmarks/results/puzzles.txt
 
 Wins and only moves are found by trying every line of play to the depth that is asked about; contracts by a search whose
-outcome is proven; the set-ups of Curio by drawing until every one has been seen many times.
+outcome is proven, or, in Unlur, by `unlur_solver`; the set-ups of Curio by drawing until every one has been seen many
+times.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Any
 import numpy as np
 from pbm_agents import Search
 from tqdm.auto import tqdm
+from unlur_solver import black_wins
 
-from pbm_envs import Game, make_game, sample_actions
+from pbm_envs import Game, Unlur, make_game, sample_actions
 from pbm_envs.core.state import take_rows
 from pbm_envs.text.puzzles import MOVE_KINDS, Puzzle, load_puzzles, mean_scores
 
@@ -44,6 +46,7 @@ WANTED = {  # game: (options, kind, number of moves, how many)
         ({"radius": 4}, "win", 2, 15),
         ({"radius": 3}, "win", 3, 10),
         ({"radius": 4}, "only-move", 0, 15),
+        ({"radius": 3}, "contract", 0, 10),
     ],
     "trinim": [({}, "win", 1, 10), ({}, "win", 2, 15), ({}, "win", 3, 15), ({}, "only-move", 0, 10)],
     "curio": [
@@ -53,7 +56,11 @@ WANTED = {  # game: (options, kind, number of moves, how many)
         ({"base": 3, "rows": 4, "cols": 4}, "probability", 0, 20),
     ],
 }
+APART = {("unlur", "contract")}
+"""Games and kinds with a random generator of their own, so that these can be made alone."""
 CONTRACTS = {"chameleon": "swap", "unlur": "black"}
+OPEN_CONTRACTS = range(2, 5)
+"""Stones of Unlur with radius 3 at which the answer is not the same for all positions, or nearly so."""
 
 
 def children(game: Game, states: Any) -> tuple[Any, Any, Any]:
@@ -171,17 +178,26 @@ def contract(game: Game, state: Any, player: int, rng: np.random.Generator) -> d
     after = state.copy()
     game.step(after, [action])
     mover = int(after["to_move"][0])
+    if isinstance(game, Unlur):
+        black = [cell for cell in range(game.board.size) if state["stones"][0, cell]]
+        if len(black) not in OPEN_CONTRACTS:
+            return None
+        return {"answers": ["yes" if black_wins(game, black, [], False) else "no"], "cell": word}
     [result] = Search(simulations=MOST_SIMULATIONS, early_stop=True).run(game, game.view(after, mover), rng)
     if not result.proven:
         return None
     return {"answers": ["yes" if result.value[player] == 1 else "no"], "cell": word}
 
 
-def make(name: str) -> list[Puzzle]:
-    """The set of a game."""
-    rng, made, known = np.random.default_rng(2026), list[Puzzle](), set[tuple[Any, ...]]()
+def make(name: str, only: str | None = None) -> list[Puzzle]:
+    """The set of a game, or those of its kinds that have a random generator of their own."""
+    made, known = list[Puzzle](), set[tuple[Any, ...]]()
+    first = np.random.default_rng(2026)
     with tqdm(total=sum(count for *_, count in WANTED[name]), desc=name) as bar:
         for options, kind, number, count in WANTED[name]:
+            if only not in (None, kind):
+                continue
+            rng = np.random.default_rng([2026, 1]) if (name, kind) in APART else first
             game, found, answers = make_game(name, **options), 0, Counter[tuple[str, ...]]()
             tried = 0
             while found < count and tried < MOST_GAMES:  # of some questions there are not so many
@@ -190,6 +206,9 @@ def make(name: str) -> list[Puzzle]:
                 state, moves = start.copy(), list[str]()
                 while not state["done"][0] and found < count:
                     key = (kind, number, game.board_to_string(start), *moves)
+                    if (name, kind) == ("unlur", "contract"):  # there are few: none twice, turned or mirrored
+                        turned = (game.transform(state, symmetry) for symmetry in game.symmetries)
+                        key = (kind, min(game.board_to_string(one) for one in turned))
                     puzzle = None if key in known else solve(game, state, kind, number, rng)
                     known.add(key)
                     if puzzle is not None and (
@@ -279,8 +298,12 @@ def baselines() -> str:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["make"]:
-        for game_name in sys.argv[2:] or WANTED:
-            text = "".join(puzzle.to_json() + "\n" for puzzle in make(game_name))
+        for game_name in sys.argv[2:3] or WANTED:
+            only = sys.argv[3] if len(sys.argv) > 3 else None
+            if only is not None and (game_name, only) not in APART:
+                sys.exit(f"{only} of {game_name} cannot be made alone: expected one of {APART}")
+            kept = [] if only is None else [puzzle for puzzle in load_puzzles(game_name) if puzzle.kind != only]
+            text = "".join(puzzle.to_json() + "\n" for puzzle in (*kept, *make(game_name, only)))
             (SETS / f"{game_name}.jsonl").write_text(text, encoding="utf-8")
     elif sys.argv[1:] == ["baselines"]:
         from machine import machine

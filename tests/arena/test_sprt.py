@@ -12,7 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pbm_agents.arena import SequentialResult, SequentialTest, play_sprt, tournament_records
-from pbm_agents.arena.likelihood import elo_of_score, expected_score, log_likelihood_ratio, possible_scores
+from pbm_agents.arena.likelihood import (
+    elo_of_score,
+    expected_score,
+    log_likelihood_ratio,
+    normalized_quotient,
+    normalized_ratio,
+    possible_scores,
+)
 from pbm_agents.arena.ratings import fit
 from pbm_agents.arena.schedule import seatings
 from pbm_agents.arena.sprt import H0, H1, opening_score
@@ -37,6 +44,67 @@ def test_the_ratio_is_that_of_fastchess(counts, elo0, elo1, llr):
     """The expectations of its own tests (app/tests/sprt_test.cpp, "logistic pentanomial")."""
     found = log_likelihood_ratio(counts, PENTANOMIAL, expected_score(elo0, 2), expected_score(elo1, 2))
     assert found == pytest.approx(llr, abs=0.006)
+
+
+@pytest.mark.parametrize(
+    ("counts", "elo0", "elo1", "llr"),
+    [
+        ([365, 16618, 36229, 16974, 390], 0, 2, 2.25),
+        ([127, 4883, 10712, 5150, 104], -1.75, 0.25, 3.01),
+    ],
+)
+def test_the_normalized_ratio_is_that_of_fastchess(counts, elo0, elo1, llr):
+    """The expectations of its own tests (app/tests/sprt_test.cpp, "normalized pentanomial")."""
+    test = SequentialTest(Chameleon(size=4), "greedy", "random", elo0, elo1, normalized=True)
+    assert test.ratio(counts, PENTANOMIAL) == pytest.approx(llr, abs=0.03)
+    means = [normalized_quotient(elo, 2) for elo in (elo0, elo1)]
+    assert normalized_ratio(counts, PENTANOMIAL, *means) == test.ratio(counts, PENTANOMIAL)
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"), [([30, 50, 40], 0, 0.1), ([30, 5, 40], 0.2, -0.1), ([9, 90, 20], 0, 0.3)]
+)
+def test_the_normalized_ratio_is_that_of_the_best_distributions(counts, low, high):
+    """Of all distributions over three values with this quotient, tried one after another."""
+    first, last = np.meshgrid(np.linspace(0, 1, 4001)[1:-1], np.linspace(0, 1, 4001)[1:-1], indexing="ij")
+    middle = 1 - first - last
+    mean = middle / 2 + last
+    sigma = np.sqrt(np.where(middle > 0, middle / 4 + last - mean**2, np.nan))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        quotient = (mean - 0.5) / sigma
+        likelihood = counts[0] * np.log(first) + counts[1] * np.log(middle) + counts[2] * np.log(last)
+
+    def best(wanted):
+        return np.nanmax(np.where(np.abs(quotient - wanted) < 5e-4, likelihood, np.nan))
+
+    assert normalized_ratio(counts, [0, 0.5, 1], low, high) == pytest.approx(best(high) - best(low), abs=0.05)
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_normalized_elo_is_what_was_asked_for(players):
+    """Openings whose mean is so many standard deviations of a game from 1/2 have that normalized Elo."""
+    rng, games = np.random.default_rng(players), 2**players - 2
+    result = SequentialResult(SequentialTest(Trinim(num_players=players), "greedy", "random", normalized=True))
+    chance = 0.55
+    for score in rng.binomial(games, chance, 40_000) / games:
+        result.counts[int(np.abs(np.subtract(result.values, score)).argmin())] += 1
+    expected = (chance - 0.5) / np.sqrt(chance * (1 - chance)) * 800 / np.log(10)
+    assert result.normalized_elo == pytest.approx(expected, abs=3)
+
+
+@pytest.mark.parametrize(("elo", "accepted"), [(0.0, H0), (40.0, H1)])
+def test_normalized_tests_keep_their_error_rates(elo, accepted):
+    """600 tests at each hypothesis, 60% draws: wrong at most 5%, and at most so often that chance explains it."""
+    rng, wrong = np.random.default_rng(7), 0
+    won = 0.2 + normalized_quotient(elo, 1) * np.sqrt(0.1)  # variance of a game with 60% draws: 0.1
+    won = (0.4 + 2 * (won - 0.2)) / 2
+    for _ in range(600):
+        result = SequentialResult(SequentialTest(Chameleon(size=4), "greedy", "random", 0, 40, normalized=True))
+        while result.accepted is None:
+            games = rng.choice([0, 0.5, 1], size=(20, 2), p=[0.4 - won, 0.6, won])
+            any(result.add(score) for score in games.mean(axis=1).tolist())
+        wrong += result.accepted != accepted
+    assert wrong / 600 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 600)
 
 
 def best_likelihood(counts, values, mean):

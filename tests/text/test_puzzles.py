@@ -1,9 +1,11 @@
 """The puzzles: their answers by slow witnesses that know nothing of the program under test, and how they are scored."""
 
+import importlib.util
 import json
 from collections import Counter
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -69,7 +71,7 @@ SLOW = {("chameleon", 3), ("unlur", 3), ("chameleon", 2), ("unlur", 2)}
     [
         pytest.param(puzzle, id=puzzle.id, marks=pytest.mark.slow if (puzzle.game, puzzle.number) in SLOW else ())
         for puzzle in ALL
-        if puzzle.game != "curio"
+        if puzzle.game != "curio" and (puzzle.game, puzzle.kind) != ("unlur", "contract")
     ],
 )
 def test_answers_by_trying_everything(puzzle):
@@ -80,6 +82,56 @@ def test_answers_by_trying_everything(puzzle):
     if puzzle.kind == "win" and puzzle.game == "trinim":  # and not faster
         rules, position = by_reference(puzzle)
         assert puzzle.number == 1 or not forces(rules, position, position[-1], puzzle.number - 1)
+
+
+def unlur_solver():
+    """The module in `benchmarks`, which has solved the contracts."""
+    path = Path(__file__).parents[2] / "benchmarks" / "unlur_solver.py"
+    spec = importlib.util.spec_from_file_location("unlur_solver", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+def test_contracts_of_unlur_by_a_solver_that_agrees_with_the_reference():
+    """The contract is too long for trying everything in Python; ends of games are not."""
+    black_wins, game, rng, seen = (
+        unlur_solver().black_wins,
+        make_game("unlur", radius=3),
+        np.random.default_rng(3),
+        set(),
+    )
+    black = game.string_to_action("black")
+    for _ in range(60):
+        state, contract = game.init(1, rng), int(rng.integers(1, 6))
+        while not state["done"][0] and state["ply"][0] < 12:
+            mask = game.legal_action_mask(state)[0]
+            mask[black] = state["ply"][0] == contract
+            if mask[black]:
+                mask[:black] = False
+            game.step(state, [int(rng.choice(np.flatnonzero(mask)))])
+        if state["done"][0]:
+            continue
+        rules, position = as_solver(game, state[0])
+        seat, mover = int(state["black"][0]), int(state["to_move"][0])
+        stones = [[c for c in range(game.board.size) if state["stones"][0, c] == s] for s in stones_of(game)]
+        wins = solver.solve(rules, position, known("unlur"))[seat] == 1
+        assert black_wins(game, *stones, mover == seat) == wins
+        seen.add((wins, mover == seat))
+    assert len(seen) == 4
+    for puzzle in ALL:
+        if (puzzle.game, puzzle.kind) == ("unlur", "contract"):
+            cells = [game.board.names.index(text) for text in puzzle.moves]
+            assert puzzle.answers == ("yes" if black_wins(game, cells, [], False) else "no",)
+
+
+def stones_of(game):
+    """What a black and a white stone are in a state of Unlur."""
+    states = game.init(1, np.random.default_rng(0))
+    for text in ("c3", "black", "b2"):
+        game.step(states, [game.string_to_action(text)])
+    return [int(states["stones"][0, game.board.names.index(name)]) for name in ("c3", "b2")]
 
 
 @pytest.mark.parametrize("puzzle", [puzzle for puzzle in ALL if puzzle.game == "curio"], ids=lambda puzzle: puzzle.id)

@@ -8,6 +8,10 @@ multinomial distribution"). So draws, the seats' advantage and the games of one 
 are in the counts. The share p(x) of a value x becomes p(x) / (1 + theta (x - mean)), with the theta that gives the
 mean; the same as in fastchess and OpenBench.
 
+A hypothesis may also name the mean's distance from 1/2 in standard deviations of a value, as normalized Elo does (Van
+den Bergh, "Comments on normalized Elo", section 4.1): how many games it takes to see a difference then follows from the
+difference, however frequent draws are.
+
     Shapes: K values.
 """
 
@@ -28,6 +32,8 @@ LEAST = 1e-3
 STEPS, CLOSE = 60, 1e-12
 """Of Newton's method: how many, and the last that matters."""
 EDGE = 1e-12
+NORMALIZED = 800 / np.log(10)
+"""Points of normalized Elo to a standard deviation of a game's score."""
 
 
 def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
@@ -52,11 +58,62 @@ def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high:
     return float(log_tilt(counted, points, low) - log_tilt(counted, points, high))
 
 
+def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
+    """The logarithm of the likelihood ratio of two hypotheses about (mean - 1/2) / standard deviation.
+
+    Args:
+        counts: (K,) how often each value was seen.
+        values: (K,) the values, in ascending order, 1/2 among or between them.
+        low: That quotient under the null hypothesis.
+        high: Under the alternative.
+
+    >>> round(normalized_ratio([10, 20, 40, 25, 15], [0, 0.25, 0.5, 0.75, 1], 0, 0.1), 3)
+    0.359
+    """
+    counted, points = np.asarray(counts, np.float64), np.asarray(values, np.float64)
+    return _normalized_tilt(counted, points, low) - _normalized_tilt(counted, points, high)
+
+
+def _normalized_tilt(counts: Array, values: Array, quotient: float) -> float:
+    """As `log_tilt`, for a hypothesis about (mean - 1/2) / standard deviation: equation 4.9, again and again."""
+    seen = np.maximum(counts, LEAST)
+    chances = np.full(len(values), 1 / len(values))
+    excess, theta = values - 0.5, 0.0
+    for _ in range(STEPS):
+        mean = chances @ values
+        sigma = np.sqrt(chances @ (values - mean) ** 2)
+        excess = values - 0.5 - 0.5 * quotient * sigma * (1 + ((values - mean) / sigma) ** 2)
+        theta = tilt(counts, excess, 0.0)
+        before, chances = chances, seen / seen.sum() / (1 + theta * excess)
+        if np.abs(chances - before).max() < CLOSE:
+            break
+    return float(seen @ np.log(1 + theta * excess))
+
+
+def normalized_quotient(elo: float, games: int) -> float:
+    """The quotient (mean - 1/2) / standard deviation of an opening's score that `elo` points of normalized Elo are.
+
+    A point is ln(10) / 800 standard deviations of a game's score; an opening's mean of `games` games has a standard
+    deviation that is smaller by the root of their number, if they are independent.
+    """
+    return elo * np.sqrt(games) / NORMALIZED
+
+
 @kernel
 def log_tilt(counts: Array, values: Array, mean: float) -> float:
     """The sum of counts * log(1 + theta * (values - mean)): how much the hypothesis `mean` costs the likelihood."""
-    low, high, theta = -(1 - EDGE) / (values[-1] - mean), (1 - EDGE) / (mean - values[0]), 0.0
-    reach = max(values[-1] - mean, mean - values[0])
+    theta, total = tilt(counts, values, mean), 0.0
+    for k in range(len(counts)):
+        total += max(counts[k], LEAST) * np.log(1 + theta * (values[k] - mean))
+    return total
+
+
+@kernel
+def tilt(counts: Array, values: Array, mean: float) -> float:
+    """The theta with which the shares of the counts, each divided by 1 + theta * (value - mean), have this mean."""
+    least, greatest = values.min(), values.max()
+    low, high, theta = -(1 - EDGE) / (greatest - mean), (1 - EDGE) / (mean - least), 0.0
+    reach = max(greatest - mean, mean - least)
     for _ in range(STEPS):  # Newton's method, and bisection where it would leave the interval
         pull, slope = 0.0, 0.0
         for k in range(len(counts)):
@@ -75,10 +132,7 @@ def log_tilt(counts: Array, values: Array, mean: float) -> float:
         theta = following
         if moved * reach <= CLOSE:
             break
-    total = 0.0
-    for k in range(len(counts)):
-        total += max(counts[k], LEAST) * np.log(1 + theta * (values[k] - mean))
-    return total
+    return theta
 
 
 def expected_score(elo: float, players: int) -> float:

@@ -23,6 +23,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from io import BytesIO, FileIO
 from itertools import product
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,7 @@ class LadderRating:
         lean = met * (self._variance @ self.posterior())
         lean /= max(lean.sum(), 1e-300)
         lean[self.ladder.rungs.index(rung)] -= 1
-        error = NORMAL_95 * float(np.sqrt(max(0.0, lean @ self._errors @ lean)))
+        error = NORMAL_95 * sqrt(max(0.0, float(lean @ self._errors @ lean)))
         ahead = value - rung.elo
         return Rating(ahead, ahead - float(np.hypot(value - low, error)), ahead + float(np.hypot(high - value, error)))
 

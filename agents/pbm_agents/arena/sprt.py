@@ -19,6 +19,10 @@ measures it.
   the share of the win that its seats have together, and the score of an opening is the mean of six. What that
   is for a difference in Elo says Luce's model (`expected_score`): 1/2 for equals, as in a game of two.
 
+With `normalized`, `elo0` and `elo1` are normalized Elo: the distance of the mean score from 1/2 in standard deviations
+of a game's score, times 800 / ln(10). A difference then takes the same number of games to be seen whether most games
+are drawn or none; without draws, near equal strength and for openings whose games are independent it is the usual Elo.
+
 Openings are looked at in their order, whoever plays them and whatever is done first; so the result follows from the
 test alone. Games beyond the one that has decided are kept, and do not count.
 """
@@ -38,7 +42,14 @@ from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord
 
 from .evaluation import NORMAL_95
-from .likelihood import elo_of_score, expected_score, log_likelihood_ratio, possible_scores
+from .likelihood import (
+    elo_of_score,
+    expected_score,
+    log_likelihood_ratio,
+    normalized_quotient,
+    normalized_ratio,
+    possible_scores,
+)
 from .ratings import Rating, shares
 from .schedule import Batch, Tournament, draw_opening, opening_seed, seatings
 from .tournament import SCHEMA, Bar, play_in_folder
@@ -69,6 +80,8 @@ class SequentialTest:
     """Games played at once, in whole openings."""
     key: str = ""
     """As of a `Tournament`."""
+    normalized: bool = False
+    """Whether `elo0` and `elo1` are points of normalized Elo (fastchess's model `normalized`)."""
 
     def __post_init__(self) -> None:
         """ValueError unless agents and numbers are possible."""
@@ -83,6 +96,8 @@ class SequentialTest:
         )
         if not -1000 <= self.elo0 < self.elo1 <= 1000:
             raise ValueError(f"elo0 is {self.elo0} and elo1 is {self.elo1}: expected -1000 <= elo0 < elo1 <= 1000")
+        if not isinstance(self.normalized, bool):
+            raise ValueError(f"normalized is {self.normalized!r}: expected True or False")
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
                 raise ValueError(f"{name} is {getattr(self, name)}: expected a number between 0 and 0.5")
@@ -127,7 +142,18 @@ class SequentialTest:
                 name: getattr(self, name)
                 for name in ("elo0", "elo1", "alpha", "beta", "openings", "opening_moves", "seed", "key", "batch")
             },
+            **({"normalized": True} if self.normalized else {}),
         }
+
+    def ratio(self, counts: Sequence[int], values: Sequence[float]) -> float:
+        """The logarithm of the likelihood ratio of H1 to H0, when the scores of openings have been counted so."""
+        players = self.game.num_players
+        if self.normalized:
+            low, high = (normalized_quotient(elo, 2**players - 2) for elo in (self.elo0, self.elo1))
+            return normalized_ratio(counts, values, low, high)
+        return log_likelihood_ratio(
+            counts, values, expected_score(self.elo0, players), expected_score(self.elo1, players)
+        )
 
 
 @dataclass
@@ -156,6 +182,14 @@ class SequentialResult:
         return sum(self.counts)
 
     @property
+    def normalized_elo(self) -> float:
+        """The mean score's distance from 1/2 in standard deviations of a game, in points of normalized Elo."""
+        weights, values = np.maximum(self.counts, 1e-3), np.array(self.values)
+        mean = float(weights @ values / weights.sum())
+        sigma = sqrt(float(weights @ (values - mean) ** 2 / weights.sum()))
+        return (mean - 0.5) / sigma / normalized_quotient(1.0, 2**self.test.game.num_players - 2)
+
+    @property
     def elo(self) -> Rating:
         """How much stronger the new agent is, by the mean score, with 95% interval.
 
@@ -172,10 +206,8 @@ class SequentialResult:
         """Count an opening with this score, unless the test is over; whether it is then."""
         if self.accepted is None:
             self.counts[int(np.abs(np.subtract(self.values, score)).argmin())] += 1
-            test, players = self.test, self.test.game.num_players
-            low, high = expected_score(test.elo0, players), expected_score(test.elo1, players)
-            self.llr = log_likelihood_ratio(self.counts, self.values, low, high)
-            lower, upper = test.bounds
+            self.llr = self.test.ratio(self.counts, self.values)
+            lower, upper = self.test.bounds
             self.accepted = H1 if self.llr >= upper else H0 if self.llr <= lower else None
         return self.accepted is not None
 
@@ -197,14 +229,17 @@ class SequentialResult:
             "bounds": [round(lower, 6), round(upper, 6)],
             "openings_played": self.openings,
             "scores": {f"{value:.6g}": count for value, count in zip(self.values, self.counts, strict=True) if count},
+            "normalized_elo": round(self.normalized_elo, 1),
             "elo": dict(zip(Rating._fields, (round(value, 1) for value in self.elo), strict=True)),
         }
 
     def __str__(self) -> str:
         test, games = self.test, self.openings * (2**self.test.game.num_players - 2)
+        unit = "normalized Elo" if test.normalized else "Elo"
         said = {
-            H1: f"H1 accepted: {test.new} is stronger than {test.old} (by {test.elo1:g} rather than {test.elo0:g} Elo)",
-            H0: f"H0 accepted: {test.new} is not {test.elo1:g} Elo stronger than {test.old} (rather {test.elo0:g})",
+            H1: f"H1 accepted: {test.new} is stronger than {test.old} "
+            f"(by {test.elo1:g} rather than {test.elo0:g} {unit})",
+            H0: f"H0 accepted: {test.new} is not {test.elo1:g} {unit} stronger than {test.old} (rather {test.elo0:g})",
             None: "nothing is decided yet",
         }[self.accepted]
         counted = zip(self.values, self.counts, strict=True)

@@ -10,6 +10,7 @@ import typer
 from ..data import GRADES, export_records, make_games
 from ..play.options import parse_game_with_options
 from .export import FullStates, Label, ShardRows, To
+from .playing import BatchSize, OpeningMoves, Ray, Workers
 
 EXAMPLES = """
   pbm dataset chameleon:size=5 --grade medium --games 1000 --out medium
@@ -30,14 +31,12 @@ def dataset(
     minari_id: Annotated[str | None, typer.Option(metavar="ID", help="Of the data set, for Minari.")] = None,
     label: Label = None,
     full_states: FullStates = False,
-    opening_moves: Annotated[int, typer.Option(help="Random moves that each game begins with.")] = 0,
+    opening_moves: OpeningMoves = 0,
     seed: Annotated[int, typer.Option(help="Of the first game; the others follow.")] = 0,
-    batch: Annotated[int, typer.Option(help="Games that are played, and written, at once.")] = 64,
+    batch: BatchSize = 64,
     shard_rows: ShardRows = 100_000,
-    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
-    ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
-    ] = None,
+    workers: Workers = 1,
+    ray: Ray = None,
 ) -> None:
     """Make a graded data set of games.
 

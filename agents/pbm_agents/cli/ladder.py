@@ -13,6 +13,7 @@ from pbm_envs.core.printable import describe_error
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
 from ..play.options import parse_game_with_options
+from .playing import FirstSeed, Ray, Workers, write_whole
 from .terminal import table
 
 EXAMPLES = """
@@ -39,11 +40,9 @@ def ladder(
         Path | None, typer.Option(metavar="FOLDER", help="Where games and card are kept. [default: ladder-NAME]")
     ] = None,
     openings: Annotated[int, typer.Option(help="End after so many openings at the latest.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Of the first opening; the others follow.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
-    ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
-    ] = None,
+    seed: FirstSeed = 0,
+    workers: Workers = 1,
+    ray: Ray = None,
     exploit: Annotated[
         list[int] | None,
         typer.Option(metavar="RUNG", help="Of Curio: also measure exploitability in curio-ladder-RUNG; 0: in none."),
@@ -85,9 +84,7 @@ def ladder(
         print(f"no exploitability: {describe_error(error)}")
     print(rating)
     for name, text in (("txt", str(rating)), ("json", json.dumps(rating.as_dict(), indent=1, ensure_ascii=False))):
-        part = folder / f"card.{name}.part"
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(folder / f"card.{name}")
+        write_whole(folder / f"card.{name}", text)
     try:
         save_plot(plot_placement(rating), folder / "card")
     except ImportError as error:

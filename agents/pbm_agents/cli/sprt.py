@@ -10,6 +10,7 @@ import typer
 
 from ..arena import SequentialTest, play_sprt
 from ..play.options import parse_game_with_options
+from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers, write_whole
 
 EXAMPLES = """
   pbm sprt my_module:New my_module:Old -g chameleon:size=7
@@ -28,16 +29,13 @@ def sprt(
     beta: Annotated[float, typer.Option(help="How often H0 may be accepted although H1 is true.")] = 0.05,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the games are kept.")] = Path("sprt"),
     openings: Annotated[int, typer.Option(help="After so many openings it ends undecided.")] = 10_000,
-    opening_moves: Annotated[int, typer.Option(help="Random moves that each opening begins with.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the first opening; the others follow.")] = 0,
-    key: Annotated[
-        str, typer.Option(metavar="TEXT", help="The secret of another test's folder, to play its games again.")
-    ] = "",
-    batch: Annotated[int, typer.Option(help="Games that are played, and written, at once.")] = 32,
-    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
-    ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
-    ] = None,
+    opening_moves: OpeningMoves = 0,
+    seed: FirstSeed = 0,
+    key: Key = "",
+    batch: BatchSize = 32,
+    workers: Workers = 1,
+    ray: Ray = None,
+    normalized: Annotated[bool, typer.Option(help="Whether --elo0 and --elo1 are normalized Elo.")] = False,
 ) -> None:
     """Test whether NEW is stronger than OLD.
 
@@ -45,10 +43,20 @@ def sprt(
     in whatever way, the same command goes on; the result does not depend on the workers. `FOLDER/result.json` holds it.
     """
     test = SequentialTest(
-        parse_game_with_options(game), new, old, elo0, elo1, alpha, beta, openings, opening_moves, seed, batch, key
+        parse_game_with_options(game),
+        new,
+        old,
+        elo0,
+        elo1,
+        alpha,
+        beta,
+        openings,
+        opening_moves,
+        seed,
+        batch,
+        key,
+        normalized,
     )
     result = play_sprt(test, out, workers, ray or False, progress=True)
-    part = out / "result.json.part"
-    part.write_text(json.dumps(result.as_dict(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(out / "result.json")
+    write_whole(out / "result.json", json.dumps(result.as_dict(), indent=1, ensure_ascii=False))
     print(result)

@@ -10,6 +10,7 @@ import typer
 from ..arena import FORMS, Tournament, play_tournament, tournament_records
 from ..arena.tournament import GAMES as GAMES_FILE
 from ..play.options import parse_game_with_options
+from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers
 from .rate import report
 from .wrapping import wrapped
 
@@ -38,19 +39,15 @@ def tournament(
     board: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="A board to start from; can be repeated.")
     ] = None,
-    opening_moves: Annotated[int, typer.Option(help="Random moves that each opening begins with.")] = 0,
-    seed: Annotated[int, typer.Option(help="The seed of the first opening; the others count up from it.")] = 0,
-    key: Annotated[
-        str, typer.Option(metavar="TEXT", help="The secret of another tournament's folder, to play its games again.")
-    ] = "",
-    batch: Annotated[int, typer.Option(help="Games that are played and written together.")] = 32,
-    workers: Annotated[int, typer.Option(help="Processes that play.")] = 1,
+    opening_moves: OpeningMoves = 0,
+    seed: FirstSeed = 0,
+    key: Key = "",
+    batch: BatchSize = 32,
+    workers: Workers = 1,
     move_seconds: Annotated[
         float | None, typer.Option(metavar="LIMIT", help="An agent that takes longer for a move forfeits the game.")
     ] = None,
-    ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")
-    ] = None,
+    ray: Ray = None,
 ) -> None:
     """Let agents play a tournament, and rate them.
 

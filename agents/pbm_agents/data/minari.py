@@ -8,7 +8,8 @@ by Gymnasium, `dataset.recover_environment()` gives it. Extra `data` (minari, h5
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from copy import deepcopy
 from typing import Any
 
@@ -20,7 +21,7 @@ from pbm_envs import Game
 from pbm_envs.core.state import take_rows
 from pbm_envs.records import PLY_LIMIT, UNFINISHED, GameRecord, replay
 
-EPISODES_AT_ONCE = 256
+from .minari_file import EpisodeFile
 
 
 def observation_space(game: Game) -> spaces.Dict:
@@ -49,55 +50,57 @@ def write_minari(
     """
     try:
         import minari
-        from minari.data_collector.episode_buffer import EpisodeBuffer
     except ImportError:
         raise ImportError("Minari is not installed: pip install 'pbm-envs[data]'") from None
     if dataset_id in minari.list_local_datasets():
         raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
-    dataset: Any = None
-    held: list[Any] = []
+    made: Any = None
     game: Game | None = None
     agents: set[str] = set()
-
-    def store() -> None:
-        nonlocal dataset, held
-        assert game is not None
-        if dataset is None:
-            spec = _env_spec(game)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # remarks on metadata that there need not be, such as e-mail addresses
-                dataset = minari.create_dataset_from_buffers(
-                    dataset_id,
-                    held,
-                    env=spec,
-                    eval_env=spec,
-                    observation_space=observation_space(game),
-                    action_space=spaces.Discrete(game.num_actions),
-                    algorithm_name=", ".join(sorted(agents)),
-                    author=author,
-                    description=description,
-                    requirements=["pbm-envs"],
-                )
-        else:
-            dataset.update_dataset_from_buffer(held)
-        held = []
-
-    for record in records:
-        if record.ending == UNFINISHED:
-            raise ValueError(f"game {record.number} is unfinished: expected games with returns")
-        rules = record.rules()
-        if game is not None and rules != game:
-            raise ValueError(f"records of {game!r} and of {rules!r}: expected one game with the same options")
-        game = rules
-        agents |= set(record.agents)
-        held += [EpisodeBuffer(**episode) for episode in _episodes(game, record)]
-        if len(held) >= EPISODES_AT_ONCE:
-            store()
-    if held:
-        store()
-    if dataset is None:
+    with ExitStack() as stack:
+        file: EpisodeFile | None = None
+        for record in records:
+            if record.ending == UNFINISHED:
+                raise ValueError(f"game {record.number} is unfinished: expected games with returns")
+            rules = record.rules()
+            if game is not None and rules != game:
+                raise ValueError(f"records of {game!r} and of {rules!r}: expected one game with the same options")
+            game = rules
+            agents |= set(record.agents)
+            episodes = _episodes(game, record)
+            if made is None and episodes:
+                made = _new_dataset(game, dataset_id, episodes.pop(0), description, author)
+                file = stack.enter_context(EpisodeFile(made.storage.data_path, episodes=1))
+            if file is not None:
+                file.add(episodes)
+    if made is None or file is None:
         raise ValueError("there are no games in which a player has chosen a move: expected some")
-    return dataset
+    storage = made.storage
+    storage.update_metadata({"total_episodes": file.episodes, "total_steps": storage.total_steps + file.steps})
+    storage.update_metadata({"dataset_size": storage.get_size(), "algorithm_name": ", ".join(sorted(agents))})
+    return minari.load_dataset(dataset_id)
+
+
+def _new_dataset(game: Game, dataset_id: str, episode: Mapping[str, Any], description: str, author: str) -> Any:
+    """A data set of one episode."""
+    import minari
+    from minari.data_collector.episode_buffer import EpisodeBuffer
+
+    spec = _env_spec(game)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # remarks on metadata that there need not be, such as e-mail addresses
+        return minari.create_dataset_from_buffers(
+            dataset_id,
+            [EpisodeBuffer(**episode)],
+            env=spec,
+            eval_env=spec,
+            observation_space=observation_space(game),
+            action_space=spaces.Discrete(game.num_actions),
+            author=author,
+            description=description,
+            requirements=["pbm-envs"],
+            data_format="hdf5",
+        )
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@
 |---|---|---|
 | `win` | a move after which the player wins within `number` own moves, whatever the opponent does | any such move |
 | `only-move` | the only move after which the opponent cannot win at once | that move |
-| `contract` | whether `swap` wins now, with best play (Chameleon; `black` of Unlur can be asked too) | yes or no |
+| `contract` | whether `swap` (Chameleon) or `black` (Unlur) wins now, with best play | yes or no |
 | `count` | how many set-ups are consistent with all that the player knows (Curio) | an integer |
 | `probability` | how likely a piece hides a number, all these set-ups being equally likely | a fraction |
 

@@ -1,0 +1,22 @@
+"""What the commands that let agents play have in common: options, and results that are written whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+FirstSeed = Annotated[int, typer.Option(help="Of the first opening; the others follow.")]
+OpeningMoves = Annotated[int, typer.Option(help="Random moves that each opening begins with.")]
+BatchSize = Annotated[int, typer.Option("--batch", help="Games that are played, and written, at once.")]
+Workers = Annotated[int, typer.Option(help="Processes that play.")]
+Ray = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")]
+Key = Annotated[str, typer.Option(metavar="TEXT", help="The secret of another folder, to play the games in it again.")]
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file in one piece: it is never half there."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text + "\n", encoding="utf-8")
+    part.replace(path)
