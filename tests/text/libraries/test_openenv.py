@@ -13,8 +13,9 @@ pytest.importorskip("openenv")
 import uvicorn
 from pbm_agents import make_agent
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from pbm_envs import Curio, Trinim, Unlur, make_game
 from pbm_envs.adapters.openenv import SETTINGS, Answer, GameClient, GameEnvironment, app, make_openenv
+from tests.text.chat_server import told_view
 
 SMALL = {
     "curio": {"base": 2, "rows": 4, "cols": 3},
@@ -22,6 +23,8 @@ SMALL = {
     "chameleon": {"size": 3},
     "unlur": {"radius": 3},
 }
+CHANCY = ("curio", "trinim")
+"""Games that are too small for search to be sure of a few of them."""
 
 
 @pytest.fixture
@@ -68,21 +71,20 @@ def test_whole_games(serve, name, opponent):
             assert state.moves
 
 
-def test_a_search_plays_through_the_client(serve):
-    """Its position is rebuilt from what the client is told: an open game from its moves."""
-    game, agent, rng = Chameleon(size=3), make_agent("mcts:simulations=200"), np.random.default_rng(1)
-    url, rewards = serve({"game": "chameleon", "size": 3, "seat": 0}), []
+@pytest.mark.parametrize("name", SMALL)
+def test_a_search_plays_through_the_client(serve, name):
+    """Its position is made of what the client is told."""
+    game, agent, rng = make_game(name, **SMALL[name]), make_agent("mcts:simulations=200"), np.random.default_rng(1)
+    url, rewards = serve({"game": name, "seat": 0, **SMALL[name]}), []
     with GameClient(base_url=url).sync() as env:
         for seed in range(4):
             result = env.reset(seed=seed)
             while not result.done:
-                states = game.init(1, rng)
-                for text in env.state().moves:
-                    game.step(states, [game.string_to_action(text)])
-                action = int(agent.act(game, game.view(states, result.observation.seat), rng)[0])
+                action = int(agent.act(game, told_view(game, result.observation.prompt), rng)[0])
                 result = env.step(Answer(text=f"[{game.action_to_string(action)}]"))
+                assert result.observation.kind == "move"
             rewards.append(result.reward)
-    assert sum(rewards) > 0
+    assert sum(rewards) > 0 or name in CHANCY
 
 
 def test_bad_answers_and_two_sessions(serve):
