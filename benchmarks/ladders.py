@@ -84,7 +84,7 @@ SETS = {
     "unlur-4": Set(Unlur(radius=4), 60, 1, BUDGETS[:6]),
     "curio-4x4": Set(Curio(base=3, rows=4, cols=4), 40, 0, BUDGETS[:6]),
     "trinim-5-three": Set(Trinim(num_players=3), 40, 0, BUDGETS[:6]),
-    # rungs where those of version 1 are 360 to 630 points apart, and more games between their neighbours
+    # rungs where those of version 1 are 360 to 630 points apart, and more games between these
     "chameleon-11-v2": Set(
         Chameleon(), 40, 1, (4, 10, 30, 55, 100, 175, 300, 550), ("greedy:worlds=8",), "chameleon-11", SEED + 1000
     ),
