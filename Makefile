@@ -17,7 +17,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
 	tests/trinim/test_resign.py tests/chameleon/test_texts.py tests/unlur/test_texts.py tests/search/test_results.py
 
-.PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs notebooks lint format clean
+.PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs notebooks screenshots lint format clean
 
 demo: $(STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.cli.demo
@@ -59,6 +59,9 @@ coverage: $(STAMP)  ## which lines the fast tests run, kernels included; the pag
 
 docs: $(STAMP)  ## the site, in docs/_build/html; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
+
+screenshots: $(STAMP)  ## of the board page, in docs/_static/screenshots; needs a Chromium
+	$(BIN)/python -m tests.board.screens
 
 notebooks: $(STAMP) $(VENV)-libraries/installed  ## run them anew, and keep what they show
 	$(BIN)/python notebooks/execute.py $(filter-out $(WITH_TORCH),$(NOTEBOOKS))

@@ -1,11 +1,10 @@
 """A real Chromium, without a window."""
 
 import os
-import shutil
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+from tests.board.screens import NAMES, browser_path
 
 
 @pytest.fixture(scope="session")
@@ -13,8 +12,7 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        own = playwright.chromium.executable_path
-        path = next(filter(None, map(shutil.which, NAMES)), own if os.path.exists(own) else None)
+        path = browser_path(playwright)
         if path is None:
             pytest.skip(f"there is no Chromium on this machine: none of {', '.join(NAMES)} and none of Playwright's")
         root = hasattr(os, "getuid") and os.getuid() == 0

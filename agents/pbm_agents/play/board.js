@@ -17,6 +17,7 @@ function render({ model, el }) {
   let lost = false; // the connection
   let silence = null; // a timer, until Jupyter's kernel answers
   let offered = false; // the last game
+  let lostFocus = null; // what had the focus before it was switched off
   let note = ""; // of a game that begins
   let theme = preferredTheme();
   const notebook = Boolean(model.get); // there a cell that runs again begins anew, and its last game is offered
@@ -55,7 +56,10 @@ function render({ model, el }) {
   const analyse = button("Analyse", () => send({ do: "analyse" }), { title: "the five best moves, with numbers" });
   const resign = button("Resign", () => {
     if (resign.textContent === "Resign") resign.textContent = "Really resign?";
-    else play("resign");
+    else {
+      more.open = false;
+      play("resign");
+    }
   }, { onblur: () => (resign.textContent = "Resign") });
   const save = button("Save", () => send({ do: "save" }));
   const more = make("details", { className: "pbm-more" },
@@ -176,7 +180,17 @@ function render({ model, el }) {
     const seated = !message.watching;
     writing.hidden = undo.parentElement.hidden = !seated;
     moves.show(position, false);
-    if (held && (held.disabled || !root.contains(held))) cells.focusCell(); // the focus is never lost
+    keepFocus(held);
+  }
+
+  // The focus is never lost: a button that was switched off while an agent thinks gets it back, else the board has it.
+  function keepFocus(held) {
+    if (held && (held.disabled || !root.contains(held))) lostFocus = held;
+    if (!lostFocus || position.thinking) return;
+    const nowhere = document.activeElement === document.body || document.activeElement === lostFocus;
+    if (nowhere && root.contains(lostFocus) && !lostFocus.disabled) lostFocus.focus();
+    else if (nowhere) cells.focusCell();
+    lostFocus = null;
   }
 
   function drawCurtain() {

@@ -8,10 +8,10 @@ export function history({ look, branch, values }) {
   const list = make("div", { className: "pbm-moves", tabIndex: 0, role: "region", ariaLabel: "moves" },
     make("table", {}, make("thead", {}, head), body));
   const steps = {
-    start: button("⏮", () => look(0), { ariaLabel: "to the start", title: "to the start" }),
+    start: button("|◀", () => look(0), { ariaLabel: "to the start", title: "to the start" }),
     back: button("◀", () => look(shown - 1), { ariaLabel: "one move back", title: "one move back (←)" }),
     forth: button("▶", () => look(shown + 1), { ariaLabel: "one move on", title: "one move on (→)" }),
-    end: button("⏭", () => look(null), { ariaLabel: "to the last position", title: "to the last position" }),
+    end: button("▶|", () => look(null), { ariaLabel: "to the last position", title: "to the last position" }),
   };
   const onwards = button("Play on from here", () => branch(shown), { hidden: true,
     title: "as a new game; what was hidden from you then is drawn anew" });

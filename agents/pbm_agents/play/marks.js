@@ -2,18 +2,22 @@
 
 import { make, percent, signed, expected, svgElement } from "./dom.js";
 
-const HEIGHT = 30; // of a mark, in hundredths of a cell
+const HEIGHT = 24; // of a mark, in hundredths of a cell
+
+// Where the marks of a cell lie, one after the other: at its corners, between pieces, never on their middles.
+const PLACES = { 4: [[0.8, 0], [0.8, 1], [0.2, 0], [0.2, 1]], 6: [[1, 0.25], [1, 0.75], [0, 0.25], [0, 0.75], [0.5, 1]] };
 
 function box(cells, index) {
   const { x, y, width, height } = cells.cellOf(index).getBBox();
-  return { x, y, width, height, midX: x + width / 2, midY: y + height / 2 };
+  const corners = cells.cellOf(index).getAttribute("points").trim().split(/\s+/).length;
+  return { x, y, width, height, corners, midX: x + width / 2, midY: y + height / 2 };
 }
 
 function pill(x, y, text, best) {
-  const width = 11 + 15.5 * text.length;
+  const width = 12 + 12.5 * text.length;
   return svgElement("g", { class: best ? "pbm-pill pbm-best" : "pbm-pill" },
-    svgElement("rect", { x: x - width, y, width, height: HEIGHT, rx: HEIGHT / 2 }),
-    svgElement("text", { x: x - width / 2, y: y + 0.74 * HEIGHT, "text-anchor": "middle", "font-size": 25 }, text));
+    svgElement("rect", { x: x - width / 2, y: y - HEIGHT / 2, width, height: HEIGHT, rx: HEIGHT / 2 }),
+    svgElement("text", { x, y: y + 0.3 * HEIGHT, "text-anchor": "middle", "font-size": 20 }, text));
 }
 
 // From the edge of one cell to the edge of the other, a little to the side of what stands between.
@@ -45,12 +49,14 @@ export function drawMoves(cells, moves, shares) {
     const last = move.cells[move.cells.length - 1];
     if (move.cells.length === 2) layer.append(line(box(cells, move.cells[0]), box(cells, last), rank));
     else if (!used.has(last)) layer.append(frame(cells.cellOf(last), rank));
-    const { x, y, width } = box(cells, last);
+    const { x, y, width, height, corners } = box(cells, last);
     const before = used.get(last) ?? 0;
     used.set(last, before + 1);
     const letter = move.cells.length === 1 ? move.move.match(/[a-z]$/)?.[0] ?? "" : "";
     const text = shares ? `${letter}${letter && " "}${percent(move.share)}` : `${letter}${letter && " "}hint`;
-    pills.push(pill(x + width + 6, y - 10 + before * (HEIGHT + 2), text, rank === 0));
+    const places = PLACES[corners] ?? PLACES[4];
+    const [right, down] = places[before % places.length];
+    pills.push(pill(x + right * width, y + down * height, text, rank === 0));
   });
   layer.append(...pills); // above all lines
   svg.append(layer);

@@ -1,0 +1,103 @@
+"""Screens of the board page. `python -m tests.board.screens` writes them anew: for the documentation, and as what
+`test_screens` compares with.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from tests.board.boards import serving, start
+
+FOLDER = Path(__file__).parents[2] / "docs" / "_static" / "screenshots"
+HINT = "mcts:simulations=200"
+WIDE, PHONE = (1280, 800), (390, 780)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+
+
+def analysis(page):
+    page.get_by_role("button", name="Analyse").click()
+    page.locator(".pbm-heat td").first.wait_for()
+
+
+def rules(page):
+    page.get_by_role("button", name="Rules").click()
+    page.get_by_role("dialog", name="Rules").wait_for()
+
+
+def form(page):
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("dialog", name="New game").wait_for()
+
+
+def back(page):
+    page.get_by_role("button", name="one move back").click()
+    page.get_by_role("button", name="Play on from here").wait_for()
+
+
+def resign(page):
+    page.get_by_label("more", exact=True).click()
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("button", name="Really resign?").click()
+    page.get_by_role("heading", name="resigned").wait_for()
+
+
+def nothing(page):
+    pass
+
+
+CONNECTED = ("f6x", "e7o", "g5x", "d7o", "g7x", "f5o")
+BLACK = ("d4", "f6", "g8", "h7", "black", "e5", "f8", "d6")
+SCREENS = {
+    "curio": (Curio(), (), WIDE, "light", nothing),
+    "curio-analysis": (Curio(), (), WIDE, "dark", analysis),
+    "curio-rules": (Curio(), (), WIDE, "light", rules),
+    "chameleon": (Chameleon(), CONNECTED, WIDE, "light", back),
+    "trinim-form": (Trinim(), (), WIDE, "light", form),
+    "unlur-end": (Unlur(), BLACK, WIDE, "dark", resign),
+    "trinim-phone": (Trinim(), (), PHONE, "light", analysis),
+    "unlur-phone": (Unlur(), BLACK, PHONE, "dark", nothing),
+}
+"""Game, moves that are given, size, colours, what is done."""
+
+
+def browser_path(playwright):
+    """A Chromium of this machine, or None."""
+    own = playwright.chromium.executable_path
+    return next(filter(None, map(shutil.which, NAMES)), own if os.path.exists(own) else None)
+
+
+def shoot(browser, name):
+    """One screen as PNG."""
+    game, moves, (width, height), scheme, act = SCREENS[name]
+    window = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    window.set_default_timeout(120_000)
+    with serving(start(game, "person", HINT, seed=7, moves=moves, hint=HINT)) as port:
+        page = window.new_page()
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector(".pbm[data-turn=mine]")
+        act(page)
+        page.evaluate("for (const clock of document.querySelectorAll('.pbm-clock')) clock.textContent = '0:42'")
+        picture = page.screenshot()
+        window.close()
+    return picture
+
+
+def main():
+    from playwright.sync_api import sync_playwright
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        root = hasattr(os, "getuid") and os.getuid() == 0
+        path = browser_path(playwright)
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if root else [])
+        for name in SCREENS:
+            (FOLDER / f"{name}.png").write_bytes(shoot(browser, name))
+            print(FOLDER / f"{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
