@@ -1,13 +1,17 @@
 """Arrays that may not be written to are refused before anything is written; threads and forks."""
 
 import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pbm_envs import Chameleon, Game, Unlur
+from pbm_envs.core import game as core_game
 from pbm_envs.core.types import States
 
 GAME = Chameleon(size=3)
@@ -81,3 +85,46 @@ def test_a_vector_environment_with_threads_can_be_forked() -> None:
     assert os.WIFEXITED(status), "the child waited for threads that it does not have"
     assert os.WEXITSTATUS(status) == 7
     assert sys.platform != "win32"
+
+
+def test_long_batches_are_split_and_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the parts Python looks whether somebody has pressed Ctrl-C."""
+    game: Game = Unlur(radius=3)
+    rng = np.random.default_rng(3)
+
+    def everything() -> list[bytes]:
+        states = game.init(7, np.arange(7, dtype=np.uint64))
+        views = game.view(states, 0)
+        found = [game.legal_action_mask(states), game.observe(views), *game.observe_with_mask(states, 0)]
+        last = np.zeros((7, game.num_actions), np.int8)
+        game.playout(states, np.arange(7, dtype=np.uint64), last_player_by_action=last)
+        return [array.tobytes() for array in (*found, states, last)]
+
+    whole = everything()
+    assert (core_game.MOST_ROWS, core_game.MOST_PLAYOUTS) == (50_000, 1000)
+    monkeypatch.setattr(core_game, "MOST_ROWS", 3)
+    monkeypatch.setattr(core_game, "MOST_PLAYOUTS", 2)
+    assert everything() == whole
+    assert len(game.init(0, rng)) == 0
+
+
+PLAYOUTS = """
+import numpy as np
+from pbm_envs import Chameleon
+game, rng = Chameleon(size=13), np.random.default_rng(0)
+game.playout(game.init(1, rng), rng)
+states = game.init(3_000_000, rng)
+print("ready", flush=True)
+while True:
+    game.playout(states.copy(), rng)
+"""
+
+
+def test_ctrl_c_ends_a_long_batch() -> None:
+    with subprocess.Popen([sys.executable, "-c", PLAYOUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=15)  # half a second, were the machine not busy with other tests
+    assert process.returncode != 0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pbm_envs.render.animation import animate as film_of
+from pbm_envs.render.film import check_path
 
 from .replay import game_in_line
 
@@ -33,12 +35,22 @@ def animate(
     size: Annotated[int, typer.Option(help="Pixels on the longer side.")] = 480,
     theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
     seconds: Annotated[float, typer.Option(help="How long each position is shown.")] = 0.8,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")] = False,
 ) -> None:
     """Make a film of a recorded game.
 
     A GIF needs the extra `render`, an MP4 the extra `video`.
     """
+    check_path(out)
+    if not overwrite and os.path.lexists(out):
+        raise ValueError(f"{out} is there: expected the name of a new file, or --overwrite")
     viewer = int(seen_by) if seen_by is not None and seen_by.isdecimal() else seen_by
     film = film_of(game_in_line(source, show), viewer, size=size, theme=theme, seconds=seconds)
-    film.save(out)
+    # beside it, then in its place: a link is replaced, not followed, and a film that fails leaves what was there
+    new = out.with_name(f".{out.stem}.{os.getpid()}{out.suffix}")
+    try:
+        film.save(new)
+        os.replace(new, out)
+    finally:
+        new.unlink(missing_ok=True)
     print(f"{out}: {len(film.scenes)} positions, {out.stat().st_size / 1000:,.0f} kB")

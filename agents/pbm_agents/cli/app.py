@@ -15,6 +15,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from pbm_envs.core.printable import printable
+
 from .wrapping import wrapped
 
 SUMMARIES = {
@@ -36,6 +38,9 @@ SUMMARIES = {
 """The commands in the order of the help, with the first paragraphs of their docstrings."""
 EXPECTED = (ValueError, ImportError, OSError)
 """Errors of the user, which end in a message on stderr and exit code 2. All others are bugs and end in a traceback."""
+
+LONGEST_ERROR = 2000
+"""Characters; more of what was given is cut."""
 
 
 class Commands(TyperGroup):
@@ -62,7 +67,8 @@ class Commands(TyperGroup):
             except BrokenPipeError:  # `pbm games | head -1`, which typer handles
                 raise
             except EXPECTED as error:
-                say(in_words(error))
+                said_lines = in_words(error)[:LONGEST_ERROR].split("\n")
+                say("\n".join(printable(line, LONGEST_ERROR) for line in said_lines))
                 raise typer.Exit(2) from None
             except KeyboardInterrupt:
                 typer.echo(err=True)

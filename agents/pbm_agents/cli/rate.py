@@ -89,7 +89,7 @@ def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str
         raise ValueError("no game has been played to its end: there is nothing to rate")
     agents = sorted({agent for record in records for agent in record.agents})
     if anchor is not None and anchor not in agents:
-        raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
+        raise ValueError(f"anchor is {anchor!r}: expected one of {printable(', '.join(agents), 1000)}")
     parts = by_game(records)
     fields = {tuple(sorted({agent for record in some for agent in record.agents})) for some in parts.values()}
     if len(parts) > 1 and len(fields) == 1:  # else the strengths could not be compared
@@ -106,7 +106,8 @@ def report(records: Sequence[GameRecord], anchor: str | None = None) -> dict[str
         for agent, (count, reason) in _forfeits(some).items():
             print(f"\n{printable(agent)} forfeited {count} times, first: {printable(reason)}")
         if len(apart := connected_groups(some)) > 1:
-            print(f"\nThese have not met, and their strengths cannot be compared: {'; '.join(map(', '.join, apart))}")
+            groups = "; ".join(map(", ".join, apart))
+            print(f"\nThese have not met, and their strengths cannot be compared: {printable(groups)}")
     return tables
 
 

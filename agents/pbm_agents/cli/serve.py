@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ..play.limits import Limits
 from ..play.options import parse_game
 from ..play.session import DEFAULT_AGENT, seats
 from .games import Options
@@ -22,6 +23,7 @@ EXAMPLES = """
   pbm serve --replay games.jsonl
 """
 PORT = 8765
+LIMITS = Limits()
 
 
 def serve(
@@ -46,6 +48,14 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; by default only this machine can connect.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")] = PORT,
+    most_simulations: Annotated[
+        int, typer.Option(min=1, help="A move, of agents that are named on the page.")
+    ] = LIMITS.simulations,
+    most_seconds: Annotated[float, typer.Option(min=0.1, help="Of any agent, for a move.")] = LIMITS.seconds,
+    most_memory: Annotated[
+        int, typer.Option(min=1, help="MiB, of the trees of an agent that is named on the page.")
+    ] = LIMITS.memory,
+    most_threads: Annotated[int, typer.Option(min=1, help="Of an agent that is named on the page.")] = LIMITS.threads,
     open: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,  # noqa: A002
 ) -> None:
     """Play in the browser.
@@ -74,4 +84,5 @@ def serve(
     print(f"{address} - Ctrl-C ends it", flush=True)
     if open:
         webbrowser.open(address)
-    server(application(start, host, start.players, records)).run(sockets=[listening])
+    limits = Limits(most_simulations, most_seconds, most_memory, most_threads)
+    server(application(start, host, start.players, records, limits)).run(sockets=[listening])

@@ -12,6 +12,7 @@ from pbm_envs.records import UNFINISHED, Forfeit, GameRecord, board_text
 
 from ..arena import Opening
 from ..players.agent import Views
+from .limits import Limits
 from .session import DEFAULT_AGENT, PERSON, Session
 from .start import Message, Start, check_agents
 
@@ -89,14 +90,14 @@ def keep(session: Session, start: Start) -> Message:
     }
 
 
-def go_on(kept: Message, own_agents: Collection[str] | None) -> tuple[Start, Session]:
+def go_on(kept: Message, own_agents: Collection[str] | None, limits: Limits | None = None) -> tuple[Start, Session]:
     """Return a game that was kept, after all its moves.
 
     Raises:
         ValueError: If it cannot be replayed, or if one of its agents may not play here.
     """
-    check_agents(kept["players"], own_agents)
     game = make_game(kept["game"], **kept["options"])
+    check_agents(kept["players"], own_agents, game, limits)
     given = tuple(kept["moves"][: kept["given"]])
     start = Start(
         game, tuple(kept["players"]), kept["seed"], kept["board"], given, kept["hint"], continued=kept["continued"]

@@ -21,6 +21,7 @@ from ..players.agent import Agent
 from ..players.kinds import agent_kinds
 from ..players.names import make_agent, may_be_named_on_the_web
 from ..players.search_agents import SearchAgent
+from .limits import Limits
 from .options import allowed_values, defaults, parse_game, summary
 from .pictures import board_svg
 from .session import DEFAULT_AGENT, PERSON, Session, seats
@@ -141,34 +142,41 @@ def option_sentences(name: str) -> dict[str, str]:
     return {option: re.sub(r" \([A-Z][0-9]+(, [A-Z][0-9]+)*\)", "", " ".join(said.split())) for option, said in pairs}
 
 
-def parse_start(message: Message, own_agents: Collection[str] | None, hint: str | None) -> Start:
+def parse_start(
+    message: Message, own_agents: Collection[str] | None, hint: str | None, limits: Limits | None = None
+) -> Start:
     """Read a message that starts a game.
 
     Args:
         message: With "game", "options", "players" and "seed".
         own_agents: The agents that may play although a page may not name them; None for any agent.
         hint: The adviser's name.
+        limits: What an agent may ask for that is not among `own_agents`; None: anything.
 
     Raises:
-        ValueError: If a value is wrong, or an agent is not allowed.
+        ValueError: If a value is wrong, or an agent is not allowed or asks for too much.
     """
     game = parse_game(text_of(message, "game"), _texts(message, "options"))
     players = seats(game, _texts(message, "players"))
-    check_agents(players, own_agents)
+    check_agents(players, own_agents, game, limits)
     seed = text_of(message, "seed", "").strip()
     if seed and not (seed.isascii() and seed.isdigit()):
         raise ValueError(f"seed is {seed!r}: expected an integer from 0 up, or nothing")
     return Start(game, players, int(seed) if seed else None, hint=hint)
 
 
-def check_agents(players: Sequence[str], own_agents: Collection[str] | None) -> None:
-    """ValueError if a player may not be chosen on a page; None as `own_agents` allows all."""
+def check_agents(
+    players: Sequence[str], own_agents: Collection[str] | None, game: Game, limits: Limits | None = None
+) -> None:
+    """ValueError if a player may not be chosen on a page, or asks for too much; None as `own_agents` allows all."""
     for name in players:
         if not (own_agents is None or name == PERSON or name in own_agents or may_be_named_on_the_web(name)):
             raise ValueError(
                 f"{name!r} may not be chosen here (a file, a module, a setting of the machine): expected an agent that "
                 "is named where the server is started, or another"
             )
+        if limits is not None and own_agents is not None and name != PERSON and name not in own_agents:
+            limits.check(name, game)
 
 
 def option_text(value: Any) -> str:

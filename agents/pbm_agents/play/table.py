@@ -27,6 +27,7 @@ being compiled), {"type": "rules", ...}, {"type": "record", "name": ..., "text":
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 import warnings
@@ -41,8 +42,10 @@ from pbm_envs.render import THEMES
 
 from ..players.search_agents import SearchAgent
 from ..search import SearchResult
+from ..search.ending import end_searches_when
 from . import preparing
 from .branches import branch, go_on, keep, opened, rematch
+from .limits import Limits
 from .markdown import html
 from .messages import Shown, belongs_to_another_person, position, symbols
 from .sealed import seal, unseal
@@ -87,6 +90,7 @@ class Table:
         *,
         records: Sequence[GameRecord] = (),
         at_once: bool = True,
+        limits: Limits = Limits(),  # noqa: B008  immutable
     ) -> None:
         """Start the game and the thread.
 
@@ -96,15 +100,18 @@ class Table:
             own_agents: As in `parse_start`.
             records: Games that can be opened by number; the first one is, instead of `start`.
             at_once: Whether the game begins now, and errors are raised here; else when somebody says hello.
+            limits: What agents that are not among `own_agents` may ask for.
 
         Raises:
             ValueError: If the game begins now, and a name, the board or a move is wrong.
         """
+        self._limits = limits
         self._send = send
         self._own_agents = own_agents
         self._records = records
         self._inbox: SimpleQueue[object] = SimpleQueue()
         self._closed = threading.Event()
+        self._left = threading.Event()  # the game of now was left: its agents stop
         self._threads: list[threading.Thread] = []
         self._greeted = False
         self._theme = "light"
@@ -143,9 +150,10 @@ class Table:
             self._inbox.put(message)
 
     def close(self) -> None:
-        """Leave the game: nothing is sent any more, and the results of agents that still think are dropped."""
+        """Leave the game: nothing is sent any more, and agents that still think stop."""
         self._closed.set()
         preparing.listeners.discard(self._prepare)
+        self._left.set()
         self._inbox.put(None)
 
     def _prepare(self, text: str) -> None:
@@ -234,7 +242,7 @@ class Table:
     def _resume(self, token: str) -> None:
         """Go on with a game; a game that cannot go on is left for a new one, with a word."""
         try:
-            start, session = go_on(unseal(token), self._own_agents)
+            start, session = go_on(unseal(token), self._own_agents, self._limits)
         except (ValueError, ImportError, KeyError, TypeError) as error:
             self._reply("note", text=f"The game before cannot go on: {error}")
             return
@@ -365,7 +373,7 @@ class Table:
         self._check_busy()
         with _warnings, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `_warn` tells them
-            start = parse_start(message, self._own_agents, self._start.hint)
+            start = parse_start(message, self._own_agents, self._start.hint, self._limits)
         self._begin(start, start.session())
         self._warn()
         self._advance()
@@ -381,6 +389,8 @@ class Table:
 
     def _begin(self, start: Start, session: Session, *, opened: bool = False) -> None:
         """Take a game to the board. Nothing is changed if its start was wrong, since the session has been made."""
+        self._left.set()
+        self._left = threading.Event()
         self._session, self._start, self._opened = session, start, opened
         self._thinking, self._analysed, self._values, self._ply = "", False, {}, None
         self._warned = False
@@ -427,9 +437,12 @@ class Table:
     def _think(self, kind: Kind, think: Callable[[], Any]) -> None:
         session = self._game
 
+        left, until = self._left, time.monotonic() + self._patience
+
         def work() -> None:
             try:
-                result = think()
+                with end_searches_when(lambda: left.is_set() or time.monotonic() > until):
+                    result = think()
             except Exception as error:
                 result = error
             self._inbox.put(Thought(session, kind, result))
@@ -438,6 +451,12 @@ class Table:
         self._threads = [thread for thread in self._threads if thread.is_alive()]
         self._threads.append(threading.Thread(target=work, daemon=True))
         self._threads[-1].start()
+
+    @property
+    def _patience(self) -> float:
+        """The seconds after which a search ends, whatever its budget."""
+        named = {*self._start.players, *([self._start.hint] if self._start.hint else [])} - {PERSON}
+        return math.inf if self._own_agents is None or named <= set(self._own_agents) else self._limits.seconds
 
     def _use_thought(self, thought: Thought) -> None:
         if thought.session is not self._session:

@@ -17,6 +17,7 @@ from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any, final
 
+import h11
 import uvicorn
 import websockets  # noqa: F401 - uvicorn takes it where it is
 from starlette.applications import Starlette
@@ -25,9 +26,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pbm_envs.records import GameRecord
 
+from .limits import Limits
 from .scripts import MODULES
 from .start import Message, Start
 from .table import LONGEST_RECORD, Table
@@ -48,8 +51,14 @@ HEADERS = {
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 MAX_MESSAGE_BYTES = 2 * LONGEST_RECORD
 """The longest message that is read."""
+MAX_WAITING_ANSWERS = 100
+"""Messages that a tab may leave unread; then it is closed."""
+REQUEST_SECONDS = 10.0
+"""How long a request may take to arrive; then its connection is closed."""
 MAX_TABLES = 32
 """Boards that may be open at once."""
+MAX_CONNECTIONS = 4 * MAX_TABLES
+"""Connections that may be open at once; further ones are told that the server is busy."""
 TOO_LONG, TOO_MANY = 1009, 1013
 """Status codes with which a web socket is closed (RFC 6455)."""
 
@@ -80,19 +89,54 @@ def server(application: ASGIApp) -> uvicorn.Server:
     """
     settings = uvicorn.Config(
         application, log_level="warning", access_log=False, ws_max_size=MAX_MESSAGE_BYTES, lifespan="off",
-        timeout_graceful_shutdown=1,
+        timeout_graceful_shutdown=1, http=ImpatientProtocol, limit_concurrency=MAX_CONNECTIONS,
     )  # fmt: skip
     return uvicorn.Server(settings)
 
 
-def application(start: Start, host: str, own_agents: Collection[str], records: Sequence[GameRecord] = ()) -> ASGIApp:
+@final
+class ImpatientProtocol(H11Protocol):
+    """Closes connections on which a request has begun to arrive, or none has, and the rest does not come."""
+
+    _dropping: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.SEND_BODY or (self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]):
+            self._wait()
+        elif self._dropping is not None:
+            self._dropping.cancel()
+            self._dropping = None
+
+    def _wait(self) -> None:
+        if self._dropping is None:
+            self._dropping = self.loop.call_later(REQUEST_SECONDS, self._drop)
+
+    def _drop(self) -> None:
+        if self.transport.get_protocol() is self and not self.transport.is_closing():
+            self.transport.abort()
+
+
+def application(
+    start: Start,
+    host: str,
+    own_agents: Collection[str],
+    records: Sequence[GameRecord] = (),
+    limits: Limits = Limits(),  # noqa: B008
+) -> ASGIApp:
     """Make the application with the page and the boards.
 
     Args:
         start: The first game of every board.
         host: Where the server listens, which decides what Host headers are accepted.
-        own_agents: The agents that may be named although their names contain files or modules.
+        own_agents: The agents that may be named although their names contain files or modules, or ask for more than
+            the limits.
         records: Games that can be opened; if there are some, every board begins with the first.
+        limits: What other agents that are named on the page may ask for.
     """
     tables: set[Table] = set()
 
@@ -103,16 +147,24 @@ def application(start: Start, host: str, own_agents: Collection[str], records: S
             return
         loop, outbox = asyncio.get_running_loop(), asyncio.Queue[Message]()
 
+        def post(message: Message) -> None:
+            outbox.put_nowait(message)
+            if outbox.qsize() > MAX_WAITING_ANSWERS:  # nobody reads them
+                receiving.cancel()
+
         def send(message: Message) -> None:
             with suppress(RuntimeError):  # the server is closing
-                loop.call_soon_threadsafe(outbox.put_nowait, message)
+                loop.call_soon_threadsafe(post, message)
 
-        own = Table(send, start, own_agents, records=records, at_once=False)
+        own = Table(send, start, own_agents, records=records, at_once=False, limits=limits)
         tables.add(own)
         sending = asyncio.create_task(_send_all(outbox, websocket))
+        receiving = asyncio.create_task(_receive_all(websocket, own))
         try:
-            await _receive_all(websocket, own)
+            with suppress(asyncio.CancelledError):
+                await receiving
         finally:
+            receiving.cancel()
             tables.discard(own)
             own.close()
             sending.cancel()

@@ -120,7 +120,7 @@ SEARCH_SETTINGS = tuple(
     for setting in settings_of(Search)
     if setting.name not in ("evaluator", "priors", "prior_weight")
 )
-SEARCH_WEB_SETTINGS = {setting.name for setting in SEARCH_SETTINGS} - {"memory", "threads"}
+SEARCH_WEB_SETTINGS = {setting.name for setting in SEARCH_SETTINGS}
 
 
 def _with_search(make: Callable[..., Agent]) -> list[Setting]:

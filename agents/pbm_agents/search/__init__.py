@@ -3,6 +3,7 @@ found out (`SearchResult`), and what evaluates leaves (`Evaluator`).
 """
 
 from .defaults import register_weights
+from .ending import end_searches_when
 from .evaluators import ActionPriors, Evaluator, FunctionEvaluator, Playouts
 from .result import SearchResult
 from .search import Search
@@ -16,5 +17,6 @@ __all__ = [
     "Search",
     "SearchResult",
     "Workspace",
+    "end_searches_when",
     "register_weights",
 ]

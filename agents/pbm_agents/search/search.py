@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -20,6 +21,7 @@ from pbm_envs.core.randomness import seeds
 from pbm_envs.core.types import Array, Rng, Seeds
 
 from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
+from .ending import ending
 from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
 from .result import SearchResult, read_result
 from .simulation import Simulator
@@ -169,13 +171,15 @@ class Search:
             if len(jobs) == 1:
                 return self._search(*jobs[0])
             with ThreadPoolExecutor(len(jobs) or 1) as pool:
-                return [result for results in pool.map(lambda job: self._search(*job), jobs) for result in results]
+                contexts = [copy_context() for _ in jobs]
+                found = pool.map(lambda context, job: context.run(self._search, *job), contexts, jobs)
+                return [result for results in found for result in results]
 
     def _search(
         self, workspace: Workspace, part: int, game: Game, views: Array, streams: Seeds, hidden: bool
     ) -> list[SearchResult]:
         """Wave after wave, until the budget is spent or every position can stop."""
-        start = time.perf_counter()
+        start, is_over = time.perf_counter(), ending()
         evaluator, weights = self.leaf_evaluator, self._weights(game, hidden)
         keep = self.reuse and not hidden
         previous = workspace.newest(part) if keep else None
@@ -206,6 +210,8 @@ class Search:
             proven = simulator.simulate(trees)
             spent += width
             left = self._left(spent, time.perf_counter() - start, len(views))
+            if is_over is not None and is_over():
+                left = 0
             look = self.early_stop and spent % EARLY_STOP_INTERVAL < width
             if left == 0 or proven or look:
                 done[growing] = spent

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
@@ -27,17 +27,22 @@ from . import describe
 from .checks import check_range, check_writable
 from .deals import Deal
 from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
+from .printable import quoted
 from .randomness import seeds
 from .scene import Scene, Seat
 from .state import INT64, NO_ACTION, NOBODY, any_view, copy_states, single_record
 from .symmetry import Symmetry
 from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
+from .validation import validate_common_fields
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..render import Picture
 
+MOST_ROWS, MOST_PLAYOUTS = 50_000, 1000
+"""Rows of a batch, and playouts, that go to a kernel at once: longer batches are split, so that Ctrl-C acts soon."""
+ALL_ROWS = (slice(None),)
 NOT_RECORDED = np.zeros((0, 0), np.int8)
 
 
@@ -87,12 +92,13 @@ class Game(GameHooks):
         """
         check_range("batch_size", batch_size, 0, 2**31)
         if not isinstance(board, (str, type(None))):
-            raise ValueError(f"board is {board!r}: expected a board text, or None")
+            raise ValueError(f"board is {quoted(board)}: expected a board text, or None")
         streams = seeds(rng, batch_size)
         states = np.zeros(batch_size, self.dtype)
         states["viewer"] = NOBODY
         states["last_action"] = NO_ACTION
-        self._init(states, streams, board)
+        for part in parts(batch_size, MOST_ROWS):
+            self._init(states[part], streams[part], board)
         return states
 
     def step(self, states: States, actions: ArrayLike) -> None:
@@ -130,7 +136,8 @@ class Game(GameHooks):
         """
         self._check(states)
         mask = self._result(out, np.bool_, (len(states), self.num_actions))
-        self._legal_action_mask(states, mask)
+        for part in parts(len(states), MOST_ROWS):
+            self._legal_action_mask(states[part], mask[part])
         return mask
 
     def view(self, states: States, players: int | ArrayLike, out: States | None = None) -> States:
@@ -176,7 +183,8 @@ class Game(GameHooks):
         """
         self._check(views)
         observations = self._result(out, np.int8, (len(views), *self.observation_shape))
-        self._observe(views, observations)
+        for part in parts(len(views), MOST_ROWS):
+            self._observe(views[part], observations[part])
         return observations
 
     def observe_with_mask(
@@ -196,8 +204,9 @@ class Game(GameHooks):
         rows, cols, planes = self.observation_shape
         observations = np.empty((len(states), rows, cols, planes), np.int8)
         masks = np.empty((len(states), self.num_actions), np.bool_)
-        self._observe(views, observations)
-        self._legal_action_mask(views, masks)
+        for part in parts(len(views), MOST_ROWS):
+            self._observe(views[part], observations[part])
+            self._legal_action_mask(views[part], masks[part])
         return observations, masks
 
     def determinize(self, views: States, rng: Rng | Seeds) -> States:
@@ -214,6 +223,23 @@ class Game(GameHooks):
         states = self._determinize(views, seeds(rng, len(views)))
         states["viewer"] = NOBODY
         return states
+
+    def validate(self, states: States) -> None:
+        """Check records that come from outside: a file, a memory map, another process, your own code.
+
+        Rules trust the fields of the records that they are given (`step`, `legal_action_mask`, `view`, `observe`,
+        `determinize`, `playout`, `transform` and the pictures): bytes that are no state can crash the process or keep
+        it busy for ever. What `init` and `step` have made need not be checked, and what this accepts is safe.
+
+        Args:
+            states: (B,) states or views. They are not changed.
+
+        Raises:
+            InvalidStateError: A ValueError that names the first row that is none, and its field.
+        """
+        self._check(states)
+        validate_common_fields(self, states)
+        self._validate(states)
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
         """Starts that a player could not have told from the true one, given what that player has seen of start and now.
@@ -277,10 +303,13 @@ class Game(GameHooks):
             )
         else:
             check_writable("last_player_by_action", last_player_by_action)
-        if save_bridges:
-            self._bridge_playout(states, seeds(rng, len(states)), last_player_by_action)
-        else:
-            self._playout(states, seeds(rng, len(states)), last_player_by_action, avoid_losing_moves)
+        streams = seeds(rng, len(states))
+        for part in parts(len(states), MOST_PLAYOUTS):
+            some, own, last = states[part], streams[part], last_player_by_action[part]
+            if save_bridges:
+                self._bridge_playout(some, own, last)
+            else:
+                self._playout(some, own, last, avoid_losing_moves)
 
     def remove_player(self, state: States) -> None:
         """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.
@@ -478,6 +507,13 @@ class Game(GameHooks):
             raise ValueError(f"out is {out.dtype} {out.shape}: expected contiguous {np.dtype(dtype)} {shape}")
         check_writable("out", out)
         return out
+
+
+def parts(count: int, most: int) -> Sequence[slice]:
+    """Slices of at most so many rows that cover all; one, if there are no rows."""
+    if count <= most:
+        return ALL_ROWS
+    return [slice(first, first + most) for first in range(0, count, most)]
 
 
 def _rebuild(kind: type[Game], options: dict[str, Any]) -> Game:

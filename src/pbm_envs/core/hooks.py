@@ -178,6 +178,12 @@ class GameHooks(ABC):
         """Copies in which what `_view` has blanked is filled in."""
         return copy_states(views)
 
+    def _validate(self, states: States) -> None:
+        """InvalidStateError for records that are no states or views of this game, by `core.validation.expect`: what
+        the game's own fields must be so that its rules can be applied. The common fields have been looked at.
+        """
+        return
+
     def _deal(self) -> Deal | None:
         """The set-up as chance events, if a game with `random_setup` spells it out."""
         return None

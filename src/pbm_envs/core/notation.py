@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from .printable import quoted
+
 
 class Notation:
     """The canonical text of every action, and the texts that are read.
@@ -29,11 +31,11 @@ class Notation:
 
     def read(self, text: str) -> int:
         if not isinstance(text, str):
-            raise ValueError(f"{text!r} is no {self._game} move: expected {self.form}")
+            raise ValueError(f"{quoted(text)} is no {self._game} move: expected {self.form}")
         plain = text.strip()
         if plain.isascii():  # the kelvin sign would become our k
             plain = plain.lower()
         try:
             return self._actions[plain]
         except KeyError:
-            raise ValueError(f"{text!r} is no {self._game} move: expected {self.form}") from None
+            raise ValueError(f"{quoted(text)} is no {self._game} move: expected {self.form}") from None

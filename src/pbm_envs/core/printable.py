@@ -17,6 +17,15 @@ def printable(text: object, longest: int = LONGEST) -> str:
     return line if len(line) <= longest and len(words) <= longest else line[: longest - 3] + "..."
 
 
+def quoted(value: object, longest: int = 100) -> str:
+    """`repr` of what was given, for an error: in one line, and cut.
+
+    >>> quoted("a" * 1000, 12)
+    "'aaaaaaaa..."
+    """
+    return printable(repr(value[: longest + 1] if isinstance(value, str) else value), longest)
+
+
 def describe_error(error: BaseException, longest: int = LONGEST) -> str:
     """Kind and text of an error, whatever its class does when it is asked for them.
 

@@ -355,12 +355,18 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         )
 
     def set_state(self, snapshot: Snapshot) -> None:
-        """Go on from a moment of a game by the same rules."""
+        """Go on from a moment of a game by the same rules.
+
+        Raises:
+            ValueError: For anything else; InvalidStateError, before anything is changed, for records that are no state.
+        """
         if not isinstance(snapshot, Snapshot):
             raise ValueError(f"{snapshot!r} is no snapshot: expected what get_state() gives")
         if snapshot.game != self.game:
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
-        self._states = copy_states(snapshot.states)
+        states = copy_states(snapshot.states)
+        self.game.validate(states)
+        self._states = states
         self._rng = copy.deepcopy(snapshot.rng)
         self.agents = list(snapshot.agents)
         self.agent_selection = snapshot.agent_selection

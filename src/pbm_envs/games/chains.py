@@ -18,6 +18,7 @@ from ..core.randomness import draw
 from ..core.state import EMPTY
 from ..core.symmetry import edge_permutation
 from ..core.types import Ints, Planes, Seeds, States
+from ..core.validation import expect, expect_range
 from ..core.words import WORD, Words, store_word
 
 
@@ -187,6 +188,54 @@ def transform_chains(states: States, board: Board, cells: Ints, marks: tuple[int
     states["stones"][:, cells] = np.asarray(marks)[stones]
     states["chain"][:, cells] = np.where(stones != 0, cells[chain], 0)
     states["touches"][:, cells] = touching[touches]
+
+
+def validate_chains(states: States, board: Board) -> None:
+    """InvalidStateError unless stones, chains and touched edges belong together."""
+    stones, chain, touches = states["stones"], states["chain"].astype(np.int64), states["touches"]
+    rows, cells = np.arange(len(states))[:, None], np.arange(board.size)
+    expect_range(states, "stones", 0, 2)
+    expect_range(states, "chain", 0, board.size - 1)
+    expect_range(states, "touches", 0, int(np.bitwise_or.reduce(board.edges)))
+    roots = chain
+    for _ in range(board.size.bit_length()):
+        roots = roots[rows, roots]
+    placed = stones > 0
+    expect((chain[rows, roots] == roots) | ~placed, states, "chain", "a way from each stone to the root of its chain")
+    labels = connected(stones, board)
+    same = (roots == roots[rows, labels]) & (labels == labels[rows, roots])
+    expect(same | ~placed, states, "chain", "one root for each connected group of stones")
+    reached = np.zeros(stones.shape, touches.dtype)
+    np.bitwise_or.at(reached, (rows, roots), np.where(placed, board.edges, 0).astype(touches.dtype))
+    is_root = placed & (roots == cells)
+    expect((touches == reached) | ~is_root, states, "touches", "the edges that each chain touches, at its root")
+
+
+def connected(stones: Ints, board: Board) -> NDArray[np.int64]:
+    """(B, cells) the smallest cell of the connected group of stones of one mark that each stone belongs to."""
+    rows, cells = np.arange(len(stones))[:, None], np.arange(board.size)
+    beside = np.where(board.neighbours == NO_CELL, cells[:, None], board.neighbours).astype(np.int64)
+    same = stones[:, beside] == stones[:, :, None]
+    labels = np.broadcast_to(cells, stones.shape).astype(np.int64)
+    while True:
+        smaller = np.where(same, labels[:, beside], labels[:, :, None]).min(axis=2)
+        smaller = smaller[rows, smaller]
+        if (smaller == labels).all():
+            return labels
+        labels = smaller
+
+
+def validate_end(states: States, winners: NDArray[np.bool_]) -> None:
+    """InvalidStateError unless games are over whose chains say so, and nobody has won or lost before the end.
+
+    Args:
+        states: (B,) with valid chains.
+        winners: (B,) whether a chain has decided the game.
+    """
+    done, returns = states["done"], states["returns"]
+    expect(done | ~winners, states, "done", "True where a chain has decided the game")
+    over = (np.abs(returns) <= 1).all(axis=1)
+    expect(np.where(done, over, (returns == 0).all(axis=1)), states, "returns", "-1 to 1 at the end, else zeros")
 
 
 def figure(stones: Ints, cell: int, board: Board, ways: Sequence[Sequence[int]]) -> set[int]:

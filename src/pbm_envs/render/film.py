@@ -77,9 +77,7 @@ class Film:
 
     def save(self, path: str | Path) -> None:
         """Write a `.gif` or an `.mp4`; ValueError for another ending or a folder that does not exist."""
-        path = Path(path)
-        if path.suffix.lower() not in (".gif", ".mp4") or not path.absolute().parent.is_dir():
-            raise ValueError(f"{str(path)!r} cannot be written: expected a '.gif' or '.mp4' in a folder that exists")
+        path = check_path(Path(path))
         if path.suffix.lower() == ".gif":
             path.write_bytes(self.gif())
         else:
@@ -107,6 +105,13 @@ class Film:
 
     def _repr_html_(self) -> str:
         return f'<img alt="game" src="data:image/gif;base64,{b64encode(self.gif()).decode()}">'
+
+
+def check_path(path: Path) -> Path:
+    """The path, if a film can be written there; else ValueError."""
+    if path.suffix.lower() not in (".gif", ".mp4") or not path.absolute().parent.is_dir():
+        raise ValueError(f"{str(path)!r} cannot be written: expected a '.gif' or '.mp4' in a folder that exists")
+    return path
 
 
 def _indexed(image: Any, frame: NDArray[np.uint8], palette: bytes) -> Any:

@@ -14,15 +14,36 @@ from ...core.boards import rhombus
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
+<<<<<<< HEAD
 from ...core.scene import Heat, Sample, Scene
+=======
+from ...core.printable import quoted
+from ...core.scene import Heat, Scene
+>>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.validation import expect_range
 from ...core.wording import Wording
+<<<<<<< HEAD
 from ..chains import around, stone_words, transform_chains
 from . import legend
+=======
+from ..chains import around, stone_words, transform_chains, validate_chains, validate_end
+>>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
 from . import wording as words
-from .rules import LETTERS, O, X, bridge_playout_batch, chameleon_dtype, mask_batch, playout_batch, step_batch
+from .rules import (
+    LEFT_RIGHT,
+    LETTERS,
+    TOP_BOTTOM,
+    O,
+    X,
+    bridge_playout_batch,
+    chameleon_dtype,
+    mask_batch,
+    playout_batch,
+    step_batch,
+)
 from .scene import draw
 from .view import O_PLANE, PLANES, VERT_PLANE, X_PLANE, empty_cells, observe_batch
 
@@ -87,8 +108,15 @@ class Chameleon(Game):
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
             raise ValueError(
-                f"board is {board!r}: expected the empty board or none, since positions are given as moves"
+                f"board is {quoted(board)}: expected the empty board or none, since positions are given as moves"
             )
+
+    def _validate(self, states: States) -> None:
+        validate_chains(states, self.board)
+        expect_range(states, "vert", 0, 1)
+        touches = np.where(states["stones"] != EMPTY, states["touches"], 0)
+        joined = (touches & TOP_BOTTOM == TOP_BOTTOM) | (touches & LEFT_RIGHT == LEFT_RIGHT)
+        validate_end(states, joined.any(axis=1))
 
     def _step(self, states: States, actions: Ints) -> int:
         return step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign_action)

@@ -22,6 +22,7 @@ from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.wording import JSON, Wording
 from . import legend
 from . import wording as words
+from .chain import walk_batch
 from .deal import deal
 from .ladder import RUNGS
 from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
@@ -46,6 +47,7 @@ from .rules import (
 )
 from .scene import draw
 from .text import board_text, read_board
+from .validation import validate_records
 from .view import EXCHANGED_SEATS, find_hidden_batch, hide_batch, observe_batch, piece_words, plane_numbers, planes
 from .worlds import deal_batch, draw_turnings, split_batch
 
@@ -55,8 +57,12 @@ CAPTURES = (*COMPARES, *(f"{name}_total" for name in COMPARES), "any")
 NO_END = 2**31 - 1
 """`max_plies` without a limit: what `ply` can count."""
 NO_CANDIDATES = np.zeros((0, 0), np.int64)
-MOST_TRIES = 1 << 20
-"""Draws for one view before `determinize` gives up."""
+MOST_WALKS = 8
+NO_LEGAL = np.zeros((1, 0), np.int8)
+MOST_TRIES = 64
+"""Draws for one view before `determinize` turns to the Markov chain of `chain`."""
+MOST_TURNED_BASE = 5
+"""The greatest base for which the turnings of a pool are counted (`Turnings`): they grow fast with it."""
 
 
 @final
@@ -205,6 +211,9 @@ class Curio(Game):
     def _step(self, states: States, actions: Ints) -> int:
         return step_batch(states, actions, self._moves, self.board.neighbours, self._settings)
 
+    def _validate(self, states: States) -> None:
+        validate_records(states, self._settings[0])
+
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         if self._tables is None:
             mask_large_batch(states, out, self._steps, self._settings)
@@ -229,20 +238,38 @@ class Curio(Game):
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
         own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not tell how many tries it took
+        if self._face == RANDOM and self._base > MOST_TURNED_BASE:
+            return self._without_legal(self._walk(views, own))
         states, good = self._draw_worlds(views, self._branches(own, np.arange(len(views))))
         pending, copies, tries = np.flatnonzero(~good), 1, 1
         while len(pending):
             if tries > MOST_TRIES:
-                raise RuntimeError(f"{self!r}: found no position that fits what a player knows in {tries} draws")
+                states[pending] = self._walk(views[pending], own[pending])
+                break
             rows = np.repeat(pending, copies)
             worlds, good = self._draw_worlds(views[rows], self._branches(own, rows))
             found, first = np.unique(rows[good], return_index=True)
             states[found] = worlds[good][first]
             pending, tries = np.setdiff1d(pending, found), tries + copies
             copies = min(2 * copies, 1 + 4096 // (1 + len(pending)))
+        return self._without_legal(states)
+
+    def _without_legal(self, states: States) -> States:
         if self._total:
-            states["legal"] = 0
+            states["legal"] = 0  # only views carry it
         return states
+
+    def _walk(self, views: States, seeds: Seeds) -> States:
+        """Worlds by the chain, one a view."""
+        legal = np.ascontiguousarray(views["legal"]) if self._total else NO_LEGAL
+        worlds, sweeps = copy_states(views), np.empty(len(views), np.int64)
+        for row in range(0, len(worlds), MOST_WALKS):  # few at once, so that Ctrl-C acts soon
+            some = slice(row, row + MOST_WALKS)
+            known = legal[some] if self._total else legal
+            walk_batch(worlds[some], self._settings, self._steps, known, seeds[some], sweeps[some])
+        if (sweeps < 0).any():
+            raise RuntimeError(f"{self!r}: found no position that fits what a player knows: the view is of no game")
+        return worlds
 
     @staticmethod
     def _branches(seeds: Seeds, rows: NDArray[np.int64]) -> Seeds:

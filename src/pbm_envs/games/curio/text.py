@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.boards import Board
+from ...core.printable import quoted
 from ...core.state import NOBODY
 from ...core.types import Record
 from .rules import NO_PIECE
@@ -19,8 +20,8 @@ def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], ND
     lines = [line.split() for line in text.strip().split("/")]
     if [len(line) for line in lines] != [cols] * rows:
         raise ValueError(
-            f"board is {text!r}: expected {rows} rows from the top, separated by '/', of {cols} cells, separated by "
-            "blanks"
+            f"board is {quoted(text)}: expected {rows} rows from the top, separated by '/', of {cols} cells, separated "
+            "by blanks"
         )
     owner, faces = np.full(board.size, NOBODY, np.int8), np.zeros((board.size, 2), np.int8)
     numbers = "123456789"[:base]
@@ -29,13 +30,13 @@ def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], ND
             continue
         if len(piece) != 3 or piece[0].upper() not in OWNERS or piece[1] not in numbers or piece[2] not in numbers:
             raise ValueError(
-                f"board has {piece!r} on {board.names[cell]}: expected '.' or owner, face towards Light, face towards "
-                f"Dark, such as 'L{base}1' or 'D1{base}', with numbers from 1 to {base}"
+                f"board has {quoted(piece)} on {board.names[cell]}: expected '.' or owner, face towards Light, face "
+                f"towards Dark, such as 'L{base}1' or 'D1{base}', with numbers from 1 to {base}"
             )
         owner[cell] = OWNERS.index(piece[0].upper())
         faces[cell] = int(piece[1]), int(piece[2])
     if not all((owner == army).any() for army in range(2)):
-        raise ValueError(f"board is {text!r}: expected at least one piece a side")
+        raise ValueError(f"board is {quoted(text)}: expected at least one piece a side")
     return owner, faces
 
 

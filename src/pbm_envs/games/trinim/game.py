@@ -14,10 +14,16 @@ from ...core.boards import Board, triangle
 from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
+<<<<<<< HEAD
 from ...core.scene import Heat, Sample, Scene
+=======
+from ...core.printable import quoted
+from ...core.scene import Heat, Scene
+>>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.validation import expect, expect_range
 from ...core.wording import JSON, Wording
 from . import legend
 from . import wording as words
@@ -120,13 +126,26 @@ class Trinim(Game):
         rows = board.strip().lower().split("/")
         if [len(row) for row in rows] != list(range(1, self.board.shape[0] + 1)) or set("".join(rows)) - set(LETTERS):
             raise ValueError(
-                f"board is {board!r}: expected {self.board.shape[0]} rows of r, g, b or . from the top, one longer "
-                "each, such as 'b/bg/r.r/...'"
+                f"board is {quoted(board)}: expected {self.board.shape[0]} rows of r, g, b or . from the top, one "
+                "longer each, such as 'b/bg/r.r/...'"
             )
         pieces = [LETTERS.index(letter) for letter in "".join(rows)]
         if not any(pieces):
-            raise ValueError(f"board is {board!r}: expected at least one piece")
+            raise ValueError(f"board is {quoted(board)}: expected at least one piece")
         return pieces
+
+    def _validate(self, states: States) -> None:
+        left, held, out, done = (states[name] for name in ("left", "held", "out", "done"))
+        expect_range(states, "pieces", EMPTY, COLOURS)
+        expect(left == np.count_nonzero(states["pieces"], axis=1), states, "left", "the number of pieces on the board")
+        grabbed = held.sum(axis=(1, 2), dtype=np.int64)
+        expect((held >= 0).all(axis=(1, 2)) & (left + grabbed <= self.board.size), states, "held", "numbers of pieces")
+        expect_range(states, "out", 0, 1)
+        going_on = (
+            (left > 0) & (out[np.arange(len(states)), states["to_move"]] == 0) & (out.sum(axis=1) < len(out[0]) - 1)
+        )
+        expect(done | going_on, states, "done", "False just while there are pieces and a player to move, and another")
+        expect(np.abs(states["returns"]) <= 1, states, "returns", "numbers from -1 to 1")
 
     def _deal(self) -> Deal:
         """T3"""

@@ -13,15 +13,39 @@ from ...core.boards import hexagon
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
+<<<<<<< HEAD
 from ...core.scene import Heat, Sample, Scene
+=======
+from ...core.printable import quoted
+from ...core.scene import Heat, Scene
+>>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.validation import expect, expect_range
 from ...core.wording import JSON, Wording
+<<<<<<< HEAD
 from ..chains import around, stone_words, transform_chains
 from . import legend
+=======
+from ..chains import around, stone_words, transform_chains, validate_chains, validate_end
+>>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
 from . import wording as words
-from .rules import BLACK, LETTERS, WHITE, bridge_playout_batch, mask_batch, playout_batch, step_batch, unlur_dtype
+from .rules import (
+    BLACK,
+    LETTERS,
+    SIDES_14,
+    SIDES_25,
+    SIDES_36,
+    SIDES_135,
+    SIDES_246,
+    WHITE,
+    bridge_playout_batch,
+    mask_batch,
+    playout_batch,
+    step_batch,
+    unlur_dtype,
+)
 from .scene import draw
 from .view import BLACK_PLANE, EDGE_PLANE, PLANES, WHITE_PLANE, empty_cells, observe_batch
 
@@ -77,9 +101,20 @@ class Unlur(Game):
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
             raise ValueError(
-                f"board is {board!r}: expected the empty board or none, since positions are given as moves"
+                f"board is {quoted(board)}: expected the empty board or none, since positions are given as moves"
             )
         states["black"] = NOBODY
+
+    def _validate(self, states: States) -> None:
+        validate_chains(states, self.board)
+        expect_range(states, "black", NOBODY, 1)
+        stones, contract = states["stones"], (states["black"] == NOBODY)[:, None]
+        inside = (stones == EMPTY) | ((stones == BLACK) & (self.board.edges == 0))
+        expect(inside | ~contract, states, "stones", "black ones, and none on the edges, before the contract")
+        touches = np.where(stones != EMPTY, states["touches"], 0)
+        figures = (SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36)
+        joined = np.any([touches & sides == sides for sides in figures], axis=0)
+        validate_end(states, joined.any(axis=1))
 
     def _step(self, states: States, actions: Ints) -> int:
         return step_batch(states, actions, self._around, self.board.edges, self.resign_action)

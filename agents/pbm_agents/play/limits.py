@@ -1,0 +1,55 @@
+"""What a page may ask of the machine that serves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pbm_envs import Game
+
+from ..players.names import make_agent
+from ..search import Search
+from ..search.tree import node_bytes
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that an agent may ask for that somebody names on a page."""
+
+    simulations: int = 100_000
+    """A move, in all worlds together."""
+    seconds: float = 60.0
+    """A move. A search by simulations that takes longer ends with what it has found."""
+    memory: int = 1024
+    """MiB for the trees of one agent."""
+    threads: int = 1
+
+    def check(self, name: str, game: Game) -> None:
+        """ValueError if the agent of this name asks for more in this game."""
+        agent: Any = make_agent(name)
+        search, worlds = getattr(agent, "search", None), int(getattr(agent, "worlds", 1))
+        asked: dict[str, float] = {"simulations": int(getattr(agent, "simulations", 0)) or worlds}
+        if isinstance(search, Search):
+            asked = {
+                "simulations": (search.simulations or 1) * worlds,
+                "seconds": (search.seconds or 0.0) * worlds,
+                "threads": search.threads,
+                "memory": search.memory if search.simulations is None else _tree_bytes(search, game, worlds) / MEBIBYTE,
+            }
+        for what, amount in asked.items():
+            most = getattr(self, what)
+            if amount > most:
+                unit = " MiB" if what == "memory" else ""
+                raise ValueError(
+                    f"{name!r} asks for {what}: {amount:,.6g}{unit}; expected at most {most:,.6g}{unit}, which whoever "
+                    "starts the server can change"
+                )
+
+
+def _tree_bytes(search: Search, game: Game, worlds: int) -> int:
+    """Of a search by simulations: no simulation makes more than one node."""
+    hidden = not game.perfect_information and worlds == 1
+    node = node_bytes(game, hidden=hidden, priors=False, rave=True)
+    return (2 + (search.simulations or 0)) * (1 + search.reuse) * node * worlds

@@ -1,0 +1,40 @@
+"""Searches that end before their budget is spent: a board was closed, or its time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias
+
+IsOver: TypeAlias = Callable[[], bool]
+
+_is_over: ContextVar[IsOver | None] = ContextVar("_is_over", default=None)
+
+
+@contextmanager
+def end_searches_when(is_over: IsOver) -> Iterator[None]:
+    """Searches that are run in this block, in this thread, end with what they have found once `is_over()` is true.
+
+    They ask after every simulation, or batch of simulations, and make at least one. Evaluators are not interrupted.
+
+    >>> import threading
+    >>> from pbm_agents import Search
+    >>> from pbm_envs import Chameleon
+    >>> game, rng, closed = Chameleon(size=3), np.random.default_rng(0), threading.Event()
+    >>> closed.set()
+    >>> with end_searches_when(closed.is_set):
+    ...     [result] = Search(simulations=1_000_000, width=1).run(game, game.init(1, rng), rng)
+    >>> result.simulations
+    1
+    """
+    token = _is_over.set(is_over)
+    try:
+        yield
+    finally:
+        _is_over.reset(token)
+
+
+def ending() -> IsOver | None:
+    """What searches in this thread have to ask; None: nothing."""
+    return _is_over.get()

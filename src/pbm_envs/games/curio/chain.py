@@ -1,0 +1,420 @@
+"""Determinization by a Markov chain, where rejection would take too long: unknown captures pile up, masks tell of sums.
+
+What the viewer knows about the hidden faces becomes three kinds of conditions: the values that each piece may
+hide, pairs of pieces of which one beats the other or does not, and armies that still have a royal piece. An assignment
+gives the hidden pieces of each army the kinds of its pool, as the orientation (C5) allows; it need not fulfil the
+conditions. The chain's steps are symmetric: two pieces that show the same number exchange what they hide; and, where
+pieces were turned at random, pieces in a cycle that show a, b, c and hide b, c, a come to hide c, a, b. Such steps
+connect all assignments.
+
+An assignment that breaks n conditions has the weight PENALTY ** n (Metropolis et al. 1953), so the chain passes between
+worlds that no single step connects. Seen only at the times when nothing is broken, it is itself a Markov chain (the
+trace chain), with the uniform distribution over all worlds as its only stationary one. After VISITS visits it stops.
+`tests/curio/test_chain.py` draws from small positions whose worlds are all known, computes exactly how far from uniform
+the chain is after so many visits from the worst start, and compares large positions with rejection.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.kernels import kernel
+from ...core.randomness import draw, uniform
+from ...core.state import NOBODY
+from ...core.types import Ints, Record, Seeds, States
+from .rules import ANY, CAPTURED, DIRECTIONS, NO_PIECE, RANDOM, beats, kind, reach
+from .view import assign, count_pools, shows_larger
+from .worlds import is_consistent
+
+PENALTY = 0.004
+"""The weight of an assignment for each condition that it breaks."""
+PILOT = 100
+"""Sweeps (as many steps as there are hidden pieces) before visits count."""
+VISITS = 300
+"""Visits of worlds, one a sweep at most, after which the chain stops."""
+MOST_SWEEPS = 1 << 17
+"""Sweeps for one view before `determinize` gives up."""
+MINE, WANTED = 1, 2
+"""Bits of a pair as one of its pieces has it: this piece is the one that captures; it beats the other."""
+
+
+class Pieces(NamedTuple):
+    """The pieces that hide something, and what they may exchange. Kernels make it."""
+
+    slots: Ints
+    """(hidden,) group by group: those of one army that show the same number."""
+    groups: Ints
+    """(cells,) the group of each slot."""
+    starts: Ints
+    """`slots[starts[g] : starts[g + 1]]` are group g."""
+    shows: Ints
+    """(cells,) what each slot shows."""
+
+
+class Conditions(NamedTuple):
+    """What is known about the hidden faces. Kernels make it."""
+
+    allowed: Ints
+    """(cells,) as `list_allowed` has it."""
+    worth: Ints
+    """(cells,) what captures compare is `worth + hides`."""
+    offsets: Ints
+    """(cells + 1,) the pairs of a slot are numbers `offsets[slot]` to `offsets[slot + 1]`."""
+    others: Ints
+    """(2 * pairs,) the other piece of a pair."""
+    roles: Ints
+    """(2 * pairs,) bits MINE and WANTED."""
+    royal: Ints
+    """(cells,) 1 for a piece on the board that is royal just if it hides `base`."""
+    need: Ints
+    """(2,) 1 for an army that has a royal piece (C10)."""
+
+
+@kernel
+def ends(view: Record, rules: Record) -> bool:
+    """Did the game end by a capture or before the first move (C10, C11)?"""
+    return view["done"] and view["quiet"] == 0 and not view["last_action"] == rules["resign"] >= 0
+
+
+@kernel
+def list_allowed(view: Record, rules: Record, allowed: Ints) -> None:
+    """Bit h of `allowed[slot]`: what is known about the slot alone lets it hide h; 0 for slots that hide nothing."""
+    seen, base = view["viewer"], rules["base"]
+    ended = ends(view, rules)
+    for slot in range(len(allowed)):
+        allowed[slot] = 0
+        army, shown = view["owner"][slot], view["faces"][slot, seen]
+        if army == NOBODY or view["faces"][slot, 1 - seen]:
+            continue
+        low, high = int(view["bounds"][slot, 1 - seen, 0]), int(view["bounds"][slot, 1 - seen, 1])
+        if ended and view["returns"][army] < 0 and view["cell"][slot] != CAPTURED:
+            high = min(high, base - 1)  # C10: no royal piece is left
+        if ended and view["returns"][0] != 0 and view["last_captured"] == slot and shown != base:
+            low = base  # C10: the last capture took one
+        allowed[slot] = (2 << high) - (1 << low) if low <= high else 0
+
+
+@kernel
+def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Ints) -> int:
+    """Write (capturer, target, whether it beats it) of every pair of which the viewer knows it; how many.
+
+    Args:
+        view: The view.
+        rules: A record of SETTINGS.
+        steps: As `list_legal` has them.
+        legal: (actions,) whether the viewer may play each; read only under `*_total`, when it is the viewer's turn.
+        pairs: (n, 3) to write to.
+    """
+    seen, total = view["viewer"], rules["total"]
+    owner, where, board = view["owner"], view["cell"], view["board"]
+    count = 0
+    if rules["compare"] == ANY:
+        return 0
+    for slot in range(len(owner)) if not rules["turn"] and not rules["reveal"] else range(0):
+        taker = view["taker"][slot]  # under the other options `bounds` say all
+        if taker >= 0 and (total or owner[taker] != seen):
+            pairs[count, 0], pairs[count, 1], pairs[count, 2] = taker, slot, 1
+            count += 1
+    if total and view["to_move"] == seen and not view["done"]:  # C7: the mover knows their legal actions
+        for slot in range(len(owner)):
+            if owner[slot] == seen and where[slot] != CAPTURED:
+                for d in range(DIRECTIONS):
+                    action, cell = steps[where[slot], d, 0], steps[where[slot], d, 1]
+                    for k in range(reach(view, slot, rules)):
+                        if cell < 0:
+                            break
+                        target = board[cell]
+                        if target != NO_PIECE:
+                            if owner[target] != seen:
+                                pairs[count, 0], pairs[count, 1] = slot, target
+                                pairs[count, 2] = legal[action + k]
+                                count += 1
+                            break
+                        cell = steps[cell, d, 1]
+    if ends(view, rules) and view["returns"][0] == 0:  # C11: nobody can capture
+        light, dark = 0, 0
+        for slot in range(len(where)):
+            light += where[slot] != CAPTURED and owner[slot] == 0
+            dark += where[slot] != CAPTURED and owner[slot] == 1
+        for slot in range(len(where)) if light > 1 or dark > 1 else range(0):
+            for target in range(len(where)):
+                if where[slot] != CAPTURED and where[target] != CAPTURED and owner[slot] == 1 - owner[target]:
+                    if total or owner[slot] != seen:
+                        pairs[count, 0], pairs[count, 1], pairs[count, 2] = slot, target, 0
+                        count += 1
+    return count
+
+
+@kernel
+def join_pairs(pairs: Ints, count: int, offsets: Ints, others: Ints, roles: Ints) -> None:
+    """List the pairs of each slot, from either side: see `Conditions`."""
+    offsets[:] = 0
+    for k in range(count):
+        offsets[pairs[k, 0] + 1] += 1
+        offsets[pairs[k, 1] + 1] += 1
+    for slot in range(1, len(offsets)):
+        offsets[slot] += offsets[slot - 1]
+    for k in range(count):
+        for side in range(2):
+            slot = pairs[k, side]
+            others[offsets[slot]] = pairs[k, 1 - side]
+            roles[offsets[slot]] = (1 - side) * MINE + pairs[k, 2] * WANTED
+            offsets[slot] += 1
+    for slot in range(len(offsets) - 1, 0, -1):
+        offsets[slot] = offsets[slot - 1]
+    offsets[0] = 0
+
+
+@kernel
+def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints) -> bool:
+    """Give each hidden slot a value that is allowed for it alone, from the pools; False if that cannot be.
+
+    `scratch` is (6, slots or kinds) to work in.
+    """
+    base, seen = rules["base"], view["viewer"]
+    pools = np.empty((2, base * (base + 1) // 2), np.int64)
+    count_pools(view, base, pools)
+    slots, fits, given = scratch[3], scratch[4], scratch[5]
+    for army in range(2):
+        larger, count = shows_larger(army, seen, rules), 0
+        for slot in range(len(hides)):
+            if view["owner"][slot] == army and view["faces"][slot, 1 - seen] == 0:
+                shown = view["faces"][slot, seen]
+                slots[count], fits[count] = slot, 0
+                for h in range(1, base + 1):
+                    lies = rules["face"] == RANDOM or h == shown or (h < shown) == larger
+                    if lies and allowed[slot] >> h & 1:
+                        fits[count] |= 1 << kind(shown, h, base)
+                count += 1
+        assign(count, fits, pools[army], given, scratch)
+        for k in range(count):
+            if given[k] < 0:
+                return False
+            for h in range(1, base + 1):
+                if kind(view["faces"][slots[k], seen], h, base) == given[k]:
+                    hides[slots[k]] = h
+    return True
+
+
+@kernel
+def count_broken(
+    slots: Ints, count: int, hides: Ints, worth: Ints, allowed: Ints, offsets: Ints, others: Ints, roles: Ints,
+    compare: int,
+) -> int:  # fmt: skip
+    """The conditions of these slots that are broken. A piece counts as `worth + hides`."""
+    broken = 0
+    for k in range(count):
+        slot = slots[k]
+        broken += 1 - (allowed[slot] >> hides[slot] & 1)
+        mine = worth[slot] + hides[slot]
+        for j in range(offsets[slot], offsets[slot + 1]):
+            theirs = worth[others[j]] + hides[others[j]]
+            if roles[j] & MINE:
+                broken += beats(mine, theirs, compare) != (roles[j] & WANTED > 0)
+            else:
+                broken += beats(theirs, mine, compare) != (roles[j] & WANTED > 0)
+    return broken
+
+
+@kernel
+def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
+    """Two pieces of a group, which show the same number, exchange what they hide.
+
+    Writes the slots to `out[0]` and what they are to hide to `out[1]`; how many (0: nothing changes).
+    """
+    one = slots[draw(seeds, row, len(slots))]
+    first = starts[groups[one]]
+    other = slots[first + draw(seeds, row, starts[groups[one] + 1] - first)]
+    out[0, 0], out[0, 1] = one, other
+    out[1, 0], out[1, 1] = hides[other], hides[one]
+    return 2 if hides[one] != hides[other] else 0
+
+
+@kernel
+def propose_cycle(
+    slots: Ints, groups: Ints, starts: Ints, hides: Ints, shows: Ints, seeds: Seeds, row: int, out: Ints
+) -> int:
+    """Each piece of a cycle, in which each hides what the next shows, comes to hide what the one before it shows.
+
+    The cycle is looked for at random: from any piece to any of the same army that shows what it hides, until that is
+    what the first one shows. The same cycle, turned around, is found again with the same probability, since it depends
+    only on how many pieces show each number.
+    """
+    slot = slots[draw(seeds, row, len(slots))]
+    origin, visited, count = shows[slot], 0, 0
+    while True:
+        out[0, count] = slot
+        count += 1
+        visited |= 1 << shows[slot]
+        h = hides[slot]
+        if h == origin:
+            break
+        group = groups[slot] - shows[slot] + h
+        first, size = starts[group], starts[group + 1] - starts[group]
+        if visited >> h & 1 or size == 0:
+            return 0
+        slot = slots[first + draw(seeds, row, size)]
+    for k in range(count):
+        out[1, k] = shows[out[0, k - 1 if k else count - 1]]
+    return count if count > 2 else 0
+
+
+@kernel
+def list_pieces(view: Record, rules: Record, hides: Ints) -> Pieces:
+    cells, base = len(hides), rules["base"]
+    hidden = 0
+    groups, starts = np.zeros(cells, np.int64), np.zeros(2 * base + 3, np.int64)
+    shows = np.zeros(cells, np.int64)
+    for slot in range(cells):
+        if hides[slot]:
+            hidden += 1
+            shows[slot] = view["faces"][slot, view["viewer"]]
+            groups[slot] = view["owner"][slot] * (base + 1) + shows[slot]
+            starts[groups[slot] + 1] += 1
+    for group in range(1, len(starts)):
+        starts[group] += starts[group - 1]
+    slots, filled = np.empty(hidden, np.int64), starts.copy()
+    for slot in range(cells):
+        if hides[slot]:
+            slots[filled[groups[slot]]] = slot
+            filled[groups[slot]] += 1
+    return Pieces(slots, groups, starts, shows)
+
+
+@kernel
+def list_conditions(view: Record, rules: Record, steps: Ints, legal: Ints, allowed: Ints) -> Conditions:
+    seen, base, cells, alive = view["viewer"], rules["base"], len(allowed), 0
+    worth, royal, need = np.zeros(cells, np.int64), np.zeros(cells, np.int64), np.zeros(2, np.int64)
+    for slot in range(cells):
+        if view["owner"][slot] != NOBODY:
+            shown, far = int(view["faces"][slot, seen]), int(view["faces"][slot, 1 - seen])
+            worth[slot] = far + (shown if rules["total"] else 0)
+            royal[slot] = far == 0 and shown != base and view["cell"][slot] != CAPTURED
+            alive += view["cell"][slot] != CAPTURED
+    for army in range(2):
+        for v in range(1, base + 1):
+            if view["sets"][army, kind(v, base, base)]:
+                need[army] = 1
+        if ends(view, rules) and view["returns"][army] < 0:
+            need[army] = 0
+    for slot in range(cells):
+        if view["owner"][slot] != NOBODY and view["cell"][slot] != CAPTURED:
+            if view["faces"][slot, 0] == base or view["faces"][slot, 1] == base:
+                need[view["owner"][slot]] = 0  # it is in sight
+    pairs = np.empty((cells * (DIRECTIONS + 1) + (alive * alive if ends(view, rules) else 0), 3), np.int64)
+    count = list_pairs(view, rules, steps, legal, pairs)
+    offsets, others = np.empty(cells + 1, np.int64), np.empty(2 * count, np.int64)
+    roles = np.empty(2 * count, np.int64)
+    join_pairs(pairs, count, offsets, others, roles)
+    return Conditions(allowed, worth, offsets, others, roles, royal, need)
+
+
+@kernel
+def count_all_broken(pieces: Pieces, hides: Ints, known: Conditions, compare: int, royals: Ints) -> int:
+    """The conditions that an assignment breaks."""
+    slots, broken = pieces.slots, 0
+    for k in range(len(slots)):
+        slot = slots[k]
+        broken += 1 - (known.allowed[slot] >> hides[slot] & 1)
+    for slot in range(len(hides)):
+        for j in range(known.offsets[slot], known.offsets[slot + 1]):
+            if known.roles[j] & MINE:
+                mine, other = known.worth[slot] + hides[slot], known.others[j]
+                won = beats(mine, known.worth[other] + hides[other], compare)
+                broken += won != (known.roles[j] & WANTED > 0)
+    for army in range(2):
+        broken += known.need[army] and royals[army] == 0
+    return broken
+
+
+@kernel
+def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints) -> None:
+    """`royals[army]` becomes the number of its pieces on the board that are royal by what they hide."""
+    royals[:] = 0
+    for slot in range(len(hides)):
+        if royal[slot] and hides[slot] == base:
+            royals[view["owner"][slot]] += 1
+
+
+@kernel
+def sweep(
+    pieces: Pieces, hides: Ints, known: Conditions, rules: Record, royals: Ints, seeds: Seeds, row: int, out: Ints
+) -> int:
+    """As many steps as there are hidden pieces; by how much the number of broken conditions has changed."""
+    slots, groups, starts, shows = pieces.slots, pieces.groups, pieces.starts, pieces.shows
+    allowed, worth, offsets = known.allowed, known.worth, known.offsets
+    others, roles, royal, need = known.others, known.roles, known.royal, known.need
+    base, compare, turned = rules["base"], rules["compare"], rules["face"] == RANDOM
+    change = 0
+    for step in range(len(slots)):
+        if turned and step & 1:
+            count = propose_cycle(slots, groups, starts, hides, shows, seeds, row, out)
+        else:
+            count = propose_exchange(slots, groups, starts, hides, seeds, row, out)
+        if count == 0:
+            continue
+        moved, values = out[0], out[1]
+        army = 1 if groups[moved[0]] > base else 0
+        royals_before = royals[army]
+        before = count_broken(moved, count, hides, worth, allowed, offsets, others, roles, compare)
+        for k in range(count):
+            slot = moved[k]
+            royals[army] += royal[slot] * (int(values[k] == base) - int(hides[slot] == base))
+            hides[slot], values[k] = values[k], hides[slot]
+        after = count_broken(moved, count, hides, worth, allowed, offsets, others, roles, compare)
+        more = after - before + need[army] * (int(royals[army] == 0) - int(royals_before == 0))
+        if more <= 0 or uniform(seeds, row) < PENALTY**more:
+            change += more
+        else:
+            royals[army] = royals_before
+            for k in range(count):
+                hides[moved[k]] = values[k]
+    return change
+
+
+@kernel
+def walk(view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, row: int, scratch: Ints) -> int:
+    """Fill in the hidden faces of a view; the sweeps that it took, or -1 if it found no world."""
+    cells, compare = view["owner"].shape[0], rules["compare"]
+    hides, allowed, royals = np.zeros(cells, np.int64), np.empty(cells, np.int64), np.zeros(2, np.int64)
+    list_allowed(view, rules, allowed)
+    if not begin(view, rules, allowed, hides, scratch):
+        return -1
+    pieces = list_pieces(view, rules, hides)
+    known = list_conditions(view, rules, steps, legal, allowed)
+    count_royals(view, known.royal, hides, rules["base"], royals)
+    broken = count_all_broken(pieces, hides, known, compare, royals)
+    out, visits = np.empty((2, rules["base"] + 2), np.int64), 0
+    for swept in range(1, MOST_SWEEPS + 1):
+        broken += sweep(pieces, hides, known, rules, royals, seeds, row, out)
+        if swept > PILOT and broken == 0:
+            for k in range(len(pieces.slots)):
+                view["faces"][pieces.slots[k], 1 - view["viewer"]] = hides[pieces.slots[k]]
+            if is_consistent(view, rules):
+                visits += 1
+                if visits == VISITS:
+                    return swept
+    return -1
+
+
+@kernel
+def walk_batch(views: States, settings: States, steps: Ints, legal: Ints, seeds: Seeds, out: Ints) -> None:
+    """Fill in every hidden face.
+
+    Args:
+        views: (B,) changed in place.
+        settings: One record of SETTINGS.
+        steps: As `list_legal` has them.
+        legal: (B, actions) what each viewer may do, under `*_total`; else (1, 0).
+        seeds: (B,)
+        out: (B,) the sweeps that each took; -1 where no world was found.
+    """
+    rules = settings[0]
+    cells, base = views[0]["owner"].shape[0], rules["base"]
+    scratch = np.empty((6, max(cells, base * (base + 1) // 2)), np.int64)
+    for i in range(len(views)):
+        out[i] = 0
+        if views[i]["viewer"] != NOBODY:
+            out[i] = walk(views[i], rules, steps, legal[i if rules["total"] else 0], seeds, i, scratch)

@@ -1,0 +1,94 @@
+"""Determinization by the Markov chain: uniform where all worlds are known, and where rejection can still tell (C15)."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pbm_envs import Curio, sample_actions
+from pbm_envs.core.randomness import seeds
+from tests.curio.positions import chi_square_bound
+from tests.curio.test_worlds import moments
+
+DRAWS = 12
+"""Of each world, on average."""
+HARD = {"turn": False, "reveal_captured": False}
+
+
+def walked(game, views, rng):
+    """As `determinize`, but none by rejection."""
+    return game._walk(views, seeds(rng, len(views)))
+
+
+@pytest.mark.parametrize(("shape", "games"), [("3x3", 18), pytest.param("4x3", 54, marks=pytest.mark.slow)])
+def test_draws_every_world_and_nothing_else_equally_often(shape, games):
+    rng, total, freedom = np.random.default_rng(6), 0.0, 0
+    for moment in moments(shape, games):
+        worlds = [moment.state(world)["faces"].tobytes() for world in moment.worlds]
+        drawn = walked(moment.game, np.repeat(moment.view(), DRAWS * len(worlds)), rng)
+        counts = Counter(state["faces"].tobytes() for state in drawn)
+        assert set(counts) <= set(worlds), str(moment)
+        total += sum((counts[world] - DRAWS) ** 2 / DRAWS for world in worlds)
+        freedom += len(worlds) - 1
+    assert freedom > 2 * games
+    assert total < chi_square_bound(freedom)
+
+
+def middle(game, plies, seed):
+    """A game after so many random plies, or before its end."""
+    rng = np.random.default_rng(seed)
+    states = game.init(1, rng)
+    for _ in range(plies):
+        before = states.copy()
+        game.step(states, sample_actions(game.legal_action_mask(states), rng))
+        if states["done"][0]:
+            return before
+    return states
+
+
+def rejected(game, view, rng, count):
+    """So many worlds of a view by rejection alone."""
+    found = []
+    while sum(map(len, found)) < count:
+        worlds, good = game._draw_worlds(np.repeat(view, 4096), seeds(rng, 4096))
+        found.append(worlds[good])
+    return np.concatenate(found)[:count]
+
+
+@pytest.mark.parametrize(
+    ("size", "pieces", "plies", "face"),
+    [
+        (5, 10, 60, "random"),
+        pytest.param(8, 20, 150, "random", marks=pytest.mark.slow),
+        pytest.param(8, 20, 150, "large", marks=pytest.mark.slow),
+    ],
+)
+def test_large_positions_agree_with_rejection(size, pieces, plies, face):
+    """What each piece hides, and what pairs of pieces hide together, as often by the chain as by rejection."""
+    game, rng, count = Curio(rows=size, cols=size, num_pieces=pieces, face=face, **HARD), np.random.default_rng(5), 3000
+    view = game.view(middle(game, plies, 3), 0)
+    hidden = np.flatnonzero((view["faces"][0, :, 1] == 0) & (view["owner"][0] >= 0))
+    first, second = (worlds["faces"][:, hidden, 1] for worlds in (rejected(game, view, rng, count),
+                     walked(game, np.repeat(view, count), rng)))  # fmt: skip
+    pairs = [(j, j) for j in range(len(hidden))] + [(j, (j + 7) % len(hidden)) for j in range(len(hidden))]
+    for j, k in pairs:
+        one, other = (np.bincount(5 * faces[:, j] + faces[:, k], minlength=25) for faces in (first, second))
+        both = one + other
+        often = both > 0
+        chi_square = ((one - other)[often] ** 2 / both[often]).sum()
+        assert chi_square < chi_square_bound(often.sum() - 1), (hidden[j], hidden[k])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("capture", ["le", "le_total"])
+def test_a_view_takes_no_longer_where_rejection_would_take_for_ever(capture):
+    """12x12 cells, 70 pieces a side: worlds that look the same, along a whole game."""
+    game = Curio(rows=12, cols=12, num_pieces=70, face="random", capture=capture, **HARD)
+    rng, states = np.random.default_rng(4), middle(game, 0, 4)
+    while not states["done"][0]:
+        game.step(states, sample_actions(game.legal_action_mask(states), rng))
+        if states["ply"][0] % 100 == 0 or states["done"][0]:
+            for player in range(2):
+                view = game.view(states, player)
+                again = game.view(game.determinize(view, rng), player)
+                assert all((again[name] == view[name]).all() for name in game.dtype.names)

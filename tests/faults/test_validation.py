@@ -1,0 +1,138 @@
+"""Records from outside: `Game.validate` names what is wrong, and accepts whatever the rules have made."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, chameleon_v0
+from pbm_envs.core.validation import InvalidStateError
+from pbm_envs.testing import positions, sample
+from tests.faults import fuzz_states
+from tests.test_conformance import configurations
+
+pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
+
+
+def played(game, plies=4):
+    return positions(game, np.random.default_rng(7), plies, batch=8)
+
+
+@pytest.mark.parametrize("game", list(configurations()))
+def test_everything_that_the_rules_make_is_valid(game):
+    states = sample(game, np.random.default_rng(7))
+    before = states.tobytes()
+    game.validate(states)
+    assert states.tobytes() == before
+    for player in range(game.num_players):
+        game.validate(game.view(states, player))
+    for symmetry in game.symmetries:
+        game.validate(game.transform(states, symmetry))
+
+
+def test_worlds_and_departures_are_valid():
+    rng = np.random.default_rng(7)
+    for game in (Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Chameleon(size=3), Unlur(radius=3)):
+        states = played(game)
+        game.validate(game.determinize(game.view(states, 0), rng))
+        live = states[~states["done"]][:1].copy()
+        game.remove_player(live)
+        game.validate(live)
+
+
+CURIO = {"base": 2, "rows": 4, "cols": 3, "turn": False, "reveal_captured": False}
+WRONG = [
+    (Chameleon(size=3), "to_move", 2),
+    (Chameleon(size=3), "viewer", 2),
+    (Chameleon(size=3), "ply", -1),
+    (Chameleon(size=3), "last_action", 10_000),
+    (Chameleon(size=3), "returns", np.nan),
+    (Chameleon(size=3), "returns", 1),
+    (Chameleon(size=3), "truncated", True),
+    (Chameleon(size=3), "stones", 3),
+    (Chameleon(size=3), "chain", 9),
+    (Chameleon(size=3), "touches", 255),
+    (Chameleon(size=3), "vert", -1),
+    (Unlur(radius=3), "chain", 65_535),
+    (Unlur(radius=3), "black", 2),
+    (Trinim(size=3, num_players=3), "pieces", 4),
+    (Trinim(size=3, num_players=3), "left", 0),
+    (Trinim(size=3, num_players=3), "held", -1),
+    (Trinim(size=3, num_players=3), "out", 2),
+    (Curio(**CURIO), "owner", 2),
+    (Curio(**CURIO), "board", 12),
+    (Curio(**CURIO), "board", 0),
+    (Curio(**CURIO), "cell", -2),
+    (Curio(**CURIO), "taker", 3),
+    (Curio(**CURIO), "last_captured", 100),
+    (Curio(**CURIO), "known", 2),
+    (Curio(**CURIO), "faces", 0),
+    (Curio(**CURIO), "faces", 3),
+    (Curio(**CURIO), "bounds", 0),
+    (Curio(**CURIO), "sets", 0),
+    (Curio(**CURIO), "quiet", 100),
+    (Curio(**CURIO, capture="le_total"), "legal", 2),
+]
+
+
+@pytest.mark.parametrize(("game", "field", "value"), WRONG, ids=[f"{g.name} {f} {v}" for g, f, v in WRONG])
+def test_the_row_and_the_field_are_named(game, field, value):
+    states = played(game, 1)
+    states[field][3] = value
+    with pytest.raises(InvalidStateError, match=f"row 3, field '{field}'.*: expected ") as caught:
+        game.validate(states)
+    assert (caught.value.row, caught.value.field) == (3, field)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_cycle_of_stones_is_no_chain():
+    game = Chameleon(size=3)
+    states = game.init(1, np.random.default_rng(0))
+    for text in ("a1x", "swap", "a2x"):
+        game.step(states, [game.string_to_action(text)])
+    one, other = np.flatnonzero(states["stones"][0])
+    states["chain"][0, [one, other]] = other, one
+    with pytest.raises(InvalidStateError, match="'chain'"):
+        game.validate(states)
+
+
+def test_bytes_that_are_no_bool():
+    game = Chameleon(size=3)
+    states = game.init(2, np.random.default_rng(0))
+    states.view(np.uint8).reshape(2, -1)[1, game.dtype.fields["done"][1]] = 7
+    with pytest.raises(InvalidStateError, match="row 1, field 'done'"):
+        game.validate(states)
+
+
+def test_set_state_refuses_and_changes_nothing():
+    env = chameleon_v0.raw_env(size=3)
+    env.reset(seed=1)
+    env.step(0)
+    snapshot = pickle.loads(pickle.dumps(env.get_state()))
+    snapshot.states["chain"] = 60_000
+    before = env.states.tobytes()
+    with pytest.raises(InvalidStateError, match="'chain'"):
+        env.set_state(snapshot)
+    assert env.states.tobytes() == before
+
+
+@pytest.mark.parametrize("name", fuzz_states.GAMES)
+def test_random_bytes_are_refused_or_harmless(name):
+    """The next one checks indices too."""
+    counts = fuzz_states.fuzz(fuzz_states.GAMES[name], 120, np.random.default_rng(7))
+    assert counts["refused"] > 60
+    assert counts["accepted"] > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", fuzz_states.GAMES)
+def test_random_bytes_with_checks_of_indices(name, tmp_path):
+    """In a process of its own, with Numba's checks of indices."""
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.faults.fuzz_states", name, "--seconds", "20"],
+        env=fuzz_states.environment(tmp_path), capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert "accepted" in run.stdout
