@@ -15,9 +15,9 @@ DRAWS = 12
 HARD = {"turn": False, "reveal_captured": False}
 
 
-def walked(game, views, rng):
+def by_chain(game, views, rng):
     """As `determinize`, but none by rejection."""
-    return game._walk(views, seeds(rng, len(views)))
+    return game._run_chains(views, seeds(rng, len(views)))
 
 
 @pytest.mark.parametrize(("shape", "games"), [("3x3", 18), pytest.param("4x3", 54, marks=pytest.mark.slow)])
@@ -25,7 +25,7 @@ def test_draws_every_world_and_nothing_else_equally_often(shape, games):
     rng, total, freedom = np.random.default_rng(6), 0.0, 0
     for moment in moments(shape, games):
         worlds = [moment.state(world)["faces"].tobytes() for world in moment.worlds]
-        drawn = walked(moment.game, np.repeat(moment.view(), DRAWS * len(worlds)), rng)
+        drawn = by_chain(moment.game, np.repeat(moment.view(), DRAWS * len(worlds)), rng)
         counts = Counter(state["faces"].tobytes() for state in drawn)
         assert set(counts) <= set(worlds), str(moment)
         total += sum((counts[world] - DRAWS) ** 2 / DRAWS for world in worlds)
@@ -69,7 +69,7 @@ def test_large_positions_agree_with_rejection(size, pieces, plies, face):
     view = game.view(middle(game, plies, 3), 0)
     hidden = np.flatnonzero((view["faces"][0, :, 1] == 0) & (view["owner"][0] >= 0))
     first, second = (worlds["faces"][:, hidden, 1] for worlds in (rejected(game, view, rng, count),
-                     walked(game, np.repeat(view, count), rng)))  # fmt: skip
+                     by_chain(game, np.repeat(view, count), rng)))  # fmt: skip
     pairs = [(j, j) for j in range(len(hidden))] + [(j, (j + 7) % len(hidden)) for j in range(len(hidden))]
     for j, k in pairs:
         one, other = (np.bincount(5 * faces[:, j] + faces[:, k], minlength=25) for faces in (first, second))

@@ -375,7 +375,7 @@ def sweep(
 
 
 @kernel
-def walk(view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, row: int, scratch: Ints) -> int:
+def run_chain(view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, row: int, scratch: Ints) -> int:
     """Fill in the hidden faces of a view; the sweeps that it took, or -1 if it found no world."""
     cells, compare = view["owner"].shape[0], rules["compare"]
     hides, allowed, royals = np.zeros(cells, np.int64), np.empty(cells, np.int64), np.zeros(2, np.int64)
@@ -400,7 +400,7 @@ def walk(view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, ro
 
 
 @kernel
-def walk_batch(views: States, settings: States, steps: Ints, legal: Ints, seeds: Seeds, out: Ints) -> None:
+def draw_worlds_batch(views: States, settings: States, steps: Ints, legal: Ints, seeds: Seeds, out: Ints) -> None:
     """Fill in every hidden face.
 
     Args:
@@ -417,4 +417,4 @@ def walk_batch(views: States, settings: States, steps: Ints, legal: Ints, seeds:
     for i in range(len(views)):
         out[i] = 0
         if views[i]["viewer"] != NOBODY:
-            out[i] = walk(views[i], rules, steps, legal[i if rules["total"] else 0], seeds, i, scratch)
+            out[i] = run_chain(views[i], rules, steps, legal[i if rules["total"] else 0], seeds, i, scratch)

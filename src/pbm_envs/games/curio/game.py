@@ -22,7 +22,7 @@ from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.wording import JSON, Wording
 from . import legend
 from . import wording as words
-from .chain import walk_batch
+from .chain import draw_worlds_batch
 from .deal import deal
 from .ladder import RUNGS
 from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
@@ -57,7 +57,7 @@ CAPTURES = (*COMPARES, *(f"{name}_total" for name in COMPARES), "any")
 NO_END = 2**31 - 1
 """`max_plies` without a limit: what `ply` can count."""
 NO_CANDIDATES = np.zeros((0, 0), np.int64)
-MOST_WALKS = 8
+MOST_CHAINS = 8
 NO_LEGAL = np.zeros((1, 0), np.int8)
 MOST_TRIES = 64
 """Draws for one view before `determinize` turns to the Markov chain of `chain`."""
@@ -239,12 +239,12 @@ class Curio(Game):
     def _determinize(self, views: States, seeds: Seeds) -> States:
         own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not tell how many tries it took
         if self._face == RANDOM and self._base > MOST_TURNED_BASE:
-            return self._without_legal(self._walk(views, own))
+            return self._without_legal(self._run_chains(views, own))
         states, good = self._draw_worlds(views, self._branches(own, np.arange(len(views))))
         pending, copies, tries = np.flatnonzero(~good), 1, 1
         while len(pending):
             if tries > MOST_TRIES:
-                states[pending] = self._walk(views[pending], own[pending])
+                states[pending] = self._run_chains(views[pending], own[pending])
                 break
             rows = np.repeat(pending, copies)
             worlds, good = self._draw_worlds(views[rows], self._branches(own, rows))
@@ -259,14 +259,14 @@ class Curio(Game):
             states["legal"] = 0  # only views carry it
         return states
 
-    def _walk(self, views: States, seeds: Seeds) -> States:
+    def _run_chains(self, views: States, seeds: Seeds) -> States:
         """Worlds by the chain, one a view."""
         legal = np.ascontiguousarray(views["legal"]) if self._total else NO_LEGAL
         worlds, sweeps = copy_states(views), np.empty(len(views), np.int64)
-        for row in range(0, len(worlds), MOST_WALKS):  # few at once, so that Ctrl-C acts soon
-            some = slice(row, row + MOST_WALKS)
+        for row in range(0, len(worlds), MOST_CHAINS):  # few at once, so that Ctrl-C acts soon
+            some = slice(row, row + MOST_CHAINS)
             known = legal[some] if self._total else legal
-            walk_batch(worlds[some], self._settings, self._steps, known, seeds[some], sweeps[some])
+            draw_worlds_batch(worlds[some], self._settings, self._steps, known, seeds[some], sweeps[some])
         if (sweeps < 0).any():
             raise RuntimeError(f"{self!r}: found no position that fits what a player knows: the view is of no game")
         return worlds
