@@ -14,23 +14,15 @@ from ...core.boards import rhombus
 from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-<<<<<<< HEAD
-from ...core.scene import Heat, Sample, Scene
-=======
 from ...core.printable import quoted
-from ...core.scene import Heat, Scene
->>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
+from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect_range
 from ...core.wording import Wording
-<<<<<<< HEAD
-from ..chains import around, stone_words, transform_chains
-from . import legend
-=======
 from ..chains import around, stone_words, transform_chains, validate_chains, validate_end
->>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
+from . import legend
 from . import wording as words
 from .rules import (
     LEFT_RIGHT,

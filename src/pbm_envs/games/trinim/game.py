@@ -14,12 +14,8 @@ from ...core.boards import Board, triangle
 from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
-<<<<<<< HEAD
-from ...core.scene import Heat, Sample, Scene
-=======
 from ...core.printable import quoted
-from ...core.scene import Heat, Scene
->>>>>>> a16da22 (Records are validated, worlds are drawn by a chain where rejection takes too long, searches end when a tab is closed; limits of the server)
+from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
