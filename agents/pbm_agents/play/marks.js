@@ -5,7 +5,7 @@ import { make, percent, signed, expected, svgElement } from "./dom.js";
 const HEIGHT = 24; // of a mark, in hundredths of a cell
 
 // Where the marks of a cell lie, one after the other: at its corners, between pieces, never on their middles.
-const PLACES = { 4: [[0.8, 0], [0.8, 1], [0.2, 0], [0.2, 1]], 6: [[1, 0.25], [1, 0.75], [0, 0.25], [0, 0.75], [0.5, 1]] };
+const PLACES = { 4: [[0.8, 0], [0.2, 0], [0.8, 1], [0.2, 1]], 6: [[1, 0.25], [1, 0.75], [0, 0.25], [0, 0.75], [0.5, 1]] };
 
 function box(cells, index) {
   const { x, y, width, height } = cells.cellOf(index).getBBox();
