@@ -116,8 +116,9 @@ def play(match: Match, seconds: float, games: int) -> str:
         agent = SearchAgent(match.search(own))
     shares, times = score_of(game, (agent, opponent), games)
     score = wilson(float(np.mean(shares)), len(shares))
+    size = game.options.get("size", game.options.get("radius"))
     return (
-        f"{type(game).__name__} {game.board.shape[0]}{' of three' * (game.num_players == 3)}, {match.name:17}"
+        f"{type(game).__name__} {size}{' of three' * (game.num_players == 3)}, {match.name:17}"
         f" {score.value:.3f} ({score.low:.3f} to {score.high:.3f}) {len(shares):4} games, {own:6} against {budget:6}"
         f" simulations, {1000 * times[0]:6.1f} and {1000 * times[1]:6.1f} ms a move"
     )
