@@ -12,7 +12,7 @@ import time
 import pytest
 
 PBM = [sys.executable, "-m", "pbm_agents.cli"]
-PATIENCE = 60
+PATIENCE = 180
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal and signals")
 
 
