@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from pbm_agents.players import kinds
+from pbm_agents.players import kinds, names  # noqa: F401  (names registers our kinds, which no test may undo)
 
 from pbm_envs import games, registry
 
