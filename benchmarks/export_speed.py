@@ -4,7 +4,7 @@
 
 Random games of each default board are recorded, then exported to each format, records replayed by the rules included;
 positions a minute of processor time (one thread does it all), the median of the rounds. `bytes` is how large a data set
-is on the disk, a position. What Minari takes is nearly all its own: eight HDF5 arrays an episode, however short.
+is on the disk, a position. Minari's layout has eight HDF5 arrays an episode, however short.
 """
 
 from __future__ import annotations
