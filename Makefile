@@ -86,7 +86,7 @@ $(STAMP): pyproject.toml
 # verifiers starts its programs by uv
 $(TEXT_LIBRARIES:%=$(VENV)-%/installed): pyproject.toml
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv pytest hypothesis \
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv pytest pytest-xdist hypothesis \
 		-e ".[$(@D:$(VENV)-%=%)]"
 	touch $@
 
