@@ -21,18 +21,16 @@ from typing import Any
 
 import numpy as np
 
-TURNS, SECONDS_A_TURN = 40, 0.003
+TURNS, SECONDS_A_TURN = 30, 0.002
 DESIGNS = {
     "types by size": "Numba's type for structured arrays, which says how long each field is (before)",
     "capacity": "the same, with fields for 32, 64, 128, ... cells, so that few types are enough",
     "fields": "an array for each field of the batch, instead of records (Chameleon's step only)",
     "layout": "one type for all sizes: lengths are read when the kernel runs (chosen)",
-    "layout, wrapped": "the same, and every kernel can be called from Python",
     "layout, -O0": "the same as the layout, without optimization by LLVM",
 }
 BOARDS: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "chameleon": ({"size": 11}, {"size": 9}),
-    "curio": ({}, {"rows": 6, "cols": 6}),
 }
 
 
@@ -80,19 +78,16 @@ def states_by_fields(game: Any, states: Any, actions: Any) -> Callable[[], Any]:
 def with_capacity(game: Any) -> Any:
     """Fields for at least 32 cells, and then for a power of two."""
     from pbm_envs.games.chameleon.rules import chameleon_dtype
-    from pbm_envs.games.curio.rules import curio_dtype
 
     cells = max(32, 1 << (game.board.size - 1).bit_length())
-    return chameleon_dtype(cells) if game.name == "chameleon" else curio_dtype(cells, 4, 0, False)
+    return chameleon_dtype(cells)
 
 
 def widened(states: Any, dtype: Any) -> Any:
-    """The same states with longer fields; there are no stones and pieces beyond the board."""
+    """The same states with longer fields; there are no stones beyond the board."""
     wide = np.zeros(len(states), dtype)
     for name in dtype.names:
         given = states[name]
-        if name in ("board", "cell", "taker", "owner"):
-            wide[name] = -1
         wide[name][tuple(slice(length) for length in given.shape)] = given
     return wide
 
@@ -111,12 +106,12 @@ def jobs(design: str, name: str, options: dict[str, int]) -> dict[str, Callable[
             states = widened(states, with_capacity(game))
         if design in ("types by size", "capacity"):
             layouts._types.pop(states.dtype, None)
-        masks = np.zeros((count, 2 * len(states["stones"][0]) + 2 if name == "chameleon" else game.num_actions), "?")
+        masks = np.zeros((count, 2 * len(states["stones"][0]) + 2), "?")
         views, before, playing = states.copy(), states.view(f"V{states.itemsize}"), states.copy()
         planes = np.zeros((count, *game.observation_shape), np.int8)
         room = np.zeros((count, 40, *game.observation_shape[1:]), np.int8) if design == "capacity" else planes
         game._legal_action_mask(states, masks)
-        actions = masks[:, : 2 * game.board.size if name == "chameleon" else None].argmax(axis=1)
+        actions = masks[:, : 2 * game.board.size].argmax(axis=1)
         step = lambda playing=playing, actions=actions: game._step(playing, actions)  # noqa: E731
         if design == "fields":
             step = states_by_fields(game, playing, actions)
@@ -128,23 +123,18 @@ def jobs(design: str, name: str, options: dict[str, int]) -> dict[str, Callable[
         found[f"step {count}"] = restore_and_step
         if design != "fields":
             found[f"mask {count}"] = lambda s=states, m=masks: game._legal_action_mask(s, m)
-            written = room if name == "chameleon" else planes
-            found[f"observe {count}"] = lambda s=states, o=written: game._observe(s, o)
-            if name == "chameleon":
-                found[f"view {count}"] = lambda s=states, v=views: copy_batch(s, v)
-            else:
-                found[f"view {count}"] = lambda s=states, v=views: game._view(s, v)
-                views["viewer"] = 0
+            found[f"observe {count}"] = lambda s=states, o=room: game._observe(s, o)
+            found[f"view {count}"] = lambda s=states, v=views: copy_batch(s, v)
     return found
 
 
 def plies(name: str, options: dict[str, int], count: int) -> Any:
-    """Games after 12 plies, played by another process, so that nothing is compiled here."""
+    """Games after 4 plies, played by another process, so that nothing is compiled here."""
     program = (
         "import sys, numpy as np, pbm_envs\n"
         f"game, rng = pbm_envs.make_game({name!r}, **{options!r}), np.random.default_rng(1)\n"
         f"states = game.init({count}, rng)\n"
-        "for _ in range(12):\n"
+        "for _ in range(4):\n"
         "    game.step(states, pbm_envs.core.randomness.sample_actions(game.legal_action_mask(states), rng))\n"
         "sys.stdout.buffer.write(states.tobytes())"
     )
@@ -157,11 +147,6 @@ def plies(name: str, options: dict[str, int], count: int) -> Any:
 
 def work(design: str, name: str) -> None:
     """A process that compiles and times as it is told, by lines of text."""
-    if design == "layout, wrapped":
-        import numba
-
-        compiled: Any = numba.njit  # before any kernel is made
-        numba.njit = lambda **options: compiled(**{key: options[key] for key in options if not key.startswith("no_c")})
     ready: dict[str, Callable[[], Any]] = {}
     for line in sys.stdin:
         if line.startswith("compile"):
@@ -209,20 +194,21 @@ class Worker:
 
 def compare(name: str) -> None:
     keys = [f"{what} {count}" for count in (1, 1024) for what in ("view", "observe", "mask", "step")]
-    designs = [design for design in DESIGNS if name == "chameleon" or design != "fields"]
+    designs = list(DESIGNS)
     with tempfile.TemporaryDirectory() as folder:
         workers = {d: Worker(d, name, os.path.join(folder, str(k))) for k, d in enumerate(designs)}
         seconds = {design: [worker.ask(f"compile {k}") for k in (0, 1)] for design, worker in workers.items()}
         took: dict[str, dict[str, list[float]]] = {key: {design: [] for design in designs} for key in keys}
         for key in keys:
-            first = workers[designs[0]]
-            first.ask(f"{key}|3")
-            repeats = max(1, int(SECONDS_A_TURN * 3 / first.ask(f"{key}|3")))
+            repeats = {}
+            for design, worker in workers.items():
+                if worker.ask(f"{key}|3") is not None:
+                    repeats[design] = max(1, int(SECONDS_A_TURN * 3 / worker.ask(f"{key}|3")))
             for turn in range(TURNS):
                 for design in designs if turn % 2 else designs[::-1]:
-                    spent = workers[design].ask(f"{key}|{repeats}")
-                    if spent is not None:
-                        took[key][design].append(spent / repeats)
+                    if design in repeats:
+                        spent = workers[design].ask(f"{key}|{repeats[design]}")
+                        took[key][design].append(spent / repeats[design])
         for worker in workers.values():
             worker.process.stdin.close()  # type: ignore[union-attr]
             worker.process.wait()
