@@ -191,7 +191,7 @@ def test_plies_since_ones_own_in_games_of_three():
 
 
 def test_a_page_of_rules_and_the_symbols():
-    with Person(start(HIDDEN, "random", "person", seed=1)) as person:
+    with Person(start(HIDDEN, "person", "random", seed=1)) as person:
         person.say("rules")
         rules = person.hear("rules")
         assert rules["title"] == "Curio"
