@@ -190,8 +190,8 @@ def test_installed_packages_bring_kinds(monkeypatch):
         ("openspiel-mcts:simulations=9", True),
         ("mcts:network=a.pt", False),
         ("mcts: network = a.pt", False),
-        ("mcts:simulations=5,memory=100000", False),
-        ("mcts:threads=64", False),
+        ("mcts:simulations=5,memory=100000", True),
+        ("mcts:threads=64", True),
         ("mcts:unknown=1", False),
         ("network", False),
         ("network:file=a.pt", False),
@@ -205,7 +205,10 @@ def test_installed_packages_bring_kinds(monkeypatch):
     ],
 )
 def test_what_a_web_page_may_name(name, allowed):
-    """An allowlist: a kind of somebody else's, or a new setting, is not on it unless it is declared."""
+    """An allowlist: a kind of somebody else's, or a new setting, is not on it unless it is declared.
+
+    How much an agent may ask for is another matter: `Limits`.
+    """
     register_agent("steady", Steady)
     register_agent("webbed", Steady.__new__, settings=settings_of(Steady), web_settings=("number", "mirror"))
     assert may_be_named_on_the_web(name) is allowed

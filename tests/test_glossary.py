@@ -15,7 +15,7 @@ WORDS = [
     (r"\bopen (information )?games?\b", "perfect-information games", ()),
     (r"\beverything is open\b", "perfect information, nothing is hidden", ()),
     (r"\bwho(ever)? (is|are|was|were) to move\b(?<!player who was to move)", "the player to move", ()),
-    (r"\bwalk(s|ed|ing)?\b", "simulation, path, traversal", ()),
+    (r"(?<!ast\.)\bwalk(s|ed|ing)?\b", "simulation, path, traversal", ()),
     (r"\bwaves?\b", "batch of simulations", ("agents/pbm_agents/search/",)),  # defined there
     (r"\bjudg(e|es|ed|ing)\b", "evaluator, value", ()),
     (r"\bsettle[sd]?\b", "proven, value", ("docs/guides/duel.py",)),  # a pot that is paid out

@@ -58,7 +58,7 @@ def test_every_check_of_the_makefile_runs_in_some_workflow():
     targets = set(re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[1].split())
     text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
     made = set(re.findall(r"\bmake ([\w-]+)", text))
-    assert targets - made == {"demo", "test", "notebooks", "format", "clean"}
+    assert targets - made == {"demo", "test", "notebooks", "screenshots", "format", "clean"}
 
 
 def test_the_tests_run_on_three_systems_in_every_supported_python():

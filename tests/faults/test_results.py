@@ -166,7 +166,7 @@ def test_a_tournament_that_finds_no_room(played, tmp_path, limit):
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("pbm: ")
-    assert f"File too large: '{folder / ('tournament.json' if limit == 100 else 'games.jsonl')}'" in last
+    assert f"'{folder / ('tournament.json' if limit == 100 else 'games.jsonl')}': file too large" in last
     assert "Traceback" not in done.stderr
     if limit > 100:
         kept = tournament_records(folder)
@@ -205,9 +205,11 @@ def locked(played):
 
 @posix
 def test_folders_that_may_not_be_written_to(played, locked):
+    pbm("rate", played[1])  # imports what it needs: another user may not be allowed to read it
     with not_root():
         assert tournament_records(locked) == played[0], "reading is allowed"
-        assert pbm("rate", locked)[0] == 0
+        code, err = pbm("rate", locked)
+        assert code == 0, err
         for words in (
             ["tournament", locked, *COMMAND],
             ["tournament", locked / "new", *COMMAND],
@@ -217,8 +219,8 @@ def test_folders_that_may_not_be_written_to(played, locked):
             code, err = pbm(*words)
             assert code == 2
             one_line(err)
-            assert err.startswith("pbm: [Errno 13] Permission denied: ")
-            assert str(locked) in err
+            assert err.startswith(f"pbm: '{locked}")
+            assert err.endswith("': permission denied\n")
     assert tournament_records(locked) == played[0]
 
 
@@ -277,7 +279,7 @@ def test_a_game_that_cannot_be_saved_is_printed():
     words = ["play", "chameleon", "random", "person", "-o", "size=3", "--save", "/dev/full"]
     result = CliRunner().invoke(app, words, input="quit\n")
     assert result.exit_code == 2
-    assert result.stderr == "pbm: [Errno 28] No space left on device: '/dev/full'\n"
+    assert result.stderr == "pbm: '/dev/full': no space left on device\n"
     record = GameRecord.from_json(result.stdout.splitlines()[-1])
     assert (record.plies, record.ending) == (1, "unfinished")
 
@@ -289,8 +291,8 @@ def test_plots_that_find_no_room(played, tmp_path):
     code, err = pbm("rate", played[1], "--out", tmp_path)
     assert code == 2
     one_line(err)
-    assert err.startswith("pbm: [Errno 28] No space left on device: ")
-    assert str(tmp_path) in err
+    assert err.startswith(f"pbm: '{tmp_path}")
+    assert err.endswith("': no space left on device\n")
 
 
 def test_damage_is_said_with_its_place(played, tmp_path):

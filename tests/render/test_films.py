@@ -114,7 +114,10 @@ def test_the_command(tmp_path):
     code, said, _ = pbm("animate", games, out, "--show", 2, "--size", 80, "--seen-by", 1, "--theme", "dark")
     assert (code, said.split(": ")[1].split(",")[0]) == (0, "5 positions")
     assert out.read_bytes() == animate(record(), 1, size=80, theme="dark").gif()
-    pbm("animate", games, out, "--size", 80)
+    code, _, complaint = pbm("animate", games, out, "--size", 80)
+    assert code != 0
+    assert "--overwrite" in complaint
+    pbm("animate", games, out, "--size", 80, "--overwrite")
     assert out.read_bytes() == animate(record(2), size=80).gif()
 
 

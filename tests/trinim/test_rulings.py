@@ -35,8 +35,7 @@ def test_size_5_is_the_default_and_cells_divide_by_three():
 def test_cells_that_do_not_divide_by_three(size):
     """T1"""
     with pytest.raises(ValueError, match=rf"size is {size}: .* expected one of \[3, 5, 6, 8, 9, .* 18, 20\]"):
-        assert Trinim(size=size).remark.startswith(f"every two-player game of Trinim of size {size} is a draw")
-    assert Trinim(size=size, num_players=3).remark == ""
+        Trinim(size=size)
 
 
 @pytest.mark.parametrize("size", [2, 21, 0, -3, 5.0, "5", True, None])

@@ -68,7 +68,7 @@ def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: flo
         high: Under the alternative.
 
     >>> round(normalized_ratio([10, 20, 40, 25, 15], [0, 0.25, 0.5, 0.75, 1], 0, 0.1), 3)
-    0.359
+    0.759
     """
     counted, points = np.asarray(counts, np.float64), np.asarray(values, np.float64)
     return _normalized_tilt(counted, points, low) - _normalized_tilt(counted, points, high)

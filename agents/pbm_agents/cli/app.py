@@ -15,8 +15,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pbm_envs.core.printable import printable
-
 from .wrapping import wrapped
 
 SUMMARIES = {
@@ -67,6 +65,8 @@ class Commands(TyperGroup):
             except BrokenPipeError:  # `pbm games | head -1`, which typer handles
                 raise
             except EXPECTED as error:
+                from pbm_envs.core.printable import printable
+
                 said_lines = in_words(error)[:LONGEST_ERROR].split("\n")
                 say("\n".join(printable(line, LONGEST_ERROR) for line in said_lines))
                 raise typer.Exit(2) from None

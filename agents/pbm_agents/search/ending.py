@@ -19,6 +19,7 @@ def end_searches_when(is_over: IsOver) -> Iterator[None]:
     They ask after every simulation, or batch of simulations, and make at least one. Evaluators are not interrupted.
 
     >>> import threading
+    >>> import numpy as np
     >>> from pbm_agents import Search
     >>> from pbm_envs import Chameleon
     >>> game, rng, closed = Chameleon(size=3), np.random.default_rng(0), threading.Event()

@@ -10,7 +10,8 @@ connect all assignments.
 An assignment that breaks n conditions has the weight PENALTY ** n (Metropolis et al. 1953), so the chain passes between
 worlds that no single step connects. Seen only at the times when nothing is broken, it is itself a Markov chain (the
 trace chain), with the uniform distribution over all worlds as its only stationary one. After VISITS visits it stops.
-`tests/curio/test_chain.py` draws from small positions whose worlds are all known, and compares large ones with rejection.
+`tests/curio/test_chain.py` draws from small positions whose worlds are all known, and compares large ones with
+rejection.
 """
 
 from __future__ import annotations
