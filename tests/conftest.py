@@ -1,11 +1,14 @@
 """Tests of one game go to one process (`--dist loadgroup`), so that its kernels are compiled once."""
 
+import os
 import signal
 
 import pytest
 from pbm_agents.players import kinds, names  # noqa: F401  (names registers our kinds, which no test may undo)
 
 from pbm_envs import games, registry
+
+os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "120")  # Ray waits 30 s, too short on a busy machine
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what the tests start would ignore it too
     signal.signal(signal.SIGINT, signal.default_int_handler)

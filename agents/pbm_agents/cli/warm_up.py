@@ -58,7 +58,7 @@ def _rules(game: Game) -> None:
     env = make_raw_env(game)
     env.reset(seed=0)
     env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-    envs = make_vector_env(game, 2)
+    envs = make_vector_env(game, 2, opponent="random")
     _, info = envs.reset(seed=0)
     envs.step(info["action_mask"].argmax(axis=1))
     states = game.init(2, rng)
