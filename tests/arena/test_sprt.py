@@ -30,7 +30,9 @@ from pbm_envs import Chameleon, Trinim
 
 ROOT = Path(__file__).parents[2]
 PENTANOMIAL = [0, 0.25, 0.5, 0.75, 1]
-EASY = SequentialTest(Chameleon(size=4), "mcts:simulations=40", "random", elo1=100, batch=8)
+EASY = SequentialTest(
+    Chameleon(size=4), "mcts:simulations=40", "random", elo1=100, batch=8, key="the same games each time"
+)
 
 
 @pytest.mark.parametrize(
