@@ -233,6 +233,8 @@ def test_a_killed_test_goes_on(decided, tmp_path):
         "100",
         "--batch",
         "8",
+        "--key",
+        EASY.key,
         "--out",
         str(folder),
     ]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pbm_agents import agent_kinds, make_agent
 
 from pbm_envs import make_game
+from pbm_envs.core.printable import quoted
 from tests.environments import NAMES, SMALL
 from tests.faults.every import every, few_and_many, one_line
 
@@ -60,7 +61,7 @@ def test_moves(name, examples):
         with pytest.raises(ValueError, match="expected") as caught:
             game.string_to_action(text)
         one_line(caught.value)
-        assert repr(text) in str(caught.value)
+        assert quoted(text) in str(caught.value)
 
     every(edited(canonical, string.ascii_letters + string.digits + ODD), examples, check)
 
