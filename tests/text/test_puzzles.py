@@ -5,7 +5,6 @@ import json
 from collections import Counter
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,20 +83,11 @@ def test_answers_by_trying_everything(puzzle):
         assert puzzle.number == 1 or not forces(rules, position, position[-1], puzzle.number - 1)
 
 
-def unlur_solver():
-    """The module in `benchmarks`, which has solved the contracts."""
-    path = Path(__file__).parents[2] / "benchmarks" / "unlur_solver.py"
-    spec = importlib.util.spec_from_file_location("unlur_solver", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.slow
 def test_contracts_of_unlur_by_a_solver_that_agrees_with_the_reference():
     """The contract is too long for trying everything in Python; ends of games are not."""
     black_wins, game, rng, seen = (
-        unlur_solver().black_wins,
+        importlib.import_module("benchmarks.unlur_solver").black_wins,
         make_game("unlur", radius=3),
         np.random.default_rng(3),
         set(),
