@@ -201,7 +201,8 @@ def validate_chains(states: States, board: Board) -> None:
     for _ in range(board.size.bit_length()):
         roots = roots[rows, roots]
     placed = stones > 0
-    expect((chain[rows, roots] == roots) | ~placed, states, "chain", "a way from each stone to the root of its chain")
+    way = (chain[rows, roots] == roots) & (stones[rows, chain] == stones)
+    expect(way | ~placed, states, "chain", "a way over stones of one mark from each stone to the root of its chain")
     labels = connected(stones, board)
     same = (roots == roots[rows, labels]) & (labels == labels[rows, roots])
     expect(same | ~placed, states, "chain", "one root for each connected group of stones")
