@@ -3,6 +3,7 @@
 import importlib.util
 import json
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -134,11 +135,14 @@ def test_answers_of_curio_by_enumeration(puzzle):
         for light in armies(truth, 0, puzzle.player)
         for dark in armies(truth, 1, puzzle.player)
     ]
-    worlds = [world for world in (Reference(board, **game.options) for board in boards)
-              if alike(world, truth, puzzle.player)]  # fmt: skip
+    possible = [(board, world) for board in boards
+                if alike(world := Reference(board, **game.options), truth, puzzle.player)]  # fmt: skip
     for text in puzzle.moves:
         truth.play(text)
-        worlds = [world for world in worlds if follows(world, text, truth, puzzle.player)]
+        possible = [(board, world) for board, world in possible if follows(world, text, truth, puzzle.player)]
+    for board, _ in possible[:: 1 + len(possible) // 3]:
+        assert replace(puzzle, board=board).prompt() == puzzle.prompt()  # which tells nothing that is hidden
+    worlds = [world for _, world in possible]
     if puzzle.kind == "count":
         assert puzzle.answers == (str(len(worlds)),)
         return

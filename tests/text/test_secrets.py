@@ -5,6 +5,7 @@ import pytest
 
 from pbm_envs.text import PromptStyle, TextGame
 from tests.curio.test_secrets import every_option, moments
+from tests.text.chat_server import chat_server
 
 STYLES = (PromptStyle(legal_moves=True), PromptStyle(position="board", history=3))
 
@@ -34,6 +35,35 @@ def test_prompts_histories_and_messages(face, capture, size, games):
             assert told(moment.game, world, moment.player, style, disguise) == first, str(moment)
         compared += len(others)
     assert compared > games
+
+
+def asked(game, world, player, url):
+    """The agent sees the world's game as it goes on, and is asked for a move where it ends; every answer is bad."""
+    from pbm_agents.players.llm import LLMAgent, ModelError
+
+    agent, ids, table = LLMAgent(model="test", url=url, attempts=2, retries=0), np.array([5]), TextGame(game)
+    agent.begin_games(game, ids)
+    for ply in range(len(world.moves) + 1):
+        table.reset(options={"board": world.start, "moves": world.moves[:ply]})
+        agent.watch(game, table.view(player), ids)
+    with pytest.raises(ModelError) as caught:
+        agent.act(game, table.view(player), np.random.default_rng(1), ids)
+    return str(caught.value)
+
+
+def test_requests_errors_and_usage_of_the_agent_for_a_language_model():
+    pytest.importorskip("openai")
+    compared = 0
+    hiding = [moment for moment in moments("large", "le", "one set", 2) if len(moment.worlds) > 1 and moment.own_turn]
+    for moment in hiding[:: 1 + len(hiding) // 6]:
+        seen = set()
+        for world in moment.worlds[:4]:
+            with chat_server(lambda messages: "[a1a1]") as server:
+                error = asked(moment.game, world, moment.player, server.url)
+            seen.add((error, *(repr(request["messages"]) for request in server.requests)))
+            compared += 1
+        assert len(seen) == 1, str(moment)
+    assert compared > 8
 
 
 def test_the_comparison_notices_a_secret(monkeypatch):
