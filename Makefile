@@ -2,7 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/installed-for-$(shell cksum pyproject.toml | cut -d' ' -f1)
+SUM := $(shell cksum pyproject.toml | cut -d' ' -f1)
+# what playing needs, and what developing needs beside it
+PLAY_STAMP := $(VENV)/installed-to-play-$(SUM)
+STAMP := $(VENV)/installed-for-$(SUM)
 
 # what depends on other people's versions
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
@@ -19,7 +22,7 @@ KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py 
 
 .PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs notebooks screenshots lint format clean
 
-demo: $(STAMP)  ## a match of each game, a tournament
+demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.cli.demo
 
 test: $(STAMP)  ## all tests but the slow ones, on two processes
@@ -76,11 +79,15 @@ format: $(STAMP)
 clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib $(TEXT_LIBRARIES:%=$(VENV)-%) .mypy_cache .ruff_cache .pytest_cache .hypothesis build docs/_build
 
-$(STAMP): pyproject.toml
+$(PLAY_STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	rm -f $(VENV)/installed-*
+	touch $@
+
+$(STAMP): $(PLAY_STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	rm -f $(VENV)/installed-for-*
 	touch $@
 
 # verifiers starts its programs by uv
