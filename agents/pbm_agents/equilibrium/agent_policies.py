@@ -85,7 +85,7 @@ class MemoizedAgent:
 
     def probabilities(self, game: Game, views: Views) -> Array:
         """(B, A) of each of `views` (B,)."""
-        keys = [key.tobytes() for key in _without_gaps(views)]
+        keys = [key.tobytes() for key in without_gaps(views)]
         new = {key: row for row, key in enumerate(keys) if key not in self._known}
         if new:
             rows = np.array(list(new.values()))
@@ -99,7 +99,7 @@ class MemoizedAgent:
         return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
 
 
-def _without_gaps(views: Views) -> Array:
+def without_gaps(views: Views) -> Array:
     """Copies in which there is nothing between the fields."""
     packed = np.dtype([(name, views.dtype[name]) for name in views.dtype.names or ()])
     return views.astype(packed)

@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from pbm_envs.core.checks import check_range
-from pbm_envs.core.state import as_bytes, take_rows
+from pbm_envs.core.state import as_bytes, copy_states, take_rows
 from pbm_envs.core.types import States
 
 from .agent_policies import MemoizedAgent, agent_policy
@@ -55,12 +55,14 @@ class SearchResponder(Responder):
         for name in ("simulations", "particles", "samples", "batch"):
             check_range(name, getattr(self, name), 1)
         agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**63)))
-        return lambda seat, count: _Match(self, agent, seat, min(self.batch, count), rng).play()
+        return lambda seat, count: ResponseMatch(self, agent, seat, min(self.batch, count), rng).play()
 
 
 @final
-class _Match:
-    """Some games of the responder in one seat, side by side."""
+class ResponseMatch:
+    """Some games of the responder in one seat, side by side. `starts` (N,) are their set-ups, `moves` the actions (N,)
+    of each ply; those of games that are over mean nothing.
+    """
 
     def __init__(
         self, settings: SearchResponder, agent: MemoizedAgent, seat: int, count: int, rng: np.random.Generator
@@ -68,6 +70,8 @@ class _Match:
         self.settings, self.agent, self.seat, self.rng = settings, agent, seat, rng
         self.game = settings.game
         self.states = self.game.init(count, rng)
+        self.starts = copy_states(self.states)
+        self.moves: list[Array] = []
         self._beliefs = [self._first_belief(row) for row in range(count)]
         self._weights = [np.full(len(belief), 1 / len(belief)) for belief in self._beliefs]
 
@@ -89,6 +93,7 @@ class _Match:
                     actions[mine[exact < 0]] = self._search(mine[exact < 0])
             before = self.states.copy()
             game.step(self.states, actions)
+            self.moves.append(actions)
             for row in np.flatnonzero(~self.states["done"]).tolist():
                 self._follow(row, int(actions[row]), before["to_move"][row] != self.seat)
         return self.states["returns"][:, self.seat]
