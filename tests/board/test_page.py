@@ -5,6 +5,7 @@ import json
 import time
 from random import Random
 
+import numpy as np
 import pytest
 from pbm_agents.play.web import listen
 
@@ -101,13 +102,33 @@ def test_back_on_and_from_there(context):
         assert len(texts(page)) == 4
 
 
-def test_analysis_stands_beside_the_numbers(context):
-    """Marks of five moves in a colour of their own; two-cell moves as arrows; the results as a chart."""
-    with serving(start(Curio(), "person", "random", seed=2, hint="mcts:simulations=60")) as port:
+INKED = """() => {
+    const inside = (box, x, y) => x > box.left && x < box.right && y > box.top && y < box.bottom;
+    const svg = document.querySelector(".pbm-picture svg");
+    const drawn = svg.querySelector("g");  // letters are paths; dots are circles
+    const ink = [...drawn.querySelectorAll("path, circle")].map((shape) => shape.getBoundingClientRect());
+    const covered = [];
+    for (const shape of svg.querySelectorAll(".pbm-line line, .pbm-line polygon, .pbm-ring")) {
+        const matrix = shape.getScreenCTM();
+        for (let step = 0; step <= 100; step += 1) {
+            const point = shape.getPointAtLength((shape.getTotalLength() * step) / 100).matrixTransform(matrix);
+            if (ink.some((box) => inside(box, point.x, point.y))) covered.push([point.x, point.y]);
+        }
+    }
+    return covered;
+}"""
+"""Points of arrows and rings that lie on a number, a dot or a letter of the board."""
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_analysis_stands_beside_the_numbers(context, seed):
+    """Marks of five moves in a colour of their own; moves of pieces as arrows; the results as a chart."""
+    with serving(start(Curio(), "person", "random", seed=seed, hint="mcts:simulations=60")) as port:
         page = open_tab(context, port)
         page.get_by_role("button", name="Analyse").click()
         expect(page.locator(".pbm-heat tbody tr")).to_have_count(5)
         assert page.locator(".pbm-marks .pbm-line").count() == 5
+        assert page.evaluate(INKED) == []
         assert page.locator(".pbm-pill").first.evaluate(
             "mark => getComputedStyle(mark.querySelector('rect')).fill"
         ) == ("rgb(106, 53, 184)")
@@ -115,6 +136,25 @@ def test_analysis_stands_beside_the_numbers(context):
         page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
         page.get_by_role("button", name="Results").click()
         page.get_by_role("img", name="what you could expect").wait_for()
+
+
+def test_lines_are_ringed_and_lit_as_a_whole(context):
+    """Trinim: no arrow, since nothing moves; the line of a table's row lights the pieces between its ends too."""
+    game = Trinim()
+    with serving(start(game, "person", "random", seed=7, hint="mcts:simulations=300")) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="Analyse").click()
+        page.locator(".pbm-heat td").first.wait_for()
+        moves = page.locator(".pbm-heat tbody button").all_inner_texts()
+        lines = [move for move in moves if "-" in move]
+        assert lines
+        assert (page.locator(".pbm-ring").count(), page.locator(".pbm-line").count()) == (len(lines), 0)
+        for move in moves:
+            page.get_by_role("button", name=move, exact=True).hover()
+            before = game.init(1, np.random.default_rng(1))
+            after = before.copy()
+            game.step(after, np.array([game.string_to_action(move)]))
+            assert marked(page, "pbm-lit") == set(np.flatnonzero(before["pieces"][0] != after["pieces"][0]).tolist())
 
 
 def test_the_end_has_a_banner_with_a_rematch(context):

@@ -162,7 +162,7 @@ function render({ model, el }) {
     strips.show(position);
     drawMoves(cells, message.analysis ?? (message.hint ? [{ ...message.hint, share: 1 }] : []), Boolean(message.analysis));
     if (message.hint && !message.analysis) tell("note", `The hint: ${message.hint.move}`);
-    analysis.replaceChildren(...analysisTable(position, (lit) => cells.mark("pbm-lit", lit), play));
+    analysis.replaceChildren(...analysisTable(position, cells, play));
     analysis.hidden = !message.analysis;
     const own = position.legal.filter((move) => !move.cells.length);
     words.replaceChildren(...own.map((move) => button(move.call, () => play(move.move), { className: "pbm-word" })));

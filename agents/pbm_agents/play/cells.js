@@ -207,8 +207,10 @@ export function boardOfCells({ root, play, reply }) {
     if (had) cellOf(focused)?.focus();
   }
 
-  const startsHere = (moves, cell) => moves.some((move) => move.cells.length === 2 && move.cells[0] === cell)
-    && moves.every((move) => move.cells.length === 2) && Boolean(cellTexts[cell]?.startsWith("own"));
+  // A piece of one's own goes from the first cell to the second; else the two are the ends of a line.
+  const movesPiece = ({ cells }) => cells.length === 2 && Boolean(cellTexts[cells[0]]?.startsWith("own"));
+  const startsHere = (moves, cell) => moves.every((move) => move.cells.length === 2)
+    && moves.some((move) => move.cells[0] === cell && movesPiece(move));
 
   function clear(content) {
     legal = [];
@@ -217,5 +219,8 @@ export function boardOfCells({ root, play, reply }) {
     board.replaceChildren(content);
   }
 
-  return { board, chooser, under, show, clear, mark, cellOf, select, focusCell: () => cellOf(focused)?.focus() };
+  const all = () => [...board.querySelectorAll("[data-cell]")].map((element) => Number(element.dataset.cell));
+  const isEmpty = (cell) => cellTexts[cell] === ""; // never in a game that does not say what stands on its cells
+
+  return { board, chooser, under, show, clear, mark, all, cellOf, isEmpty, movesPiece, focusCell: () => cellOf(focused)?.focus() };
 }
