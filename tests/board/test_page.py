@@ -2,7 +2,11 @@
 phones, keys, contrast and names for screen readers."""
 
 import json
+import re
+import subprocess
+import sys
 import time
+import warnings
 from random import Random
 
 import numpy as np
@@ -74,6 +78,68 @@ def test_the_form_for_a_new_game(context):
         expect(page.locator(".pbm-picture")).to_be_in_viewport()
         new_game(page, "Curio", side="1")
         expect(page.locator(".pbm-strip").last).to_contain_text("DarkYou")
+
+
+def test_the_form_is_kept_while_the_colours_change(context):
+    """The system's colours are followed until somebody chooses; what was typed into the form stays."""
+    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        assert page.locator(".pbm").get_attribute("data-theme") == "light"
+        page.get_by_role("button", name="New game").click()
+        form = page.get_by_role("dialog", name="New game")
+        form.get_by_role("radio", name="Trinim").check()
+        form.get_by_label("size").fill("6")
+        form.get_by_label("Side").select_option("1")
+        pictures = form.locator(".pbm-game-picture svg")
+        expect(pictures).to_have_count(4)
+        light = pictures.first.evaluate("svg => svg.outerHTML")
+        page.emulate_media(color_scheme="dark")
+        page.wait_for_selector('.pbm[data-theme="dark"]')
+        page.wait_for_function(
+            "light => document.querySelector('.pbm-game-picture svg').outerHTML !== light", arg=light
+        )
+        assert (form.get_by_label("size").input_value(), form.get_by_label("Side").input_value()) == ("6", "1")
+        assert form.get_by_role("radio", name="Trinim").is_checked()
+        form.get_by_role("button", name="Start").click()
+        expect(form).to_be_hidden()
+        expect(page.locator(".pbm-picture")).to_be_in_viewport(ratio=0.9)
+        page.wait_for_selector(OURS)
+        page.get_by_role("button", name="dark or light").click()
+        page.wait_for_selector('.pbm[data-theme="light"]')
+        page.wait_for_selector(OURS)
+        page.emulate_media(color_scheme="light")
+        page.emulate_media(color_scheme="dark")
+        page.reload()
+        page.wait_for_selector(OURS)
+        assert page.locator(".pbm").get_attribute("data-theme") == "light"  # the person's choice
+
+
+def test_nothing_moves_for_those_who_do_not_want_it(chromium):
+    window = chromium.new_context(reduced_motion="reduce")
+    window.set_default_timeout(120_000)
+    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port:
+        page = open_tab(window, port)
+        moving = """() => [...document.querySelectorAll(".pbm, .pbm *")].flatMap((element) =>
+            [null, "::before", "::after"].map((part) => getComputedStyle(element, part)).filter((style) =>
+                style.animationName !== "none" || parseFloat(style.transitionDuration) > 0
+                || style.scrollBehavior === "smooth")).length"""
+        busy = "document.querySelector('.pbm-headline').classList.add('pbm-busy')"
+        page.evaluate(busy)
+        assert page.evaluate(moving) == 0
+        page.emulate_media(reduced_motion="no-preference")
+        assert page.evaluate(moving) == 1
+    window.close()
+
+
+def test_a_remark_on_the_game_stands_on_the_page(context):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        game = Trinim(size=8)
+    with serving(start(game, "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        expect(page.locator(".pbm-telling.pbm-note")).to_contain_text(
+            "Every two-player game of Trinim of size 8 is a draw"
+        )
 
 
 def test_back_on_and_from_there(context):
@@ -256,6 +322,35 @@ def test_agents_are_watched_and_records_are_opened(context, tmp_path):
         page.get_by_role("button", name="Fast").click()
         expect(page.locator(".pbm-headline")).to_contain_text("won")
         assert texts(page) == list(record.moves)
+
+
+def test_serve_shows_the_games_of_a_file(context, tmp_path):
+    """`pbm serve --replay games.jsonl`: a list of games, each from the start, move by move."""
+    records = []
+    for seed in (2, 3):
+        session = start(Chameleon(size=3), "random", "random", seed=seed).session()
+        while not session.done:
+            session.play_agent_move()
+        records.append(session.record())
+    path = tmp_path / "games.jsonl"
+    path.write_text("".join(f"{record.to_json()}\n" for record in records))
+    command = [sys.executable, "-m", "pbm_agents.cli", "serve", "--replay", str(path), "--port", "0", "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            page = context.new_page()
+            page.goto(re.search(r"http://\S+", process.stdout.readline())[0])
+            expect(page.locator(".pbm-headline")).to_have_text(f"After move 0 of {records[0].plies}")
+            page.get_by_text("Games (2)").click()
+            page.get_by_role("button", name="2. random").click()
+            expect(page.locator(".pbm-headline")).to_have_text(f"After move 0 of {records[1].plies}")
+            page.keyboard.press("ArrowRight")
+            expect(page.locator(".pbm-headline")).to_have_text(f"After move 1 of {records[1].plies}")
+            page.get_by_role("button", name="to the last position").click()
+            page.wait_for_selector(".pbm[data-turn=over]")
+            assert texts(page) == list(records[1].moves)
+            page.close()
+        finally:
+            process.terminate()
 
 
 def test_a_whole_game_with_the_keyboard_only(context):

@@ -269,3 +269,25 @@ def test_a_notebook_shows_what_a_search_has_found():
         assert result._repr_svg_() == picture
         assert b64encode(picture.encode()).decode() in result._repr_html_()
         assert result._repr_png_() == game.show(view, result.visits)._repr_png_()
+
+
+@pytest.mark.parametrize("game", [Curio(rows=26, cols=26), Curio(rows=8, cols=9), Chameleon(size=26)], ids=str)
+def test_boards_that_are_too_wide_for_a_terminal_have_a_narrow_form(game):
+    """Nothing folds in 80 columns; with room enough, or no width, the board is as ever."""
+    state = game.init(1, np.random.default_rng(1))
+    for player in range(2):
+        view = game.view(state, player)
+        usual, narrow = game.to_text(view), game.to_text(view, width=80)
+        assert max(map(len, usual.splitlines())) > 80 >= max(map(len, narrow.splitlines()))
+        assert game.to_text(view, width=300) == usual
+        assert usual.splitlines()[-1] == narrow.splitlines()[-1]
+
+
+def test_the_narrow_form_of_curio():
+    game = Curio(base=2, rows=4, cols=3)
+    state = game.init(1, np.random.default_rng(0), board="D12 D11 D22/. . ./. . ./L21 L22 L11")
+    for move in ("a1-a3", "a4-a3"):
+        game.step(state, np.array([game.string_to_action(move)]))
+    shown = [game.to_text(game.view(state, player), width=20).splitlines()[:5] for player in range(2)]
+    assert shown[0] == [" 4 . :1?:2?", " 3:21 .  .", " 2 .  .  .", " 1 .  2? 1?", "   a  b  c"]
+    assert shown[1] == [" 1:1?:2? .", " 2 .  .  .", " 3 .  .  12", " 4 2? 1? .", "   c  b  a"]

@@ -20,7 +20,7 @@ from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
 from .games import Options
-from .terminal import colour, hand_over, keyboard, page, read_line, say, sure
+from .terminal import hand_over, keyboard, page, read_line, say, show_board, sure
 
 EXAMPLES = """
   pbm play chameleon -o size=7
@@ -104,7 +104,8 @@ def _show(session: Session) -> None:
     """Print the position as the person to move can know it; in the end, and if only agents play, all of it."""
     everything = session.done or not session.persons
     seen = session.state if everything else session.view(session.mover)
-    print(f"\n{session.game.to_text(seen, colour=colour())}\n")
+    show_board(session.game, seen)
+    print()
 
 
 def _change_seats(session: Session, seated: int | None) -> int | None:
@@ -112,7 +113,8 @@ def _change_seats(session: Session, seated: int | None) -> int | None:
     if session.done or session.game.perfect_information or len(session.persons) == 1 or seated == session.mover:
         return seated
     if seated is not None and keyboard():
-        print(f"\n{session.game.to_text(session.view(seated), colour=colour())}\n")  # the result of the move
+        show_board(session.game, session.view(seated))  # the result of the move
+        print()
     hand_over(f"player_{session.mover}", first=seated is None)
     return session.mover
 

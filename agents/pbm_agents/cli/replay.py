@@ -13,7 +13,7 @@ from pbm_envs.records import GameRecord, record_of_line, verify
 from pbm_envs.records import replay as positions
 
 from ..arena.tournament import GAMES
-from .terminal import colour, say
+from .terminal import say, show_board
 
 EXAMPLES = """
   pbm replay results
@@ -100,7 +100,7 @@ def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
                 print(
                     f"\n{number}. player_{mover}: {printable(record.moves[number - 1])}{given}{reasons.get(number, '')}"
                 )
-            print("\n" + game.to_text(state if seen_by is None else game.view(state, seen_by), colour=colour()))
+            show_board(game, state if seen_by is None else game.view(state, seen_by))
         mover = int(state["to_move"][0])
     results = ", ".join(f"player_{seat} {value:+g}" for seat, value in enumerate(record.returns))
     print(f"\n{record.ending}: {results}")

@@ -73,7 +73,7 @@ def serve(
         raise ImportError(f"serve needs {error.name}, of the extra `serve`: pip install 'pbm-envs[serve]'") from None
     rules = parse_game(game, options)
     start = Start(rules, seats(rules, players or []), seed, board, tuple(moves.split()), hint)
-    start.session()  # raises errors here rather than in the page
+    start.check()  # raises errors here rather than in the page
     records = [] if replay is None else all_games(replay)
     listening = listen(host, port)
     logging.basicConfig(format="pbm: %(message)s")

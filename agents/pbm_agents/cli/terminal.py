@@ -5,12 +5,18 @@ from __future__ import annotations
 import pydoc
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
 from .wrapping import wrapped
+
+if TYPE_CHECKING:
+    from pbm_envs import Game
+
+    from ..players.agent import Views
 
 try:
     import readline
@@ -63,6 +69,12 @@ def colour() -> bool:
     """Return whether boards have colours: at a terminal that has them, unless NO_COLOR is set."""
     console = Console()
     return console.color_system is not None and not console.no_color and not console.legacy_windows
+
+
+def show_board(game: Game, view: Views) -> None:
+    """Print a position: in colour where the terminal has colours, in the game's narrow form where it does not fit."""
+    width = Console().width if sys.stdout.isatty() else None
+    print("\n" + game.to_text(view, colour=colour(), width=width))
 
 
 def say(text: str) -> None:

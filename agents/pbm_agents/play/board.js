@@ -30,7 +30,7 @@ function render({ model, el }) {
   const rules = rulesDialog();
   const moves = history({ look: (ply) => send({ do: "look", ply }), branch: (ply) => send({ do: "branch", ply }),
     values: () => send({ do: "values" }) });
-  const form = newGameForm({ send, theme: () => theme });
+  const form = newGameForm({ send, askForPictures: () => model.send({ do: "pictures" }) });
 
   const title = make("h1", { className: "pbm-title", textContent: "pbm_envs" });
   const goal = make("p", { className: "pbm-goal" });
@@ -83,10 +83,19 @@ function render({ model, el }) {
         make("div", { className: "pbm-row pbm-orders" }, undo, hint, analyse, more), watching, writing, analysis,
         moves.section, records)),
     form.dialog, rules.dialog);
-  root.dataset.lmSuppressShortcuts = "true"; // Jupyter's
+  const untilThere = [help, anew, undo, hint, analyse, resign, save, typed, entering]; // nothing looks alive before it is
+  for (const element of untilThere) element.disabled = true;
+  moves.section.hidden = true;
+  root.dataset.lmSuppressShortcuts = "true"; // Jupyter's, but for saving
   root.dataset.theme = theme;
   el.append(root);
   document.addEventListener("keydown", keys);
+
+  function allowSaving(event) {
+    if (event.key === "s" && (event.ctrlKey || event.metaKey)) delete root.dataset.lmSuppressShortcuts;
+    else root.dataset.lmSuppressShortcuts = "true";
+  }
+  window.addEventListener("keydown", allowSaving, true); // before Jupyter, which listens at the document
 
   function keys(event) {
     if (root.contains(event.target) || (event.target === document.body && document.body.classList.contains("pbm-page"))) {
@@ -143,17 +152,16 @@ function render({ model, el }) {
 
   function show(message) {
     const held = root.contains(document.activeElement) ? document.activeElement : null;
-    const before = position;
     position = { legal: [], since: [], values: [], cells: [], ...message };
     banner.hidden = !lost;
-    preparing.hide();
     wait(false);
     showTurn();
     title.textContent = message.title;
+    help.disabled = false;
     if (message.curtain) return drawCurtain();
     if (waitingForNew) form.close();
     waitingForNew = false;
-    if (before?.moves && message.moves.length > message.moves.filter(({ given }) => given).length) offer.hidden = true;
+    if (message.moves.some(({ player, given }) => player === message.seat && !given)) offer.hidden = true;
     if (note) tell("note", note);
     note = "";
     goal.textContent = message.goal;
@@ -291,23 +299,25 @@ function render({ model, el }) {
     clearTimeout(silence);
     if (message.type === "lost") return setLost(message.text);
     if (message.type === "found") return hello();
-    if (message.type === "preparing") return preparing.show(message.text);
+    if (message.type === "preparing") return preparing.show(message);
+    if (message.type === "pictures") return form.setPictures(message.svg);
     if (message.type === "kept") {
       remember("sessionStorage", storageName, message.token);
       if (message.played) remember("localStorage", storageName, message.done ? null : message.token);
       return;
     }
     if (lost) setLost("");
+    if (message.type !== "setup") preparing.hide();
     wait(false);
     showTurn();
     if (message.type === "setup") {
       form.setUp(message);
+      anew.disabled = false;
       drawRecords(message.records);
     } else if (message.type === "position") show(message);
     else if (message.type === "rules") rules.show(message);
     else if (message.type === "record") download(message);
     else {
-      preparing.hide();
       if (form.isOpen() && message.type === "note") note = message.text;
       else if (form.isOpen()) {
         waitingForNew = false;
@@ -347,12 +357,22 @@ function render({ model, el }) {
     }, PATIENCE);
   }
 
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  function followSystem() {
+    if (theme === preferredTheme()) return; // one's own choice, or Jupyter's, counts more
+    theme = preferredTheme();
+    root.dataset.theme = theme;
+    send({ do: "hello", theme });
+  }
+  scheme.addEventListener("change", followSystem);
   model.on("msg:custom", receive);
   form.dialog.querySelector("form").addEventListener("submit", () => (waitingForNew = true));
   hello();
   return () => {
     model.off("msg:custom", receive);
     document.removeEventListener("keydown", keys);
+    window.removeEventListener("keydown", allowSaving, true);
+    scheme.removeEventListener("change", followSystem);
     strips.stop();
     clearTimeout(silence);
     clearTimeout(film);

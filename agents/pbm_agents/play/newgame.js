@@ -5,9 +5,10 @@ import { button, make } from "./dom.js";
 const OTHER = "other";
 const YOU = "person";
 
-export function newGameForm({ send, theme }) {
+export function newGameForm({ send, askForPictures }) {
   const dialog = make("dialog", { className: "pbm-dialog pbm-new", ariaLabel: "New game" });
   let setup = null;
+  let pictures = {}; // of the games, by name, in the colours of now
   let position = null;
   let game = ""; // the name of the one that is chosen
   let inputs = new Map(); // option -> its input
@@ -39,7 +40,7 @@ export function newGameForm({ send, theme }) {
           game = each.name;
           drawFields();
         } });
-      const image = make("span", { className: "pbm-game-picture", innerHTML: each.svg[theme()], ariaHidden: "true" });
+      const image = make("span", { className: "pbm-game-picture", innerHTML: pictures[each.name] ?? "", ariaHidden: "true" });
       return make("label", {}, radio, image, make("span", { textContent: each.title }));
     }));
   }
@@ -127,7 +128,15 @@ export function newGameForm({ send, theme }) {
     dialog,
     setUp(message) {
       setup = message;
-      if (dialog.open) drawGames(); // the colours have changed; what was chosen stays
+      if (dialog.open) askForPictures(); // the colours have changed; what was chosen stays
+      else pictures = {};
+    },
+    setPictures(svg) {
+      pictures = svg;
+      setup.games.forEach(({ name }, number) => {
+        const place = games.querySelectorAll(".pbm-game-picture")[number];
+        if (place) place.innerHTML = svg[name] ?? "";
+      });
     },
     open(now) {
       if (!setup) return;
@@ -135,6 +144,7 @@ export function newGameForm({ send, theme }) {
       game = setup.games.some(({ name }) => name === now?.game) ? now.game : setup.games[0].name;
       drawGames();
       drawFields();
+      if (!Object.keys(pictures).length) askForPictures();
       dialog.showModal();
     },
     showError,

@@ -2,7 +2,7 @@
 
 import { button, make, picture } from "./dom.js";
 
-const TYPICAL_SECONDS = 20; // of compiling the rules of a game
+const QUIET = 3000; // milliseconds without compiling, after which the notice is hidden
 
 // One strip a seat: piece, role, name, what it holds, clock.
 export function seatStrips() {
@@ -66,27 +66,26 @@ export function seatStrips() {
 
 const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 
-// Rules are being compiled: what, for how long already, and a bar that never claims to be done.
+// Rules are being compiled: what, and a bar that moves with every kernel and never claims to be done.
 export function preparingNotice() {
   const text = make("p");
   const bar = make("progress", { max: 1, ariaLabel: "preparing the rules" });
   const notice = make("div", { className: "pbm-preparing pbm-telling", role: "status", hidden: true }, text, bar);
-  let started = 0;
-  let timer = null;
+  let pause = null; // a timer: nothing has been compiled for a moment
+  function hide() {
+    clearTimeout(pause);
+    notice.hidden = true;
+  }
   return {
     notice,
     show(message) {
-      text.textContent = message;
-      if (timer) return;
-      started = performance.now();
+      clearTimeout(pause);
+      text.textContent = message.text;
+      bar.value = message.compiled / message.expected;
       notice.hidden = false;
-      timer = setInterval(() => (bar.value = 1 - Math.exp(-(performance.now() - started) / 1000 / TYPICAL_SECONDS * 1.5)), 200);
+      if (!message.running) pause = setTimeout(hide, QUIET);
     },
-    hide() {
-      clearInterval(timer);
-      timer = null;
-      notice.hidden = true;
-    },
+    hide,
   };
 }
 

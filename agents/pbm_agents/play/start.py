@@ -14,7 +14,6 @@ import numpy as np
 
 from pbm_envs import Game, make_game
 from pbm_envs.registry import find_game
-from pbm_envs.render import THEMES
 
 from ..arena import Opening
 from ..players.agent import Agent
@@ -68,6 +67,15 @@ class Start:
         seed = secrets.randbits(63) if self.seed is None else self.seed
         return Session(self.game, self.players, Opening(seed, self.board, self.moves))
 
+    def check(self) -> None:
+        """ValueError if a name, the board or a move is wrong. No rules are compiled but to read a board and moves."""
+        for name in self.players:
+            if name != PERSON:
+                make_agent(name)
+        self.adviser()
+        if self.board is not None or self.moves:
+            self.session()
+
     def adviser(self) -> Agent:
         """Make the adviser: a new agent, which has seen nothing of what the opponent sees."""
         if self.hint is not None:
@@ -97,16 +105,21 @@ def game_form(name: str) -> Message:
             }
         )
     game = make_game(name)
-    scene = game.scene(game.view(game.init(1, np.random.default_rng(1)), 0))
     return {
         "name": name,
         "title": game.wording.title,
         "about": game.wording.goal or summary(find_game(name)),
-        "svg": {theme: board_svg(scene, theme) for theme in THEMES},
         "players": game.num_players,
         "options": options,
         "levels": [{"name": level, "agent": agent, "about": friendly_name(agent)} for level, agent in levels()],
     }
+
+
+@cache
+def form_picture(name: str, theme: str) -> str:
+    """Return a set-up of the game `name` as SVG, which compiles some of its rules."""
+    game = make_game(name)
+    return board_svg(game.scene(game.view(game.init(1, np.random.default_rng(1)), 0)), theme)
 
 
 def levels() -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
     {"do": "rematch", "exchange": true}  the same again, with other seats
     {"do": "pace", "seconds": 1}         how long a move of a game of agents only takes at least; null: it waits
     {"do": "open", "record": "{...}"}    shows the game of a record, a line of JSON; or "number": 1, of those offered
+    {"do": "pictures"}                   asks for the pictures of all games, for the form of a new game
     {"do": "rules"}                      asks for the rules and the symbols on this board
     {"do": "save"}                       asks for the record
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
@@ -20,8 +21,9 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
 {"type": "kept", "token": ...} (the game, sealed: only this machine can read it), {"type": "preparing", ...} (rules are
-being compiled), {"type": "rules", ...}, {"type": "record", "name": ..., "text": ...}, {"type": "note" or "error",
-"text": ...}. Until the game is over, all of it is computed from the view of the person at the board.
+being compiled: how many kernels of about how many), {"type": "pictures", "svg": {...}}, {"type": "rules", ...},
+{"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. Until the game is over, all of
+it is computed from the view of the person at the board.
 """
 
 from __future__ import annotations
@@ -43,14 +45,15 @@ from pbm_envs.render import THEMES
 from ..players.search_agents import SearchAgent
 from ..search import SearchResult
 from ..search.ending import end_searches_when
-from . import preparing
 from .branches import branch, go_on, keep, opened, rematch
 from .limits import Limits
 from .markdown import html
 from .messages import Shown, belongs_to_another_person, position, symbols
+from .pictures import board_svg
+from .preparing import Preparing
 from .sealed import seal, unseal
 from .session import PERSON, Session
-from .start import SUGGESTED_AGENTS, Message, Start, game_form, number_of, parse_start, text_of
+from .start import SUGGESTED_AGENTS, Message, Start, form_picture, game_form, number_of, parse_start, text_of
 
 MAX_WAITING_MESSAGES = 32
 """Messages that may wait; further ones are dropped."""
@@ -131,7 +134,9 @@ class Table:
         self._opened = False
         """Whether the game is that of a record."""
         self._warned = False
-        preparing.listeners.add(self._prepare)
+        self._working = False
+        """Whether a message is being handled."""
+        self._preparing = Preparing(start.game.name, self._prepare, lambda: self._working or bool(self._thinking))
         if at_once:
             self._first()
             self._advance()
@@ -144,6 +149,14 @@ class Table:
             raise ValueError("the game has not begun: expected somebody at the board")
         return self._record
 
+    @property
+    def picture(self) -> str:
+        """The board as the person before it sees it, as SVG; "" while nobody may see it."""
+        session, seat = self._session, self._seat
+        if session is None or seat is None:
+            return ""
+        return board_svg(session.game.scene(session.game.view(session.position(session.plies), seat)), self._theme)
+
     def receive(self, message: object) -> None:
         """Handle a message soon. If anything is wrong with it, the person gets a message that says so."""
         if self._inbox.qsize() < MAX_WAITING_MESSAGES:
@@ -152,14 +165,14 @@ class Table:
     def close(self) -> None:
         """Leave the game: nothing is sent any more, and agents that still think stop."""
         self._closed.set()
-        preparing.listeners.discard(self._prepare)
+        self._preparing.close()
         self._left.set()
         self._inbox.put(None)
 
-    def _prepare(self, text: str) -> None:
+    def _prepare(self, message: Message) -> None:
         """Say that rules are being compiled: in whatever thread does it."""
         if not self._closed.is_set():
-            self._send({"type": "preparing", "text": text})
+            self._send(message)
 
     # All that follows runs in the table's own thread.
 
@@ -168,6 +181,7 @@ class Table:
             message = self._inbox.get()
             if self._closed.is_set():
                 return
+            self._working = True
             try:
                 if isinstance(message, Thought):
                     self._use_thought(message)
@@ -178,6 +192,8 @@ class Table:
             except Exception:
                 _log.exception("a board failed at %.200r", message)
                 self._reply("error", text="that failed, which is a mistake in the program: its log says more")
+            finally:
+                self._working = False
 
     def _reply(self, kind: str, **rest: Any) -> None:
         if self._greeted and not self._closed.is_set():
@@ -196,6 +212,7 @@ class Table:
             "rematch": self._rematch,
             "pace": self._set_pace,
             "open": self._open,
+            "pictures": self._pictures,
             "rules": self._rules,
             "save": self._save,
             "hide": self._hide,
@@ -344,6 +361,11 @@ class Table:
         start = Start(session.game, session.players, record.seed, record.board, record.moves[: record.opening])
         self._begin(start, session, opened=True)
 
+    def _pictures(self, _: Message) -> None:
+        with _warnings, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._reply("pictures", svg={name: form_picture(name, self._theme) for name in known_games()})
+
     def _rules(self, _: Message) -> None:
         session = self._game
         self._reply(
@@ -372,20 +394,18 @@ class Table:
     def _new(self, message: Message) -> None:
         self._check_busy()
         with _warnings, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `_warn` tells them
+            warnings.simplefilter("ignore")  # a remark of the game says so
             start = parse_start(message, self._own_agents, self._start.hint, self._limits)
+        self._preparing.expect(start.game.name)
         self._begin(start, start.session())
         self._warn()
         self._advance()
 
     def _warn(self) -> None:
-        """Tell the person what the game warns of, such as options with which every game is a draw."""
+        """Tell the person what they should know of the game, such as that every game is a draw with these options."""
         self._warned = True
-        with _warnings, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            self._game.game.with_options()
-        for warning in caught:
-            self._reply("note", text=str(warning.message))
+        if remark := self._game.game.remark:
+            self._reply("note", text=f"{remark[:1].upper()}{remark[1:]}.")
 
     def _begin(self, start: Start, session: Session, *, opened: bool = False) -> None:
         """Take a game to the board. Nothing is changed if its start was wrong, since the session has been made."""
@@ -508,6 +528,8 @@ class Table:
             played = session.plies > session.given and bool(session.persons)
             self._reply("kept", token=seal(keep(session, self._start)), played=played, done=session.done)
         self._reply("position", **position(session, self._seat, shown), watching=watching)
+        if not self._thinking:
+            self._preparing.position_shown(session.game.name)
 
 
 def _line(record: GameRecord) -> Message:

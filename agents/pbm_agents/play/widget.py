@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, final
@@ -23,6 +24,8 @@ from .start import Message, Start
 from .table import Table
 
 HERE = Path(__file__).parent
+KEPT = "The board as it was last shown"
+"""The text of the picture that a notebook keeps, by which board.css hides it below a live board."""
 
 
 @final
@@ -43,6 +46,8 @@ class Board(anywidget.AnyWidget):
     """The board as SVG, as it was last shown: what a notebook shows without a kernel."""
     _table: Table | None = None
     """None if `__init__` failed: ipywidgets closes such a widget too."""
+    _kept: Any = None
+    """Writes the picture that the notebook keeps anew; None before the board is displayed."""
 
     def __init__(
         self,
@@ -85,12 +90,35 @@ class Board(anywidget.AnyWidget):
         start = Start(rules, tuple(players[k] for k in range(rules.num_players)), seed, board, tuple(moves), hint)
         super().__init__(name=f"{rules!r} {' '.join(start.players)}")
         self._table = table = Table(self._send_message, start)
+        self.picture = table.picture
         self.on_msg(lambda _, content, buffers: table.receive(content))
 
     def _send_message(self, message: Message) -> None:
         self.send(message)
         if message["type"] == "position" and "svg" in message:
             self.picture = message["svg"]
+            if self._kept is not None:
+                self._kept.update(self._kept_picture(), raw=True)
+
+    def _ipython_display_(self) -> None:
+        """Display the board and, below it, a picture that is hidden while the board lives.
+
+        A notebook that is opened again without its kernel has no live board, unless it was saved with the state of its
+        widgets; the picture is what it shows then.
+        """
+        from IPython import display
+
+        shown: Any = display  # without types in some versions
+        bundle = self._repr_mimebundle_()
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+        shown.display(data, metadata=metadata, raw=True)
+        self._kept = shown.display(self._kept_picture(), raw=True, display_id=True)
+
+    def _kept_picture(self) -> dict[str, str]:
+        """Return the picture by type: in an `img`, since notebooks that are not trusted hide SVG."""
+        coded = b64encode(self.picture.encode()).decode()
+        image = f'<img alt="{KEPT}" width="420" src="data:image/svg+xml;base64,{coded}">'
+        return {"text/html": f"{image}<p>{KEPT}. Run the cell to play.</p>", "text/plain": KEPT}
 
     @property
     def record(self) -> GameRecord:

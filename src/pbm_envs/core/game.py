@@ -444,16 +444,17 @@ class Game(GameHooks):
         scene = cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
         return Picture(scene, size, theme, transparent)
 
-    def to_text(self, view: States | Record, *, colour: bool = False) -> str:
+    def to_text(self, view: States | Record, *, colour: bool = False, width: int | None = None) -> str:
         """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything.
 
         Args:
             view: As in `scene`.
             colour: With escape codes for a terminal: colours, and the last move in reverse.
+            width: Columns of the terminal: a board that is wider is drawn in its narrow form, if it has one.
         """
         from ..render import text
 
-        return text(self.scene(view), colour=colour)
+        return text(self.scene(view), colour=colour, width=width)
 
     def seat(self, view: Record, player: int) -> Seat:
         """What a picture says of a player."""

@@ -127,7 +127,7 @@ class KernelCache:
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep what has been compiled, unless something that it was compiled from has changed meanwhile."""
-        ANNOUNCEMENTS.end()
+        ANNOUNCEMENTS.end(self._function.__module__)
         path = self._compiling.pop(sig, None)
         if path is None:
             return
@@ -161,7 +161,12 @@ class KernelCache:
 class Announcements:
     """Says what is compiled, and how long that takes, whenever compiling begins."""
 
+    listeners: set[Callable[[str, bool], None]]
+    """Called with what a kernel belongs to, in words, when compiling it begins (False) and when it is done (True), in
+    the thread that compiles."""
+
     def __init__(self) -> None:
+        self.listeners = set()
         self._said: set[str] = set()
         self._last = 0.0
         self._line = JupyterLine()
@@ -182,11 +187,15 @@ class Announcements:
                 cache_directory() or "memory only, no cache folder can be used",
             )
         self._last = monotonic()
+        for listener in tuple(self.listeners):
+            listener(what, False)
 
-    def end(self) -> None:
-        """Something has been compiled."""
+    def end(self, module: str) -> None:
+        """A kernel of this module has been compiled."""
         self._last = monotonic()
         self._line.end()
+        for listener in tuple(self.listeners):
+            listener(_part(module)[0], True)
 
 
 ANNOUNCEMENTS = Announcements()

@@ -127,6 +127,8 @@ class Scene:
     """Names of rows, columns and sides, painted over `shapes`; a picture can do without."""
     legend: tuple[Shape, ...] = ()
     """Players, scores, captures and actions without a cell, painted last; a picture can do without."""
+    narrow: tuple[Glyph, ...] = ()
+    """The board in fewer columns, for terminals in which `glyphs` do not fit; empty if there is no such form."""
 
     @property
     def painted(self) -> tuple[Shape, ...]:

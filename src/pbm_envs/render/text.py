@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
-from ..core.scene import Scene
+from ..core.scene import Glyph, Scene
 
 STYLES = {
     "mark": "7",
@@ -17,18 +18,26 @@ STYLES = {
 """ANSI escape codes of styles: colours that every terminal has, and "mark", the last move, in reverse."""
 
 
-def text(scene: Scene, *, colour: bool = False) -> str:
+def text(scene: Scene, *, colour: bool = False, width: int | None = None) -> str:
     """Draw a scene as text: the board, then the notes, then the caption.
 
     Args:
         scene: What to draw.
         colour: With escape codes, for a terminal.
+        width: Columns of the terminal: a board that is wider is drawn in its narrow form, if it has one.
     """
+    glyphs = scene.glyphs
+    if width is not None and scene.narrow and _width(glyphs) > width:
+        glyphs = scene.narrow
     canvas = Canvas()
-    for glyph in scene.glyphs:
+    for glyph in glyphs:
         canvas.put(glyph.row, glyph.col, glyph.text, glyph.style if colour else "")
     notes = "\n".join(scene.notes)
     return "\n\n".join(part for part in (str(canvas), notes, scene.caption) if part)
+
+
+def _width(glyphs: Sequence[Glyph]) -> int:
+    return max(glyph.col + len(glyph.text) for glyph in glyphs) - min(glyph.col for glyph in glyphs)
 
 
 class Canvas:

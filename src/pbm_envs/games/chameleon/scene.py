@@ -47,13 +47,13 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         legend += player(x, middle, unit, game.seat(view, seat))
         legend += _sides(x + 0.52 * unit, middle, 0.24 * unit, vert=view["vert"] == seat)
     legend += words((left + right) / 2, middle, unit, words_of, heat, last)
+    glyphs = tuple(_glyphs(size, view["stones"].tolist(), board.places, game.action_cells(last) if last >= 0 else ()))
     return Scene(
         box=(left, -1.6, right - left, bottom + unit + 1.6),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
-        glyphs=tuple(
-            _glyphs(size, view["stones"].tolist(), board.places, game.action_cells(last) if last >= 0 else ())
-        ),
+        glyphs=glyphs,
+        narrow=tuple(glyph for glyph in glyphs if glyph.col < 2 * size or not glyph.text.isdecimal()),
         notes=("Vert joins top and bottom, Horz left and right.",),
         caption=game.status(view),
         coordinates=tuple(_names(size)),

@@ -62,6 +62,7 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(game.board.names)),
         glyphs=tuple(_glyphs(view, rows, cols, seen, moved)),
+        narrow=tuple(_narrow_glyphs(view, rows, cols, seen, moved)),
         notes=tuple(_captured(view, seen)),
         caption=game.status(view),
         coordinates=tuple(_names(rows, cols, seen)),
@@ -183,6 +184,27 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...
     for k in range(cols):
         col = k if seen == 0 else cols - 1 - k
         yield Glyph(3 * rows + 3, 8 * k + 1, ascii_lowercase[col])
+
+
+def _narrow_glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...]) -> Iterator[Glyph]:
+    """Three columns a cell: the opponent's tiles with a colon, then the face towards the viewer, then the other one."""
+    for line in range(rows):
+        row = rows - 1 - line if seen == 0 else line
+        yield Glyph(line, 0, f"{row + 1:>2}")
+        for k in range(cols):
+            col = k if seen == 0 else cols - 1 - k
+            cell = row * cols + col
+            slot, style = view["board"][cell], "mark" if cell in moved else ""
+            if slot == NO_PIECE:
+                yield Glyph(line, 3 + 3 * k, ". ", style)
+            else:
+                near, far = view["faces"][slot, seen], view["faces"][slot, 1 - seen]
+                yield Glyph(line, 2 + 3 * k, " " if view["owner"][slot] == seen else ":")
+                yield Glyph(line, 3 + 3 * k, f"{near or '?'}{far or '?'}", style)
+    for k in range(cols):
+        col = k if seen == 0 else cols - 1 - k
+        yield Glyph(rows, 3 + 3 * k, ascii_lowercase[col])
+    yield Glyph(rows + 2, 0, "21: the side towards you, then the other; ?: unknown; with a colon: the enemy's")
 
 
 def _captured(view: Record, seen: int) -> Iterator[str]:
