@@ -28,8 +28,8 @@ demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 test: $(STAMP)  ## all tests but the slow ones, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
-test-slow: $(STAMP)  ## the slow ones, with Ray if there is one for this Python
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[ray]"
+test-slow: $(STAMP)  ## the slow ones, with Ray if there is one for this Python, and JupyterLab
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[ray]" "jupyterlab>=4"
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow
 	$(BIN)/python -m pytest -n 2 -q --nbmake $(filter-out $(WITH_TORCH),$(NOTEBOOKS))
 
