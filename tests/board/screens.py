@@ -1,9 +1,10 @@
-"""Screens of the board page. `python -m tests.board.screens` writes them anew: for the documentation, and as what
-`test_screens` compares with.
+"""Screens of the board page. `python -m tests.board.screens [NAME ...]` writes them anew: for the documentation, and as
+what `test_screens` compares with.
 """
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
@@ -28,6 +29,7 @@ def rules(page):
 def form(page):
     page.get_by_role("button", name="New game").click()
     page.get_by_role("dialog", name="New game").wait_for()
+    page.locator(".pbm-game-picture svg").last.wait_for()
 
 
 def back(page):
@@ -93,7 +95,7 @@ def main():
         root = hasattr(os, "getuid") and os.getuid() == 0
         path = browser_path(playwright)
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if root else [])
-        for name in SCREENS:
+        for name in sys.argv[1:] or SCREENS:
             (FOLDER / f"{name}.png").write_bytes(shoot(browser, name))
             print(FOLDER / f"{name}.png")
         browser.close()
