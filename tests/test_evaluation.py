@@ -128,7 +128,7 @@ def test_an_opponent_that_fails_is_named():
 
 
 def test_wrong_arguments():
-    with pytest.raises(ValueError, match="games is 0: expected at least 1"):
+    with pytest.raises(ValueError, match="games is 0: expected an integer from 1"):
         evaluate(first_legal, SMALL, games=0)
     with pytest.raises(ValueError, match=r"opponents is 'random': expected a list of names, such as \['random'\]"):
         evaluate(first_legal, SMALL, "random")

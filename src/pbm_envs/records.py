@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .core.checks import check_path
 from .core.describe import winner_of
 from .core.game import Game
+from .core.printable import quoted
 from .core.state import NOBODY
 from .core.types import States
 from .registry import make_game
@@ -117,18 +119,20 @@ class GameRecord:
         try:
             return make_game(self.game, **self.options)
         except (TypeError, ValueError) as error:
-            raise RecordError(f"game {self.game!r} with options {dict(self.options)!r}: {error}") from None
+            raise RecordError(f"game {quoted(self.game)} with options {quoted(dict(self.options))}: {error}") from None
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
         """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""
+        if not isinstance(line, str):
+            raise RecordError(f"{quoted(line)} is no record: expected a line of JSON")
         line = line.strip()
         try:
             given = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise RecordError(f"no JSON ({error}): {line[:60]!r}") from None
+            raise RecordError(f"no JSON ({error}): {quoted(line, 60)}") from None
         if not isinstance(given, dict):
-            raise RecordError(f"expected a JSON object, not {line[:60]!r}")
+            raise RecordError(f"expected a JSON object, not {quoted(line, 60)}")
         if given.get("schema") != SCHEMA:
             raise RecordError(
                 f"schema is {repr(given.get('schema'))[:60]}: this version of pbm_envs reads schema {SCHEMA}"
@@ -242,6 +246,7 @@ def replay(record: GameRecord) -> Iterator[States]:
     RecordError, naming the ply and the reason, where the record contradicts the rules; returns and ending are
     checked after the last position.
     """
+    record = _plain(record)
     game = record.rules()
     for name in ("agents", "returns", "turns", "seconds", "usage"):
         length = len(getattr(record, name))
@@ -288,6 +293,17 @@ def replay(record: GameRecord) -> Iterator[States]:
         raise RecordError(f"ply {late[0]}: a forfeit, but the game has {len(record.moves)} plies")
 
 
+def _plain(record: GameRecord) -> GameRecord:
+    """The record as it is read from a file; RecordError for what cannot be written to one."""
+    if not isinstance(record, GameRecord):
+        raise RecordError(f"{quoted(record)} is no record: expected a GameRecord")
+    try:
+        line = record.to_json()
+    except Exception:  # what its fields hold can be anything
+        raise RecordError("a field holds no JSON: expected texts, numbers and lists of them") from None
+    return GameRecord.from_json(line)
+
+
 def verify(record: GameRecord) -> None:
     """RecordError unless the record replays, see `replay`."""
     for _ in replay(record):
@@ -306,7 +322,9 @@ def read_records(path: str | Path) -> Iterator[GameRecord]:
     """The records of a file; RecordError naming file and line for one that is none.
 
     A last line that was cut short, so that neither an end of line nor the rest is there, is left out with a warning.
+    What is no path is a ValueError.
     """
+    check_path("path", path)
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             try:

@@ -16,6 +16,7 @@ import gymnasium
 import pettingzoo
 
 from .core.game import Game
+from .core.printable import quoted
 from .games.chameleon import Chameleon
 from .games.curio import Curio
 from .games.trinim import Trinim
@@ -56,9 +57,11 @@ def register_game(game_class: GameClass) -> GameClass:
     """
     name = getattr(game_class, "name", None)
     if not isinstance(game_class, type) or not issubclass(game_class, Game) or inspect.isabstract(game_class):
-        raise ValueError(f"{game_class!r} is no game: expected a class that is complete, derived from Game")
+        raise ValueError(f"{quoted(game_class)} is no game: expected a class that is complete, derived from Game")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise ValueError(f"the name of {game_class.__name__} is {name!r}: expected lower-case letters, digits and _")
+        raise ValueError(
+            f"the name of {game_class.__name__} is {quoted(name)}: expected lower-case letters, digits and _"
+        )
     known = _registered.get(name)
     if known is not None and (known.__module__, known.__qualname__) != (game_class.__module__, game_class.__qualname__):
         raise ValueError(
@@ -92,7 +95,7 @@ def make_game(name: str, **options: Any) -> Game:
     game_class = find_game(name)
     if unknown := sorted(options.keys() - options_of(game_class).keys()):
         known = ", ".join(options_of(game_class))
-        raise ValueError(f"{name} has no option {unknown[0]!r}: expected some of {known}")
+        raise ValueError(f"{name} has no option {quoted(unknown[0])}: expected some of {known}")
     return game_class(**{**_named_options(name), **options})
 
 
@@ -107,7 +110,7 @@ def find_game(name: str) -> type[Game]:
         module, colon, attribute = name.partition(":")
         if colon:
             return _own_game(name, module, attribute)
-    raise ValueError(f"{name!r} is no game of pbm_envs: expected one of {', '.join(games())}, or module:Class")
+    raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(games())}, or module:Class")
 
 
 def options_of(game_class: type[Game]) -> Mapping[str, inspect.Parameter]:
@@ -127,7 +130,7 @@ def _own_game(name: str, module: str, attribute: str) -> type[Game]:
         for part in attribute.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"{name!r} is no game: {error}") from None
+        raise ValueError(f"{quoted(name)} is no game: {error}") from None
     return register_game(found)
 
 

@@ -5,9 +5,9 @@
 Each mutant is one changed operator, number, condition or statement of one function. A process that has everything
 imported forks; the child puts the mutant's code in the place of the function's and runs `checks` until one raises. One
 that uses more than SECONDS of processor time is in an endless loop, and noticed too. Mutants are drawn in a random
-order, so that those tried in a limited time are a fair sample. Results are kept in results.json, for the mutants whose
-function has not changed since; survivors that change nothing that can
-be observed are listed, with the reason, in equivalent.json.
+order, so that those tried in a limited time are a fair sample. Results are kept in build/mutation.json, for the mutants
+whose function has not changed since; survivors that change nothing that can be observed are listed, with the reason, in
+equivalent.json. `--write` writes the summary to benchmarks/results/mutation.txt.
 """
 
 from __future__ import annotations
@@ -34,11 +34,13 @@ from tests.mutation import checks
 from tests.mutation.mutants import Mutant, function_at, mutants_of
 
 HERE = Path(__file__).parent
-RESULTS, EQUIVALENT = HERE / "results.json", HERE / "equivalent.json"
+ROOT = HERE.parent.parent
+RESULTS, EQUIVALENT = ROOT / "build" / "mutation.json", HERE / "equivalent.json"
+PRINTED = ROOT / "benchmarks" / "results" / "mutation.txt"
 MODULES = ["chains"] + [
     f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
 ]
-MODULES += ["curio.worlds"]
+MODULES += ["curio.moves", "curio.worlds", "curio.chain"]
 SECONDS = 60
 ENDLESS, SURVIVED = "endless loop", "survived"
 
@@ -57,8 +59,8 @@ def in_child(game: str, mutant: Mutant | None = None) -> str:
         os.close(reading)
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-        if mutant is not None:
-            function_at(importlib.import_module(mutant.module), mutant.function).__code__ = mutant.code
+        if mutant is not None and (code := mutant.code()) is not None:
+            function_at(importlib.import_module(mutant.module), mutant.function).__code__ = code
         os.write(writing, _noticed(game).encode())
         os._exit(0)
     os.close(writing)
@@ -151,6 +153,7 @@ def main() -> None:
 def save(results: dict[str, dict[str, str]]) -> None:
     text = json.dumps(dict(sorted(dict(results).items())), indent=0)
     part = RESULTS.with_suffix(".part")
+    part.parent.mkdir(exist_ok=True)
     part.write_text(text + "\n")
     part.replace(RESULTS)
 

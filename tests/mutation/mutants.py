@@ -7,6 +7,7 @@ import copy
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -40,25 +41,42 @@ class Mutant:
 
     module: str
     function: str
-    """By its qualified name."""
     line: int
+    column: int
     change: str
-    code: CodeType
+    source: ast.FunctionDef
+    position: int
+    """Of the node in the function, as `_nodes` lists them."""
+    kind: int
+    """Which of its changes."""
 
     @property
     def name(self) -> str:
-        return f"{self.module.removeprefix('pbm_envs.games.')}.{self.function}:{self.line} {self.change}"
+        return f"{self.module.removeprefix('pbm_envs.games.')}.{self.function}:{self.line}.{self.column} {self.change}"
+
+    def code(self) -> CodeType | None:
+        """What runs in the place of the function's code; None if that is no Python."""
+        twin = copy.deepcopy(self.source)
+        node = _nodes(twin)[self.position]
+        after = _mutated(node, self.kind)
+        assert after is not None
+        if after is not node:
+            _replace(twin, node, after)
+        return _compiled(ast.fix_missing_locations(twin), function_at(import_module(self.module), self.function))
 
 
 def mutants_of(module: ModuleType) -> Iterator[Mutant]:
     """Every mutant of the functions and methods that the module defines. Constants of the module stay as they are."""
-    source = inspect.getsource(module)
-    for path, node in _functions(ast.parse(source), ()):
-        target = function_at(module, ".".join(path))
-        for before, after, mutated in _changes(node):
-            code = _compiled(mutated, target)
-            if code is not None:
-                yield Mutant(module.__name__, ".".join(path), before.lineno, f"{_text(before)} -> {_text(after)}", code)  # type: ignore[attr-defined]
+    for path, function in _functions(ast.parse(inspect.getsource(module)), ()):
+        for position, node in enumerate(_nodes(function)):
+            for kind in range(4):
+                twin = copy.copy(node)
+                if isinstance(twin, ast.Compare):
+                    twin.ops = list(twin.ops)
+                after = _mutated(twin, kind)
+                if after is not None:
+                    change = f"{_text(node)} -> {_text(after)}"
+                    yield Mutant(module.__name__, ".".join(path), *_place(node), change, function, position, kind)
 
 
 def function_at(module: ModuleType, path: str) -> FunctionType:
@@ -81,22 +99,14 @@ def _functions(tree: ast.AST, path: tuple[str, ...]) -> Iterator[tuple[tuple[str
             yield from _functions(node, (*path, node.name))
 
 
-def _changes(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, ast.AST | None, ast.FunctionDef]]:
-    """The node, what it becomes, and the whole function with it."""
+def _place(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _nodes(function: ast.FunctionDef) -> list[ast.AST]:
+    """All that can be changed, in an order that is always the same."""
     body = function.body[1:] if _is_text(function.body[0]) else function.body
-    count = sum(1 for statement in body for _ in ast.walk(statement))
-    for position in range(count):
-        for kind in range(4):
-            twin = copy.deepcopy(function)
-            statements = twin.body[1:] if _is_text(twin.body[0]) else twin.body
-            node = [each for statement in statements for each in ast.walk(statement)][position]
-            before = copy.deepcopy(node)
-            after = _mutated(node, kind)
-            if after is None:
-                continue
-            if after is not node:
-                _replace(twin, node, after)
-            yield before, after, ast.fix_missing_locations(twin)
+    return [node for statement in body for node in ast.walk(statement)]
 
 
 def _mutated(node: ast.AST, kind: int) -> ast.AST | None:

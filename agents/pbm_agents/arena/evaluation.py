@@ -16,14 +16,16 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.printable import quoted
 from pbm_envs.envs.memory import AgentWithMemory
 from pbm_envs.records import GameRecord
 
-from ..players.agent import Actions, Agent, AnyAgent, Views
+from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent
 from .match import play_games
 from .ratings import shares
-from .schedule import draw_opening
+from .schedule import MOST_SEED, draw_opening
 
 NORMAL_95 = 1.959964
 POLICY = "policy"
@@ -117,10 +119,17 @@ def evaluate(
     >>> print(evaluate(first_legal, Chameleon(size=3), games=50)["random"])  # doctest: +ELLIPSIS
     random: score 0... (0... to 0...) in 50 games, ... won, 0 drawn, ... lost
     """
-    if games < 1:
-        raise ValueError(f"games is {games}: expected at least 1")
+    check_game(game)
+    check_range("games", games, 1)
+    check_range("seed", seed, 0, MOST_SEED)
+    check_range("opening_moves", opening_moves, 0)
+    games, seed = int(games), int(seed)
     if isinstance(opponents, str):
-        raise ValueError(f"opponents is {opponents!r}: expected a list of names, such as [{opponents!r}]")
+        raise ValueError(f"opponents is {quoted(opponents)}: expected a list of names, such as [{quoted(opponents)}]")
+    if not isinstance(opponents, (Mapping, Sequence)):
+        raise ValueError(
+            f"opponents is {quoted(opponents)}: expected a list of opponents, or a mapping from names to them"
+        )
     agents = {name: as_agent(each) for name, each in _named(opponents).items()}
     own_name = next(name for k in range(len(agents) + 1) if (name := POLICY + "'" * k) not in agents)
     player: Any = as_agent(policy)

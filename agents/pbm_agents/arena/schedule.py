@@ -20,7 +20,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
-from pbm_envs.core.printable import describe_error
+from pbm_envs.core.printable import describe_error, printable, quoted
 from pbm_envs.core.streams import BITS, RECORDED_BITS, derive
 from pbm_envs.records import GameRecord
 
@@ -34,6 +34,8 @@ third the fourth, and so on; each agent those near it in the list."""
 REACH = 3
 """How far apart in the list two neighbours can be."""
 TRIES = 1000
+MOST_SEED = 1 << 128
+"""The greatest seed."""
 MOST_OPENINGS = 1_000_000
 """The schedule is made before the first game is played."""
 
@@ -69,22 +71,32 @@ class Tournament:
 
     def __post_init__(self) -> None:
         """ValueError unless all games, agents, boards and numbers are possible."""
+        for name, kind in (("games", Game), ("agents", str), ("boards", str)):
+            given = getattr(self, name)
+            if not isinstance(given, (tuple, list)) or not all(isinstance(each, kind) for each in given):
+                what = "games" if kind is Game else "texts"
+                raise ValueError(f"{name} are {quoted(given)}: expected a tuple of {what}")
         if not self.games:
             raise ValueError("there is no game: expected at least one")
         if len(set(self.games)) < len(self.games):
-            raise ValueError(f"games are {self.games!r}: expected each only once")
+            raise ValueError(f"games are {quoted(self.games)}: expected each only once")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
-            raise ValueError(f"agents are {', '.join(self.agents) or 'none'}: expected at least two, each only once")
-        if self.form not in FORMS:
-            raise ValueError(f"form is {self.form!r}: expected one of {', '.join(FORMS)}")
+            raise ValueError(
+                f"agents are {printable(', '.join(self.agents)) or 'none'}: expected at least two, each only once"
+            )
+        if not isinstance(self.form, str) or self.form not in FORMS:
+            raise ValueError(f"form is {quoted(self.form)}: expected one of {', '.join(FORMS)}")
         if self.form == PAIRS and len(self.agents) % 2:
             raise ValueError(f"pairs of {len(self.agents)} agents: expected an even number")
         for name, low in {"openings": 1, "opening_moves": 0, "seed": 0, "batch": 1}.items():
-            check_range(name, getattr(self, name), low)
-        if self.move_seconds is not None and not 0 < self.move_seconds < float("inf"):
-            raise ValueError(f"move_seconds is {self.move_seconds}: expected a positive number, or None for no limit")
+            check_range(name, getattr(self, name), low, MOST_SEED if name == "seed" else None)
+        if self.move_seconds is not None:
+            seconds = self.move_seconds
+            number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)
+            if not number or not 0 < seconds < float("inf"):
+                raise ValueError(f"move_seconds is {quoted(seconds)}: expected a positive number, or None for no limit")
         if not isinstance(self.key, str):
-            raise ValueError(f"key is {self.key!r}: expected a text, such as secrets.token_hex(16)")
+            raise ValueError(f"key is {quoted(self.key)}: expected a text, such as secrets.token_hex(16)")
         if self.openings > MOST_OPENINGS:
             raise ValueError(f"openings is {self.openings}: expected at most {MOST_OPENINGS}")
         for agent in self.agents:

@@ -8,10 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, sample_actions
+from pbm_envs.core.printable import quoted
 from pbm_envs.envs.memory import AgentWithMemory
 
 Views: TypeAlias = NDArray[np.void]
 Actions: TypeAlias = NDArray[np.int64]
+
+
+def check_game(game: Game) -> None:
+    """ValueError for what is no game."""
+    if not isinstance(game, Game):
+        raise ValueError(f"game is {quoted(game)}: expected a game, such as pbm_envs.Chameleon(size=7)")
+
+
+def check_generator(rng: np.random.Generator) -> None:
+    """ValueError for what is no generator of random numbers."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(
+            f"rng is {quoted(rng)}: expected a numpy.random.Generator, such as numpy.random.default_rng(7)"
+        )
 
 
 class Agent(Protocol):
@@ -52,6 +67,7 @@ class RandomAgent:
 
     @staticmethod
     def _masks(game: Game, views: Views) -> NDArray[np.bool_]:
+        check_game(game)
         masks = game.legal_action_mask(views)
         if game.resign_action >= 0:
             masks[:, game.resign_action] = False

@@ -10,7 +10,7 @@ from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 from pbm_envs.core.state import take_rows
 
-from .agent import Actions, Views
+from .agent import Actions, Views, check_game, check_generator
 
 WORLDS = 8
 
@@ -34,6 +34,8 @@ class GreedyAgent:
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """(B,) the best action one ply ahead, for each view."""
+        check_game(game)
+        check_generator(rng)
         masks = game.legal_action_mask(views)
         worlds = 1 if game.perfect_information else self.worlds
         scores = np.full(masks.shape, -np.inf)

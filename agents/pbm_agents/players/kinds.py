@@ -18,6 +18,8 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
+from pbm_envs.core.printable import quoted
+
 GROUP = "pbm_agents.agents"
 """Entry points of installed packages: `name = "package.module:AgentClass"`, or an AgentKind there."""
 REQUIRED: Final = inspect.Parameter.empty
@@ -113,7 +115,7 @@ def register_agent(
         ValueError: If the name is taken or no name, or a web setting is none of the settings.
     """
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-        raise ValueError(f"the kind of agent is named {name!r}: expected lower-case letters, digits and hyphens")
+        raise ValueError(f"the kind of agent is named {quoted(name)}: expected lower-case letters, digits and hyphens")
     known = tuple(settings_of(make) if settings is None else settings)
     names = [setting.name for setting in known]
     if web_settings is not None and (unknown := sorted(set(web_settings) - set(names))):

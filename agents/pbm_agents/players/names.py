@@ -34,6 +34,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pbm_envs.core.checks import check_seed
+from pbm_envs.core.printable import describe_error, quoted
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
 
 from ..search import Search
@@ -176,7 +178,7 @@ def make_agent(name: str) -> Agent:
     if rest:
         attribute, _, settings = rest.partition(":")
         return _own(name, kind, attribute, settings)
-    raise ValueError(f"{name!r} is no agent: expected {', '.join(kinds)} or module:attribute")
+    raise ValueError(f"{quoted(name)} is no agent: expected {', '.join(kinds)} or module:attribute")
 
 
 def as_agent(given: AgentLike) -> Agent:
@@ -204,7 +206,7 @@ def as_agent(given: AgentLike) -> Agent:
             if _accepts(function, 3):
                 return FunctionAgent(function)
     raise ValueError(
-        f"{repr(given)[:REASON_LENGTH]} is no agent: expected a name, an agent with act(game, views, rng), such a "
+        f"{quoted(given, REASON_LENGTH)} is no agent: expected a name, an agent with act(game, views, rng), such a "
         "function, a Search, or a function of observations and masks"
     )
 
@@ -225,6 +227,7 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
         agent is done. The agent is shown what that player can know, nothing else.
     """
     asked: Any = as_agent(agent)
+    check_seed("seed", seed)
     rng = np.random.default_rng(seed)
     ids: dict[str, Ids] = {}
     last_ply = -1
@@ -269,13 +272,15 @@ def _parse(name: str, text: str, known: Collection[Setting]) -> dict[str, Any]:
         setting, equals, value = (piece.strip() for piece in part.partition("="))
         if setting not in by_name or not equals:
             expected = ", ".join(by_name) or "none"
-            raise ValueError(f"{part!r} in {name!r}: expected setting=value with one of the settings: {expected}")
+            raise ValueError(
+                f"{quoted(part)} in {quoted(name)}: expected setting=value with one of the settings: {expected}"
+            )
         if setting in values:
-            raise ValueError(f"{setting!r} is given twice in {name!r}")
+            raise ValueError(f"{quoted(setting)} is given twice in {quoted(name)}")
         try:
             values[setting] = by_name[setting].parse(value)
         except ValueError as error:
-            raise ValueError(f"{part!r} in {name!r}: {error} after the =") from None
+            raise ValueError(f"{quoted(part)} in {quoted(name)}: {error} after the =") from None
     return values
 
 
@@ -293,9 +298,9 @@ def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
             found = found()
         return as_agent(found)
     except (Exception, SystemExit) as error:  # whatever other people's code does
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:REASON_LENGTH]
+        reason = describe_error(error, REASON_LENGTH)
         kinds = ", ".join(agent_kinds())
-        raise ValueError(f"{name!r} is no agent: expected {kinds} or module:attribute ({reason})") from error
+        raise ValueError(f"{quoted(name)} is no agent: expected {kinds} or module:attribute ({reason})") from error
 
 
 def _is_function(found: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
+from pbm_envs.core.printable import quoted
 from pbm_envs.core.types import Array, Seeds
 
 PriorsAndValues: TypeAlias = Callable[[Array, Array], tuple[Any, Any]]
@@ -140,9 +141,9 @@ class FunctionEvaluator:
             game: The only game whose positions it evaluates; None: any.
         """
         if not callable(function):
-            raise ValueError(f"the evaluator is {function!r}: expected a function of observations and masks")
+            raise ValueError(f"the evaluator is {quoted(function)}: expected a function of observations and masks")
         if values not in (MOVER, SEAT):
-            raise ValueError(f"values is {values!r}: expected {MOVER!r} or {SEAT!r}")
+            raise ValueError(f"values is {quoted(values)}: expected {MOVER!r} or {SEAT!r}")
         self.function, self.values, self.game = function, values, game
 
     def __call__(
@@ -219,8 +220,8 @@ def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
         return given  # one of ours
     if isinstance(given, type) or not callable(given):
         raise ValueError(
-            f"evaluator is {given!r}: expected a function of observations and masks, or an object with gives_priors "
-            "and __call__ (pbm_agents.Evaluator)"
+            f"evaluator is {quoted(given)}: expected a function of observations and masks, or an object with "
+            "gives_priors and __call__ (pbm_agents.Evaluator)"
         )
     return CheckedEvaluator(given) if isinstance(given, Evaluator) else FunctionEvaluator(given)
 

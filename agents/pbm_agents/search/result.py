@@ -13,7 +13,7 @@ from pbm_envs.core.checks import check_number
 from pbm_envs.core.types import Array, Floats, Ints
 from pbm_envs.render import Picture
 
-from ..players.agent import Views
+from ..players.agent import Views, check_generator
 from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree
 
 SHOWN = 8
@@ -76,6 +76,7 @@ class SearchResult:
 
     def sample(self, rng: np.random.Generator, temperature: float = 1.0) -> int:
         """An action drawn from `policy(temperature)`."""
+        check_generator(rng)
         return int(rng.choice(len(self.visits), p=self.policy(temperature)))
 
     def _rows(self) -> list[tuple[str, ...]]:

@@ -17,9 +17,11 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_flag, check_number, check_range
+from pbm_envs.core.printable import quoted
 from pbm_envs.core.randomness import seeds
 from pbm_envs.core.types import Array, Rng, Seeds
 
+from ..players.agent import check_game
 from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
 from .ending import ending
 from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
@@ -105,7 +107,9 @@ class Search:
 
     def __post_init__(self) -> None:
         if (self.simulations is None) == (self.seconds is None):
-            raise ValueError(f"simulations={self.simulations!r}, seconds={self.seconds!r}: expected one of the two")
+            raise ValueError(
+                f"simulations={quoted(self.simulations)}, seconds={quoted(self.seconds)}: expected one of the two"
+            )
         for name in ("simulations", "width", "playouts", "threads", "memory"):
             value = getattr(self, name)
             if value is not None:
@@ -124,12 +128,14 @@ class Search:
         for name in ("avoid_losing_moves", "save_bridges", "solver", "early_stop", "reuse"):
             check_flag(name, getattr(self, name))
         if self.evaluator is not None and self.playouts != 1:
-            raise ValueError(f"playouts={self.playouts!r} beside an evaluator: expected one of the two")
+            raise ValueError(f"playouts={quoted(self.playouts)} beside an evaluator: expected one of the two")
         gives_priors = self.leaf_evaluator.gives_priors  # ValueError for what is no evaluator
         if self.priors is not None and (gives_priors or not callable(self.priors)):
-            raise ValueError(f"priors is {self.priors!r}: expected ActionPriors, and no evaluator that gives priors")
+            raise ValueError(
+                f"priors is {quoted(self.priors)}: expected ActionPriors, and no evaluator that gives priors"
+            )
         if self.noise and not gives_priors:
-            raise ValueError(f"noise is {self.noise!r}: expected an evaluator that gives priors beside it")
+            raise ValueError(f"noise is {quoted(self.noise)}: expected an evaluator that gives priors beside it")
 
     def run(
         self, game: Game, views: Array, rng: Rng | Seeds, *, workspace: Workspace | None = None
@@ -158,9 +164,11 @@ class Search:
             if self.reuse:
                 raise ValueError("reuse=True without a workspace: expected run(..., workspace=Workspace())")
             workspace = Workspace()
+        elif not isinstance(workspace, Workspace):
+            raise ValueError(f"workspace is {quoted(workspace)}: expected a Workspace, or None")
+        check_searchable(game, views)
         views = views.copy()
         streams = seeds(rng, len(views)).copy()
-        check_searchable(game, views)
         hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
         with workspace.in_use():
             workspace.make_room((self, game, hidden))
@@ -278,6 +286,7 @@ class Search:
 
 def check_searchable(game: Game, views: Array) -> None:
     """ValueError unless all games go on and are seen by the player to move."""
+    check_game(game)
     searchable = game.legal_action_mask(views).any(axis=1)
     if not searchable.all():
         row = int(searchable.argmin())

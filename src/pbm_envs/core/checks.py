@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from .printable import quoted
 
 
 def check_range(name: str, value: int, low: int, high: int | None = None) -> None:
@@ -16,7 +22,7 @@ def check_range(name: str, value: int, low: int, high: int | None = None) -> Non
         or (high is not None and value > high)
     ):
         raise ValueError(
-            f"{name} is {value!r}: expected an integer from {low} {'up' if high is None else f'to {high}'}"
+            f"{name} is {quoted(value)}: expected an integer from {low} {'up' if high is None else f'to {high}'}"
         )
 
 
@@ -24,18 +30,49 @@ def check_number(name: str, value: float, low: float, high: float | None = None)
     """A number from `low` to `high` (None: however large, but finite), with or without decimals, or ValueError."""
     expected = f"a finite number from {low:g} up" if high is None else f"a number from {low:g} to {high:g}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} is {value!r}: expected {expected}")
-    if not low <= value <= (np.finfo(np.float64).max if high is None else high):  # nan is not either
-        raise ValueError(f"{name} is {value!r}: expected {expected}")
+        raise ValueError(f"{name} is {quoted(value)}: expected {expected}")
+    if not low <= value <= (sys.float_info.max if high is None else high):  # nan is not either
+        raise ValueError(f"{name} is {quoted(value)}: expected {expected}")
 
 
 def check_flag(name: str, value: bool) -> None:
     """An option that is on or off, or ValueError."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} is {value!r}: expected True or False")
+        raise ValueError(f"{name} is {quoted(value)}: expected True or False")
 
 
-def check_writable(name: str, array: np.ndarray[Any, Any]) -> None:
+def check_path(name: str, value: str | Path) -> None:
+    """What can be the name of a file, or ValueError."""
+    if not isinstance(value, (str, Path)) or "\0" in str(value) or not str(value).isprintable():
+        raise ValueError(f"{name} is {quoted(value)}: expected the name of a file")
+
+
+def check_seed(name: str, value: int | None) -> None:
+    """What a random generator begins with: None or an integer from 0 up, or ValueError. NumPy takes nested lists too,
+    whose depth can end the process.
+    """
+    if value is not None:
+        check_range(name, value, 0)
+
+
+def to_options(given: Any) -> dict[str, Any]:
+    """A copy of the options of a reset, a mapping or None; ValueError for anything else."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ValueError(f"options are {quoted(given)}: expected a mapping from names to values, or None")
+    return dict(given)
+
+
+def to_array(name: str, given: Any, expected: str) -> NDArray[Any]:
+    """An array of whatever NumPy makes one of; ValueError for a ragged list and the like."""
+    try:
+        return np.asarray(given)
+    except Exception:  # objects bring their own ways to fail
+        raise ValueError(f"{name}: {quoted(given)}: expected {expected}") from None
+
+
+def check_writable(name: str, array: NDArray[Any]) -> None:
     """ValueError for an array that may not be written to: kernels would do it all the same, and a memory map that is
     read-only ends the process then.
     """

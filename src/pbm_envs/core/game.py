@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import describe
-from .checks import check_range, check_writable
+from .checks import check_flag, check_range, check_writable, to_array
 from .deals import Deal
 from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
 from .printable import quoted
@@ -73,7 +73,9 @@ class Game(GameHooks):
         """
         known = inspect.signature(type(self)).parameters
         if unknown := sorted(changes.keys() - known.keys()):
-            raise ValueError(f"{type(self).__name__} has no option {unknown[0]!r}: expected some of {', '.join(known)}")
+            raise ValueError(
+                f"{type(self).__name__} has no option {quoted(unknown[0])}: expected some of {', '.join(known)}"
+            )
         return type(self)(**{**self.options, **changes})
 
     def init(self, batch_size: int, rng: Rng | Seeds, board: str | None = None) -> States:
@@ -112,7 +114,7 @@ class Game(GameHooks):
             ValueError: Before anything is changed, if an action is illegal (naming row and move) or a record is a view.
         """
         self._check(states)
-        chosen = np.asarray(actions)
+        chosen = to_array("actions", actions, "integers, one for each game")
         if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
             raise ValueError(
                 f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}, one for each game"
@@ -155,10 +157,17 @@ class Game(GameHooks):
         if isinstance(players, int):
             known = 0 <= players < self.num_players
         else:
-            given = np.asarray(players)
-            known = given.dtype.kind in "iu" and bool(given.astype(np.uint64).max(initial=0) < self.num_players)
+            given = to_array("players", players, f"integers in 0..{self.num_players - 1}")
+            known = (
+                given.dtype.kind in "iu"
+                and given.shape in ((), states.shape)
+                and bool(given.astype(np.uint64).max(initial=0) < self.num_players)
+            )
         if not known:
-            raise ValueError(f"players are {players!r}: expected integers in 0..{self.num_players - 1}")
+            raise ValueError(
+                f"players are {quoted(players)}: expected integers in 0..{self.num_players - 1}, one for each game or "
+                "one for all"
+            )
         if out is None:
             out = np.empty(len(states), self.dtype)
         else:
@@ -238,8 +247,9 @@ class Game(GameHooks):
             InvalidStateError: A ValueError that names the first row that is none, and its field.
         """
         self._check(states)
-        validate_common_fields(self, states)
-        self._validate(states)
+        if len(states):
+            validate_common_fields(self, states)
+            self._validate(states)
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
         """Starts that a player could not have told from the true one, given what that player has seen of start and now.
@@ -254,7 +264,11 @@ class Game(GameHooks):
 
         Returns:
             (B,) full states at the start.
+
+        Raises:
+            ValueError: If starts and views are not of the same number.
         """
+        self._check_same_games(starts, views)
         return self.determinize(starts, rng)
 
     def playout(
@@ -286,6 +300,8 @@ class Game(GameHooks):
         check_writable("states", states)
         if any_view(states["viewer"]):
             raise ValueError("a view cannot be played on: determinize it first")
+        check_flag(AVOID_LOSING_MOVES, avoid_losing_moves)
+        check_flag(SAVE_BRIDGES, save_bridges)
         for option, given in (
             (AVOID_LOSING_MOVES, avoid_losing_moves),
             (LAST_PLAYER_BY_ACTION, last_player_by_action),
@@ -296,6 +312,11 @@ class Game(GameHooks):
                 raise ValueError(f"playouts of {self!r} have no option {option}: expected some of: {known}")
         if last_player_by_action is None:
             last_player_by_action = NOT_RECORDED
+        elif not isinstance(last_player_by_action, np.ndarray):
+            raise ValueError(
+                f"last_player_by_action is {quoted(last_player_by_action)}: expected an array, int8 "
+                f"{(len(states), self.num_actions)}"
+            )
         elif last_player_by_action.shape != (len(states), self.num_actions) or last_player_by_action.dtype != np.int8:
             raise ValueError(
                 f"last_player_by_action is {last_player_by_action.dtype} {last_player_by_action.shape}: expected int8 "
@@ -353,6 +374,8 @@ class Game(GameHooks):
             (B,) renamed copies.
         """
         self._check(states)
+        if not isinstance(symmetry, Symmetry) or len(symmetry.actions) != self.num_actions:
+            raise ValueError(f"symmetry is {quoted(symmetry)}: expected one of the symmetries of {self!r}")
         renamed = copy_states(states)
         players = np.asarray(symmetry.players)
         renamed["to_move"] = players[states["to_move"]]
@@ -383,7 +406,7 @@ class Game(GameHooks):
 
     def board_to_string(self, state: States | Record) -> str:
         """The board of a record (or of a batch of one) as `init(board=...)` reads it."""
-        return self._board_to_string(single_record(state))
+        return self._board_to_string(self._record(state))
 
     def action_cells(self, action: int) -> tuple[int, ...]:
         """The cells that a move names, in order: none, one, or its two ends."""
@@ -405,9 +428,8 @@ class Game(GameHooks):
                 masked ones and nan are left out, negative ones have another colour.
             public: Draw of a full state only what every player knows.
         """
-        record = single_record(view)
-        if record.dtype != self.dtype:
-            raise ValueError(f"{self!r} was given a record of {record.dtype}: expected one of its own dtype")
+        record = self._record(view)
+        check_flag("public", public)
         shown = self._public(record) if public else record
         if heat is None:
             return self._scene(shown, {})
@@ -441,6 +463,9 @@ class Game(GameHooks):
         """
         from ..render import Picture, cropped
 
+        check_flag("legend", legend)
+        check_flag("coordinates", coordinates)
+        check_flag("transparent", transparent)
         scene = cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
         return Picture(scene, size, theme, transparent)
 
@@ -454,11 +479,13 @@ class Game(GameHooks):
         """
         from ..render import text
 
+        check_flag("colour", colour)
         return text(self.scene(view), colour=colour, width=width)
 
     def seat(self, view: Record, player: int) -> Seat:
         """What a picture says of a player."""
-        return describe.seat(self, view, player)
+        check_range("player", player, 0, self.num_players - 1)
+        return describe.seat(self, self._record(view), player)
 
     def _repr_svg_(self) -> str:
         """A start position, as its first player sees it."""
@@ -478,7 +505,7 @@ class Game(GameHooks):
         >>> game.status(game.init(1, np.random.default_rng(0)))
         'ply 0 - player_0 (Vert) to move'
         """
-        return describe.status(self, single_record(view))
+        return describe.status(self, self._record(view))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
@@ -496,18 +523,41 @@ class Game(GameHooks):
         if type(states) is np.ndarray and states.dtype is self.dtype and states.ndim == 1:
             return  # the usual case, fast
         if not isinstance(states, np.ndarray) or states.ndim != 1 or states.dtype != self.dtype:
-            given = f"{states.dtype}, shape {states.shape}" if isinstance(states, np.ndarray) else repr(states)
-            raise ValueError(f"{self!r} was given {given}: expected a batch (B,) of its own dtype, as init makes it")
+            raise ValueError(
+                f"{self!r} was given {_kind(states)}: expected a batch (B,) of its own dtype, as init makes it"
+            )
+
+    def _check_same_games(self, starts: States, views: States) -> None:
+        self._check(starts)
+        self._check(views)
+        if starts.shape != views.shape:
+            raise ValueError(f"starts are {len(starts)} and views {len(views)}: expected as many")
+
+    def _record(self, given: States | Record) -> Record:
+        """A record, or the only one of a batch; ValueError for anything else."""
+        record = single_record(given)
+        if not isinstance(record, np.void) or record.dtype != self.dtype:
+            raise ValueError(
+                f"{self!r} was given {_kind(record)}: expected a record of its own dtype, or a batch of one"
+            )
+        return record
 
     @staticmethod
     def _result(out: Any, dtype: type, shape: tuple[int, ...]) -> Any:
         """`out`, or an array to fill."""
         if out is None:
             return np.empty(shape, dtype)
+        if not isinstance(out, np.ndarray):
+            raise ValueError(f"out is {quoted(out)}: expected an array, contiguous {np.dtype(dtype)} {shape}")
         if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
             raise ValueError(f"out is {out.dtype} {out.shape}: expected contiguous {np.dtype(dtype)} {shape}")
         check_writable("out", out)
         return out
+
+
+def _kind(given: Any) -> str:
+    """What something is, for an error: its dtype and shape, if it has them."""
+    return f"{given.dtype}, shape {given.shape}" if isinstance(given, (np.ndarray, np.void)) else quoted(given)
 
 
 def parts(count: int, most: int) -> Sequence[slice]:

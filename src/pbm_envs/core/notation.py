@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import index
 
 from .printable import quoted
 
@@ -25,9 +26,13 @@ class Notation:
             self._actions[text.lower()] = action
 
     def write(self, action: int) -> str:
-        if not 0 <= action < len(self._texts):
-            raise ValueError(f"{action!r} is no {self._game} action: expected 0..{len(self._texts) - 1}")
-        return self._texts[action]
+        try:
+            number = index(action)
+        except TypeError:
+            number = -1
+        if not 0 <= number < len(self._texts):
+            raise ValueError(f"{quoted(action)} is no {self._game} action: expected 0..{len(self._texts) - 1}")
+        return self._texts[number]
 
     def read(self, text: str) -> int:
         if not isinstance(text, str):

@@ -23,7 +23,11 @@ def quoted(value: object, longest: int = 100) -> str:
     >>> quoted("a" * 1000, 12)
     "'aaaaaaaa..."
     """
-    return printable(repr(value[: longest + 1] if isinstance(value, str) else value), longest)
+    try:
+        text = repr(value[: longest + 1] if isinstance(value, (str, bytes)) else value)
+    except Exception:  # an integer of thousands of digits, or a class of one's own
+        text = f"a {type(value).__name__} without a text"
+    return printable(text, longest)
 
 
 def describe_error(error: BaseException, longest: int = LONGEST) -> str:

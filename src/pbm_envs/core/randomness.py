@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import check_writable
+from .checks import check_writable, to_array
 from .kernels import kernel
+from .printable import quoted
 from .types import Rng, Seeds
 from .words import WORD, count_bits, load_word
 
@@ -33,7 +34,7 @@ def seeds(rng: Rng | Seeds, count: int) -> Seeds:
         return rng.bit_generator.random_raw(count)
     if not isinstance(rng, np.ndarray) or rng.dtype != np.uint64 or rng.shape != (count,):
         raise TypeError(
-            f"rng is {rng!r}: expected a numpy.random.Generator, such as numpy.random.default_rng(7), "
+            f"rng is {quoted(rng)}: expected a numpy.random.Generator, such as numpy.random.default_rng(7), "
             f"or ({count},) uint64 seeds, one a game"
         )
     check_writable("rng", rng)
@@ -76,7 +77,7 @@ def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.
     >>> sample_actions(np.array([[0, 0, 1], [0, 1, 0]], np.int8), np.random.default_rng(7))
     array([2, 1])
     """
-    masks = np.asarray(masks)
+    masks = to_array("masks", masks, "bool or int8 (B, A)")
     if masks.ndim != 2 or masks.shape[1] == 0 or masks.dtype not in (np.bool_, np.int8):
         raise ValueError(f"masks are {masks.dtype} {masks.shape}: expected bool or int8 (B, A)")
     actions = np.empty(len(masks), np.int64)

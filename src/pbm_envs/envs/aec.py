@@ -35,9 +35,10 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ..core.checks import check_range
+from ..core.checks import check_range, check_seed, to_options
 from ..core.game import Game
 from ..core.kernels import logger
+from ..core.printable import quoted
 from ..core.state import INT64, copy_states
 from ..core.types import Rng, States
 from ..render import Scene
@@ -104,10 +105,10 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         super().__init__()
         self.possible_agents = [f"player_{k}" for k in range(game.num_players)]
         viewers = [*self.possible_agents, EVERYTHING]
-        if render_viewer is not None and render_viewer not in viewers:
-            raise ValueError(f"render_viewer is {render_viewer!r}: expected None or one of {viewers}")
-        if illegal_action not in ("raise", "terminate"):
-            raise ValueError(f"illegal_action is {illegal_action!r}: expected 'raise' or 'terminate'")
+        if render_viewer is not None and not (isinstance(render_viewer, str) and render_viewer in viewers):
+            raise ValueError(f"render_viewer is {quoted(render_viewer)}: expected None or one of {viewers}")
+        if not isinstance(illegal_action, str) or illegal_action not in ("raise", "terminate"):
+            raise ValueError(f"illegal_action is {quoted(illegal_action)}: expected 'raise' or 'terminate'")
         check_range("history", history, 0, game.max_plies)
         self.illegal_action = illegal_action
         self._checks = illegal_action == "terminate"
@@ -157,10 +158,16 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
+        self._check_agent(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
+        self._check_agent(agent)
         return self.action_spaces[agent]
+
+    def _check_agent(self, agent: str) -> None:
+        if not isinstance(agent, str) or agent not in self._seat:
+            raise ValueError(f"there is no agent {quoted(agent)}: expected one of {self.possible_agents}")
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game.
@@ -171,10 +178,11 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         A seed decides all set-ups from here on; without one the next set-up follows from the last. Other options are
         ignored with a logged warning (PettingZoo's own api_test passes one).
         """
-        options = dict(options or {})
+        check_seed("seed", seed)
+        options = to_options(options)
         board, moves = options.pop("board", None), options.pop("moves", ())
         if not isinstance(moves, (list, tuple)):
-            raise ValueError(f"moves are {moves!r}: expected a list of move texts")
+            raise ValueError(f"moves are {quoted(moves)}: expected a list of move texts")
         if options:
             logger.warning("reset ignores the options %s: expected 'board' and 'moves'", sorted(options))
         rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
@@ -182,7 +190,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         start = copy_states(states)
         for text in moves:
             if states["done"][0]:
-                raise ValueError(f"move {text!r} comes after the end of the game")
+                raise ValueError(f"move {quoted(text)} comes after the end of the game")
             self.game.step(states, [self.game.string_to_action(text)])
         self._rng, self._states, self._stepped = rng, states, True
         if self._history is not None:
@@ -218,7 +226,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             assert self.action_spaces[agent].contains(action), "action is not in action space"
         if action is None:
             raise ValueError(f"{agent} is to move: None is for agents that are done")
-        self._action[0] = index(action)
+        self._action[0] = self._number(action)
         masks = None if self._history is None else self._history.before(states, FIRST)
         try:
             self.game.step(states, self._action)
@@ -243,6 +251,16 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         if self.render_mode == "human":
             self.render()
 
+    def _number(self, action: Any) -> int:
+        """The number of an action; ValueError for what is no number, or none that an action could have."""
+        try:
+            number = index(action)
+        except TypeError:
+            number = 1 << 63
+        if not -(1 << 63) <= number < 1 << 63:
+            raise ValueError(f"action is {quoted(action)}: expected an integer in 0..{self.game.num_actions - 1}")
+        return number
+
     def _end_at_an_illegal_action(self, agent: str) -> None:
         """-1 for the offender, 0 for the others, terminated and truncated, as TerminateIllegalWrapper has it."""
         EnvLogger.warn_on_illegal_move()
@@ -261,6 +279,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
         """The agents as they come to act, at most `max_iter`: call `step` once for each."""
+        check_range("max_iter", max_iter, 0)
         if not self._checks:
             return super().agent_iter(max_iter)
         if self._states is None:
@@ -311,8 +330,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         if self._states is None:
             self._before_reset("observe.")
         states = self.states
-        if agent not in self._seat:
-            raise ValueError(f"there is no agent {agent!r}: expected one of {self.possible_agents}")
+        self._check_agent(agent)
         if self._cut_off:
             states = copy_states(states)
             states["done"] = states["truncated"] = False
@@ -361,7 +379,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             ValueError: For anything else; InvalidStateError, before anything is changed, for records that are no state.
         """
         if not isinstance(snapshot, Snapshot):
-            raise ValueError(f"{snapshot!r} is no snapshot: expected what get_state() gives")
+            raise ValueError(f"{quoted(snapshot)} is no snapshot: expected what get_state() gives")
         if snapshot.game != self.game:
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
         states = copy_states(snapshot.states)

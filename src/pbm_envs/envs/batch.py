@@ -11,7 +11,9 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core.checks import check_range, check_seed, to_array, to_options
 from ..core.game import Game
+from ..core.printable import quoted
 from ..core.state import as_bytes, copy_states, take_rows
 from ..core.types import Rng, States
 from .history import History
@@ -46,7 +48,7 @@ class GameBatch:
         Changes nothing if the seeds, options or moves are wrong.
         """
         count = len(self.states)
-        options = dict(options or {})
+        options = to_options(options)
         rows = self._rows_to_reset(options.pop("reset_mask", None))
         boards = _for_each("board", options.pop("board", None), count)
         moves = _for_each("moves", options.pop("moves", None), count)
@@ -77,7 +79,7 @@ class GameBatch:
         if mask is None:
             return np.arange(count)
         self.started()
-        mask = np.asarray(mask)
+        mask = to_array("reset_mask", mask, f"bool ({count},)")
         if mask.shape != (count,) or mask.dtype != np.bool_ or not mask.any():
             raise ValueError(
                 f"reset_mask is {mask.dtype} {mask.shape}, {np.count_nonzero(mask)} set: expected bool ({count},), at "
@@ -95,7 +97,7 @@ class GameBatch:
             state[:] = self.game.init(1, np.zeros(1, np.uint64), board)
         for text in moves:
             if state["done"][0]:
-                raise ValueError(f"move {text!r} comes after the end of the game")
+                raise ValueError(f"move {quoted(text)} comes after the end of the game")
             action = np.array([self.game.string_to_action(text)])
             player, masks = state["to_move"].copy(), history.before(state, FIRST) if history is not None else None
             self.game.step(state, action)
@@ -188,7 +190,7 @@ def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
     kinds = (str,) if name == "board" else (list, tuple)
     if not isinstance(given, (list, tuple)) or not all(one is None or isinstance(one, kinds) for one in given):
         form = "a board text" if name == "board" else "a list of move texts"
-        raise ValueError(f"{name} is {given!r}: expected {form}, or a list of {count} such")
+        raise ValueError(f"{name} is {quoted(given)}: expected {form}, or a list of {count} such")
     if len(given) != count:
         raise ValueError(f"{name} has {len(given)} entries: expected {count}, one for each environment")
     return given
@@ -199,9 +201,14 @@ def _seeds(seed: Seed, count: int) -> Sequence[int | None]:
     if seed is None:
         return [None] * count
     if isinstance(seed, (int, np.integer)):
+        check_range("seed", seed, 0)
         return [int(seed) + k for k in range(count)]
     if not isinstance(seed, (list, tuple, np.ndarray)):
-        raise ValueError(f"seed is {seed!r}: expected an integer, or a list of {count}, one for each environment")
+        raise ValueError(f"seed is {quoted(seed)}: expected an integer, or a list of {count}, one for each environment")
+    if isinstance(seed, np.ndarray) and seed.ndim != 1:
+        raise ValueError(f"seed has shape {seed.shape}: expected ({count},), one for each environment")
     if len(seed) != count:
         raise ValueError(f"seed has {len(seed)} entries: expected {count}, one for each environment")
+    for each in seed:
+        check_seed("seed", each)
     return list(seed)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
+from ..core.printable import quoted
 from ..core.state import as_bytes, copy_states, take_rows
 from ..core.streams import apart_from
 from ..core.types import Rng, States
@@ -104,9 +105,11 @@ class Opponents:
 
     def __init__(self, games: GameBatch, agents: Any, seat: int | str) -> None:
         players, count = games.game.num_players, len(games.states)
-        if seat != RANDOM and (isinstance(seat, (bool, str)) or seat not in range(players)):
+        if isinstance(seat, (bool, np.bool_)) or not (
+            (isinstance(seat, (int, np.integer)) and 0 <= seat < players) or (isinstance(seat, str) and seat == RANDOM)
+        ):
             known = ", ".join(map(str, range(players)))
-            raise ValueError(f"seat is {seat!r}: expected {known} or {RANDOM!r}")
+            raise ValueError(f"seat is {quoted(seat)}: expected {known} or {RANDOM!r}")
         self._games = games
         self._seat = seat
         self._rng = np.random.default_rng()
@@ -206,7 +209,7 @@ class Opponents:
                 try:
                     game.step(batch, actions)
                 except ValueError as error:
-                    raise ValueError(f"the opponent {one.given!r} has failed: {error}") from error
+                    raise ValueError(f"the opponent {quoted(one.given)} has failed: {error}") from error
                 as_bytes(states)[rows] = as_bytes(batch)
                 self._games.remember(rows, before, actions)
 
@@ -250,7 +253,7 @@ class Opponents:
         """Opponents by name."""
         if isinstance(agents, Mapping):
             if not agents or not all(isinstance(name, str) for name in agents):
-                raise ValueError(f"opponents are {agents!r}: expected a mapping from names to at least one agent")
+                raise ValueError(f"opponents are {quoted(agents)}: expected a mapping from names to at least one agent")
             return dict(agents)
         listed = list(agents) if isinstance(agents, (list, tuple)) else [agents]
         if not listed:
@@ -284,11 +287,14 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
         return None
     if isinstance(weights, Mapping):
         if unknown := set(weights) - set(names):
-            raise ValueError(f"weights name {sorted(unknown)}: expected some of {list(names)}")
+            raise ValueError(f"weights name {quoted(sorted(map(str, unknown)))}: expected some of {list(names)}")
         weights = [weights.get(name, 0.0) for name in names]
-    numbers = np.asarray(weights, np.float64)
+    try:
+        numbers = np.asarray(weights, np.float64)
+    except Exception:  # no numbers, whatever NumPy says of them
+        numbers = np.zeros(0)
     if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
-        raise ValueError(f"weights are {weights!r}: expected {len(names)} numbers from 0 up, not all 0")
+        raise ValueError(f"weights are {quoted(weights)}: expected {len(names)} numbers from 0 up, not all 0")
     return numbers / numbers.sum()
 
 
@@ -304,7 +310,9 @@ def _agent(opponent: Any) -> tuple[Any, Act]:
     try:
         agents = importlib.import_module("pbm_agents")  # lazily: pbm_envs does not depend on pbm_agents
     except ModuleNotFoundError as error:
-        raise ValueError(f"opponent is {opponent!r}, but there is no pbm_agents ({error}): give an agent") from error
+        raise ValueError(
+            f"opponent is {quoted(opponent)}, but there is no pbm_agents ({error}): give an agent"
+        ) from error
     if isinstance(opponent, str):
         agent = agents.make_agent(opponent)
     else:
@@ -312,7 +320,7 @@ def _agent(opponent: Any) -> tuple[Any, Act]:
             agent = agents.as_agent(opponent)
         except ValueError:
             raise ValueError(
-                f"opponent is {opponent!r}: expected the name of an agent, an agent with act(game, views, rng), such a "
-                "function, a Search, a policy, or a list of these"
+                f"opponent is {quoted(opponent)}: expected the name of an agent, an agent with act(game, views, rng), "
+                "such a function, a Search, a policy, or a list of these"
             ) from None
     return agent, agent.act

@@ -31,7 +31,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from ..core.checks import check_seed, to_array, to_options
 from ..core.game import Game
+from ..core.printable import quoted
 from ..core.types import Planes, States
 from ..render.modes import MODES, Frame, Renderer
 from .attributes import NoNewAttributes
@@ -116,8 +118,9 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Planes, dict[str, Any]]:
         """Start a game; without a seed, the one that follows from the last seed."""
-        super().reset(seed=seed)
-        options = dict(options or {})
+        check_seed("seed", seed)
+        super().reset(seed=None if seed is None else int(seed))
+        options = to_options(options)
         if "reset_mask" in options:
             raise ValueError("reset was given the option 'reset_mask': expected 'board' and 'moves'")
         planes, info = self._one.reset(seed=seed, options=options)
@@ -126,7 +129,10 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         return planes[0], _first(info)
 
     def step(self, action: np.int64 | int) -> tuple[Planes, float, bool, bool, dict[str, Any]]:
-        planes, reward, terminated, truncated, info = self._one.step(np.asarray(action).reshape(1))
+        number = to_array("action", action, "an integer")
+        if number.size != 1:
+            raise ValueError(f"action is {quoted(action)}: expected an integer in 0..{self.game.num_actions - 1}")
+        planes, reward, terminated, truncated, info = self._one.step(number.reshape(1))
         if self.render_mode == "human":
             self.render()
         return planes[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)

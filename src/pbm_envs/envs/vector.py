@@ -52,8 +52,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.checks import check_flag, check_range
+from ..core.checks import check_flag, check_range, check_seed, to_array
 from ..core.game import Game
+from ..core.printable import quoted
 from ..core.state import as_bytes
 from ..core.types import Planes, States
 from ..render import Scene
@@ -119,18 +120,19 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         `render`); `render_theme`: "light" or "dark".
         """
         check_range("num_envs", num_envs, 1, 2**31)
+        num_envs = int(num_envs)
         check_flag("copy", copy)
         check_range("threads", threads, 1, 1024)
         check_range("history", history, 0, game.max_plies)
         check_flag("pin_memory", pin_memory)
-        if buffers not in ("numpy", "torch"):
-            raise ValueError(f"buffers is {buffers!r}: expected 'numpy' or 'torch'")
+        if not isinstance(buffers, str) or buffers not in ("numpy", "torch"):
+            raise ValueError(f"buffers is {quoted(buffers)}: expected 'numpy' or 'torch'")
         if pin_memory and (copy or buffers == "numpy"):
             raise ValueError("pin_memory is True: expected buffers='torch' and copy=False beside it")
         if buffers == "torch":
             import_torch()
-        if illegal_action not in ("terminate", "raise"):
-            raise ValueError(f"illegal_action is {illegal_action!r}: expected 'terminate' or 'raise'")
+        if not isinstance(illegal_action, str) or illegal_action not in ("terminate", "raise"):
+            raise ValueError(f"illegal_action is {quoted(illegal_action)}: expected 'terminate' or 'raise'")
         self._renderer = Renderer(game.name, render_mode, RENDER_MODES, render_size, render_theme)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {"render_modes": RENDER_MODES, "autoreset_mode": self.autoreset_mode}
@@ -183,7 +185,11 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return self._games.states
 
     def reset(self, *, seed: Seed = None, options: Mapping[str, Any] | None = None) -> tuple[Planes, dict[str, Any]]:
-        super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
+        if isinstance(seed, (int, np.integer)):
+            check_seed("seed", seed)
+            super().reset(seed=int(seed))
+        else:
+            super().reset()
         rows, seeded = self._games.reset(seed, options)
         if self._opponents is not None:
             self._opponents.assign_seats(
@@ -194,7 +200,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     def step(self, actions: ArrayLike) -> tuple[Planes, Floats, Bools, Bools, dict[str, Any]]:
         games, states = self._games, self.states
-        actions = as_array(actions)
+        actions = to_array("actions", as_array(actions), "integers, one for each game")
         over_before = states["done"].copy()
         waiting = np.flatnonzero(states["done"]) if self.autoreset_mode is AutoresetMode.NEXT_STEP else self._rows[:0]
         players, before = self._players().copy(), states["returns"].copy()
@@ -331,5 +337,5 @@ def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
         return AutoresetMode(mode)
     if not isinstance(mode, AutoresetMode):
         known = [known.value for known in AutoresetMode]
-        raise ValueError(f"autoreset_mode is {mode!r}: expected an AutoresetMode or one of {known}")
+        raise ValueError(f"autoreset_mode is {quoted(mode)}: expected an AutoresetMode or one of {known}")
     return mode

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.printable import quoted
 from ..core.scene import Scene
 from .painting import check_library
 from .pixels import check_size, pixels
@@ -40,8 +41,8 @@ class Renderer:
             ImportError: If a library is missing.
             RuntimeError: If a window is wanted and the machine has no display.
         """
-        if mode is not None and mode not in modes:
-            raise ValueError(f"render_mode is {mode!r}: expected None or one of {list(modes)}")
+        if mode is not None and not (isinstance(mode, str) and mode in modes):
+            raise ValueError(f"render_mode is {quoted(mode)}: expected None or one of {list(modes)}")
         check_size("render_size", size)
         theme_named(theme)
         if mode in ("rgb_array", "human"):

@@ -11,6 +11,7 @@ from math import cos, hypot, pi, sin, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..core.printable import quoted
 from ..core.scene import Circle, Heat, Label, Line, Point, Points, Polygon, Seat, Shape
 
 ROOT3 = sqrt(3)
@@ -36,7 +37,10 @@ def warmth(heat: ArrayLike, actions: int) -> Heat:
     Raises:
         ValueError: If the array has another shape.
     """
-    given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
+    try:
+        given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
+    except Exception:  # no numbers, whatever NumPy says of them
+        raise ValueError(f"heat is {quoted(heat)}: expected ({actions},) numbers, one for each action") from None
     if given.shape != (actions,):
         raise ValueError(f"heat has shape {given.shape}: expected ({actions},), one number for each action")
     greatest = np.ma.max(np.ma.abs(given)) if given.count() else 0.0

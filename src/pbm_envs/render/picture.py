@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
+from ..core.checks import check_path
+from ..core.printable import quoted
 from ..core.scene import Scene
 from .pixels import check_size, pdf, pixels, png
 from .svg import svg
@@ -59,6 +61,7 @@ class Picture:
 
     def save(self, path: str | Path) -> None:
         """Write an `.svg`, a `.png`, a `.pdf` (`size` points long) or a `.txt`; ValueError for another ending."""
+        check_path("path", path)
         kind = Path(path).suffix.lower()
         if kind == ".svg":
             Path(path).write_text(self._repr_svg_(), encoding="utf-8")
@@ -69,4 +72,4 @@ class Picture:
         elif kind == ".pdf":
             Path(path).write_bytes(pdf(self.scene, self.size, self.theme, transparent=self.transparent))
         else:
-            raise ValueError(f"{str(path)!r} ends in {kind!r}: expected '.svg', '.png', '.pdf' or '.txt'")
+            raise ValueError(f"{quoted(str(path))} ends in {quoted(kind)}: expected '.svg', '.png', '.pdf' or '.txt'")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.printable import quoted
 from ..core.scene import Scene
 from .painting import figure
 
@@ -84,7 +85,7 @@ def save_png(path: str | Path, frame: NDArray[np.uint8], *, small: bool = False)
 def check_size(name: str, size: int) -> None:
     """Raise ValueError, naming the argument `name`, unless a picture can be `size` pixels long."""
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not SMALLEST <= size <= LARGEST:
-        raise ValueError(f"{name} is {size!r}: expected an integer from {SMALLEST} to {LARGEST}, in pixels")
+        raise ValueError(f"{name} is {quoted(size)}: expected an integer from {SMALLEST} to {LARGEST}, in pixels")
 
 
 def frame_shape(scene: Scene, size: int) -> tuple[int, int]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ..core.printable import quoted
+
 THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "light": MappingProxyType(
@@ -77,6 +79,6 @@ THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 def theme_named(name: str) -> Mapping[str, str]:
     """Return the colours of a theme by name; ValueError if there is none of that name."""
-    if name not in THEMES:
-        raise ValueError(f"theme is {name!r}: expected one of {', '.join(THEMES)}")
+    if not isinstance(name, str) or name not in THEMES:
+        raise ValueError(f"theme is {quoted(name)}: expected one of {', '.join(THEMES)}")
     return THEMES[name]

@@ -89,9 +89,9 @@ class Chameleon(Game):
             board=board,
             dtype=chameleon_dtype(board.size),
             planes=PLANES,
-            moves=moves + ["swap"] * swap_rule,
-            form="a cell and a letter such as 'c2x'" + " or 'swap'" * swap_rule,
-            max_plies=board.size + swap_rule,
+            moves=moves + ["swap"] * bool(swap_rule),
+            form="a cell and a letter such as 'c2x'" + " or 'swap'" * bool(swap_rule),
+            max_plies=board.size + bool(swap_rule),
         )
         self._swap_rule = bool(swap_rule)
         self._around = around(board)

@@ -14,6 +14,7 @@ from ...core.boards import NO_CELL, Board, square
 from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
+from ...core.printable import quoted
 from ...core.randomness import branch
 from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NO_ACTION, NOBODY, copy_states
@@ -136,15 +137,17 @@ class Curio(Game):
         for name, flag in (("turn", turn), ("limit", limit), ("reveal_captured", reveal_captured)):
             check_flag(name, flag)
         check_flag("allow_resign", allow_resign)
-        if face not in FACES:
-            raise ValueError(f"face is {face!r}: expected one of {', '.join(FACES)}")
-        if capture not in CAPTURES:
-            raise ValueError(f"capture is {capture!r}: expected one of {', '.join(CAPTURES)}")
+        base, rows, cols = int(base), int(rows), int(cols)  # NumPy's small integers overflow
+        if not isinstance(face, str) or face not in FACES:
+            raise ValueError(f"face is {quoted(face)}: expected one of {', '.join(FACES)}")
+        if not isinstance(capture, str) or capture not in CAPTURES:
+            raise ValueError(f"capture is {quoted(capture)}: expected one of {', '.join(CAPTURES)}")
         if no_capture_limit is not None:
             check_range("no_capture_limit", no_capture_limit, 1, 1_000_000)
-        kinds = list(combinations_with_replacement(range(1, int(base) + 1), 2))
+        kinds = list(combinations_with_replacement(range(1, base + 1), 2))
         pieces = len(kinds) if num_pieces is None else num_pieces
         check_range("num_pieces", pieces, 1, rows * cols)
+        pieces = int(pieces)
         if pieces % len(kinds):  # C2
             raise ValueError(f"num_pieces is {pieces}: expected a multiple of {len(kinds)}, one set of base {base}")
         depth = -(-pieces // cols)
@@ -154,11 +157,11 @@ class Curio(Game):
             )
         self._deck = np.zeros((depth * cols, 2), np.int8)
         self._deck[:pieces] = kinds * (pieces // len(kinds))
-        board = square(int(rows), int(cols))
-        farthest = int(base) if limit else max(int(rows), int(cols))
+        board = square(rows, cols)
+        farthest = base if limit else max(rows, cols)
         self._steps, self._moves, texts = _moves(board, farthest)
         self._tables = move_tables(self._moves, board.neighbours, farthest) if board.size <= MOST_CELLS else None
-        self._base, self._face, self._total = int(base), FACES[face], capture.endswith("_total")
+        self._base, self._face, self._total = base, FACES[face], capture.endswith("_total")
         self._settings = np.zeros(1, SETTINGS)
         self._settings["base"] = base
         self._settings["turn"] = turn
@@ -170,16 +173,16 @@ class Curio(Game):
         self._settings["quiet_limit"] = no_capture_limit or 0
         self._settings["moves"] = len(texts)
         self._settings["resign"] = len(texts) + 1 if allow_resign else NO_ACTION
-        self.planes = planes(int(base))
-        self._plane_numbers = plane_numbers(int(base))
+        self.planes = planes(base)
+        self._plane_numbers = plane_numbers(base)
         self.mask_reveals_hidden = self._total
-        self._piece_words = piece_words(int(base))
+        self._piece_words = piece_words(base)
         super().__init__(
             options={
-                "base": int(base),
-                "rows": int(rows),
-                "cols": int(cols),
-                "num_pieces": int(pieces),
+                "base": base,
+                "rows": rows,
+                "cols": cols,
+                "num_pieces": pieces,
                 "turn": bool(turn),
                 "limit": bool(limit),
                 "face": face,
@@ -190,7 +193,7 @@ class Curio(Game):
             },
             board=board,
             dtype=curio_dtype(board.size, self._base, len(texts), self._total),
-            planes=planes(int(base)),
+            planes=planes(base),
             moves=[*texts, "pass"],
             form=f"two cells on a line such as {texts[0]!r}, or 'pass'",
             # at most all pieces but two are captured, each after as long as may be; boards can be full
@@ -305,6 +308,7 @@ class Curio(Game):
         """Faces that the later view still hides have never turned (C8): they are drawn as that view allows. Those that
         it shows were hidden at the start behind a face that the first view shows.
         """
+        self._check_same_games(starts, views)
         drawn = self.determinize(views, rng)
         worlds = copy_states(starts)
         worlds["viewer"] = NOBODY

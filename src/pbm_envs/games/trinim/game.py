@@ -101,7 +101,7 @@ class Trinim(Game):
             planes=planes(int(num_players)),
             moves=moves,
             form=f"a cell such as {moves[1]!r} or the two ends of a line such as {moves[-1]!r}",
-            max_plies=board.size + num_players - 2 if allow_resign else board.size,
+            max_plies=board.size + int(num_players) - 2 if allow_resign else board.size,
             other_texts={f"{b}-{a}": k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b},  # T4
         )
 
