@@ -246,7 +246,7 @@ def replay(record: GameRecord) -> Iterator[States]:
     RecordError, naming the ply and the reason, where the record contradicts the rules; returns and ending are
     checked after the last position.
     """
-    record = _plain(record)
+    _check_types(record)
     game = record.rules()
     for name in ("agents", "returns", "turns", "seconds", "usage"):
         length = len(getattr(record, name))
@@ -293,15 +293,24 @@ def replay(record: GameRecord) -> Iterator[States]:
         raise RecordError(f"ply {late[0]}: a forfeit, but the game has {len(record.moves)} plies")
 
 
-def _plain(record: GameRecord) -> GameRecord:
-    """The record as it is read from a file; RecordError for what cannot be written to one."""
+def _check_types(record: GameRecord) -> None:
+    """RecordError for what is no record, or holds what none that is read from a file could."""
     if not isinstance(record, GameRecord):
         raise RecordError(f"{quoted(record)} is no record: expected a GameRecord")
-    try:
-        line = record.to_json()
-    except Exception:  # what its fields hold can be anything
-        raise RecordError("a field holds no JSON: expected texts, numbers and lists of them") from None
-    return GameRecord.from_json(line)
+    for name, kind in FIELDS.items():
+        value = getattr(record, name)
+        fits = isinstance(value, tuple) and all(isinstance(each, Forfeit) for each in value)
+        if name != "forfeits":
+            fits = _fits(_as_json(value), kind)
+        if not fits:
+            raise RecordError(f"{name} is {quoted(value)}: of a wrong type")
+
+
+def _as_json(value: Any) -> Any:
+    """Lists for tuples and dictionaries for mappings, as JSON reads them."""
+    if isinstance(value, tuple):
+        return [_as_json(each) for each in value]
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def verify(record: GameRecord) -> None:

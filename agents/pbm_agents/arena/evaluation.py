@@ -25,10 +25,11 @@ from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent
 from .match import play_games
 from .ratings import shares
-from .schedule import MOST_SEED, draw_opening
+from .schedule import draw_opening
 
 NORMAL_95 = 1.959964
 POLICY = "policy"
+MOST_SEED = 1 << 128
 
 
 class Rate(NamedTuple):

@@ -34,8 +34,6 @@ third the fourth, and so on; each agent those near it in the list."""
 REACH = 3
 """How far apart in the list two neighbours can be."""
 TRIES = 1000
-MOST_SEED = 1 << 128
-"""The greatest seed."""
 MOST_OPENINGS = 1_000_000
 """The schedule is made before the first game is played."""
 
@@ -89,7 +87,7 @@ class Tournament:
         if self.form == PAIRS and len(self.agents) % 2:
             raise ValueError(f"pairs of {len(self.agents)} agents: expected an even number")
         for name, low in {"openings": 1, "opening_moves": 0, "seed": 0, "batch": 1}.items():
-            check_range(name, getattr(self, name), low, MOST_SEED if name == "seed" else None)
+            check_range(name, getattr(self, name), low)
         if self.move_seconds is not None:
             seconds = self.move_seconds
             number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)

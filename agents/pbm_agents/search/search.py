@@ -166,9 +166,12 @@ class Search:
             workspace = Workspace()
         elif not isinstance(workspace, Workspace):
             raise ValueError(f"workspace is {quoted(workspace)}: expected a Workspace, or None")
+        check_game(game)
+        if not isinstance(views, np.ndarray) or views.ndim != 1:
+            raise ValueError(f"views are {quoted(views)}: expected a batch (B,), as game.view makes it")
+        streams = seeds(rng, len(views)).copy()
         check_searchable(game, views)
         views = views.copy()
-        streams = seeds(rng, len(views)).copy()
         hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
         with workspace.in_use():
             workspace.make_room((self, game, hidden))

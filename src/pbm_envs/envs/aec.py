@@ -252,13 +252,14 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self.render()
 
     def _number(self, action: Any) -> int:
-        """The number of an action; ValueError for what is no number, or none that an action could have."""
+        """The number of an action; TypeError for what is no integer, ValueError for one that no array holds."""
+        expected = f"expected an integer in 0..{self.game.num_actions - 1}"
         try:
             number = index(action)
         except TypeError:
-            number = 1 << 63
-        if not -(1 << 63) <= number < 1 << 63:
-            raise ValueError(f"action is {quoted(action)}: expected an integer in 0..{self.game.num_actions - 1}")
+            raise TypeError(f"action is {quoted(action)}: {expected}") from None
+        if abs(number) >= 1 << 63:
+            raise ValueError(f"action is {quoted(action)}: {expected}")
         return number
 
     def _end_at_an_illegal_action(self, agent: str) -> None:
