@@ -3,9 +3,9 @@
     python benchmarks/curio_ladder.py                      # what is missing in results/curio_ladder.jsonl
     python benchmarks/curio_ladder.py --rungs 3 --again
 
-One line of JSON a rung in `results/curio_ladder.jsonl`, and the table of all in `results/curio_ladder.txt`; the
-solutions of rungs whose file stays below a megabyte are kept in `results/curio_ladder/`. A rung that has been measured
-is left alone, so the script can be stopped and started again.
+One line of JSON a rung (first without its solution, then with it) in `results/curio_ladder.jsonl`, and the table of all
+in `results/curio_ladder.txt`; the solutions of rungs whose file stays below a megabyte are kept in
+`results/curio_ladder/`. A rung that has been measured is left alone, so the script can be stopped and started again.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def pure(policy: Policy) -> Policy:
     return Policy(tree, chosen)
 
 
-def measure(rung: int, until: float, seconds: float, largest_greedy: int) -> dict[str, Any]:
-    """What is known of a rung."""
+def measure_tree(rung: int, largest_greedy: int) -> tuple[PublicTree, dict[str, Any]]:
+    """The public tree of a rung, and what is known without a solution."""
     game = make_game(f"curio-ladder-{rung}")
     start, spent = time.perf_counter(), time.process_time()
     tree = PublicTree.build(game, memory=10.0)
@@ -66,16 +66,23 @@ def measure(rung: int, until: float, seconds: float, largest_greedy: int) -> dic
         "build_processor_seconds": time.process_time() - spent,
     }
     uniform = tree.uniform_policy()
-    exploitability(tree, uniform)
+    if tree.num_information_sets < 1_000_000:
+        exploitability(tree, uniform)  # compiles
     start, spent = time.perf_counter(), time.process_time()
     facts["random"] = exploitability(tree, uniform)
     facts["evaluate_seconds"] = time.perf_counter() - start
     facts["evaluate_processor_seconds"] = time.process_time() - spent
     if tree.num_information_sets <= largest_greedy:
         facts["greedy"] = exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
+    facts["peak_gib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return tree, facts
+
+
+def measure_solution(tree: PublicTree, rung: int, until: float, seconds: float) -> dict[str, Any]:
+    """What its solution says."""
     spent = time.process_time()
     trunk = Trunk.of(tree)
-    facts["trunk"] = trunk.tree.num_information_sets
+    facts: dict[str, Any] = {"trunk": trunk.tree.num_information_sets}
     solver = PredictiveCFRPlus(trunk.tree)
     found = solver.run(10_000, until=until, every=25, report=lambda step, left: time.process_time() - spent > seconds)
     facts |= {"iterations": solver.iterations, "solver": type(solver).__name__}
@@ -103,28 +110,50 @@ def table(rows: list[dict[str, Any]]) -> str:
         machine(),
         "",
         "pure: the most likely action of the solution everywhere; mixed: share of decisions, as they are met in play,",
-        "in which no action has 90%; drawn: share of games; seconds of processor time (build, evaluate, solve)",
+        "in which no action has 90%; drawn: share of games; seconds of processor time (build, evaluate, solve);",
+        "MiB: of the tree; GiB: the most memory in use",
         "",
         f"{'rung':>4} {'worlds':>6} {'information sets':>16} {'trunk':>9} {'plies':>5} {'value':>9} {'+-':>7} "
         f"{'random':>7} {'greedy':>7} {'pure':>6} {'mixed':>6} {'drawn':>6} {'build':>7} {'eval.':>6} {'solve':>7} "
-        f"{'MiB':>6}",
+        f"{'MiB':>6} {'GiB':>5}",
     ]
-    for row in rows:
-        greedy = f"{row['greedy']:7.4f}" if "greedy" in row else " " * 7
-        lines.append(
-            f"{row['rung']:4} {row['worlds']:6,} {row['information_sets']:16,} {row['trunk']:9,} {row['depth']:5} "
-            f"{row['value']:+9.6f} {2 * row['exploitability']:7.0e} {row['random']:7.4f} {greedy} {row['pure']:6.3f} "
-            f"{row['mixed']:6.1%} {row['drawn']:6.1%} {row['build_processor_seconds']:7.2f} "
-            f"{row['evaluate_processor_seconds']:6.2f} {row['solve_processor_seconds']:7.1f} {row['tree_mib']:6.1f}"
-        )
+    lines += [line_of(row) for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def line_of(row: dict[str, Any]) -> str:
+    """A rung, with gaps for what is not known of it."""
+
+    def cell(name: str, form: str, width: int, times: float = 1) -> str:
+        return format(times * row[name], form).rjust(width) if name in row else " " * width
+
+    cells = [
+        cell("rung", "", 4),
+        cell("worlds", ",", 6),
+        cell("information_sets", ",", 16),
+        cell("trunk", ",", 9),
+        cell("depth", "", 5),
+        cell("value", "+.6f", 9),
+        cell("exploitability", ".0e", 7, 2),
+        cell("random", ".4f", 7),
+        cell("greedy", ".4f", 7),
+        cell("pure", ".3f", 6),
+        cell("mixed", ".1%", 6),
+        cell("drawn", ".1%", 6),
+        cell("build_processor_seconds", ".2f", 7),
+        cell("evaluate_processor_seconds", ".2f", 6),
+        cell("solve_processor_seconds", ".1f", 7),
+        cell("tree_mib", ".1f", 6),
+        cell("peak_gib", ".2f", 5),
+    ]
+    return " ".join(cells).rstrip()
 
 
 def main(
     rungs: Annotated[list[int] | None, typer.Option(help="Only these.")] = None,
     again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
     until: Annotated[float, typer.Option(help="The exploitability of the solutions.")] = 2.5e-7,
-    seconds: Annotated[float, typer.Option(help="Of processor time for each solution, about.")] = 900.0,
+    seconds: Annotated[float, typer.Option(help="Of processor time for each solution, about; 0: none.")] = 900.0,
     largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 120_000,
 ) -> None:
     """Measure what is missing."""
@@ -133,8 +162,11 @@ def main(
     if path.exists():
         known = {row["rung"]: row for row in map(json.loads, path.read_text().splitlines())}
     for rung in rungs or RUNGS:
-        if again or rung not in known:
-            known[rung] = measure(rung, until, seconds, largest_greedy)
+        if not again and "value" in known.get(rung, {}):
+            continue
+        tree, facts = measure_tree(rung, largest_greedy)
+        for solved in (False, True) if seconds > 0 else (False,):
+            known[rung] = facts | (measure_solution(tree, rung, until, seconds) if solved else {})
             print(known[rung], flush=True)
             path.write_text("".join(json.dumps(known[k]) + "\n" for k in sorted(known)))
     text = table([known[k] for k in sorted(known)])
