@@ -51,7 +51,7 @@ def screen(words: str, typed: str, path: Path) -> None:
         typed: What is typed, line by line.
         path: The file to write.
     """
-    from pbm_agents.cli import play as module
+    from pbm_agents.cli import terminal as module
     from pbm_agents.cli.app import app
     from typer.testing import CliRunner
 
