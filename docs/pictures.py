@@ -1,4 +1,4 @@
-"""Draw the pictures of README, `docs/pictures/<game>_<theme>.png`: `python docs/pictures.py` (extra `render`)."""
+"""Draw the pictures of README, in `docs/pictures`, and a film: `python docs/pictures.py` (extras `render`, `cli`)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pbm_envs.render import THEMES, Scene, pixels, save_png
 
 FOLDER = Path(__file__).parent / "pictures"
 SIZE = 480
+FILMED = "chameleon"
+"""The game whose film README shows."""
 # board, moves, seat: from games of the search against itself
 POSITIONS = {
     "curio": (
@@ -43,7 +45,10 @@ def scene(name: str) -> Scene:
 
 
 if __name__ == "__main__":
+    from moving import film  # beside this file
+
     FOLDER.mkdir(exist_ok=True)
+    film(FILMED, FOLDER)
     for name in POSITIONS:
         for theme in THEMES:
             save_png(FOLDER / f"{name}_{theme}.png", pixels(scene(name), SIZE, theme), small=True)

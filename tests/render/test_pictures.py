@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from pbm_envs import games
+from pbm_envs.records import replay
 from pbm_envs.render import THEMES, pixels
 
 ROOT = Path(__file__).parents[2]
@@ -35,5 +36,21 @@ def test_pictures_are_up_to_date(name, theme, pictures):
 
 def test_readme_shows_pictures_that_are_there():
     shown = re.findall(r'(?:src|srcset)="([^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(shown) == len(games()) * len(THEMES)
+    assert len(shown) == (len(games()) + 1) * len(THEMES)  # and a film
     assert all((ROOT / path).exists() for path in shown)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_film_is_up_to_date(theme, pictures, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    from moving import FILM_SIZE, record
+
+    game = record(pictures.FILMED)
+    with Image.open(pictures.FOLDER / f"{pictures.FILMED}-{theme}.gif") as film:
+        assert film.n_frames == game.plies + 1
+        film.seek(game.plies)
+        shown = np.asarray(film.convert("RGB")).astype(int)
+    *_, last = replay(game)
+    drawn = pixels(game.rules().scene(last), FILM_SIZE, theme).astype(int)
+    assert shown.shape == drawn.shape
+    assert np.abs(shown - drawn).mean() < 4
