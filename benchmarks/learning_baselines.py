@@ -172,8 +172,8 @@ def draw(known: dict[Job, dict[str, Any]], random: dict[int, float], path: Path)
 def main(
     rungs: Annotated[list[int] | None, typer.Option(help="Of the ladder.")] = None,
     seeds: Annotated[int, typer.Option(help="After the tuning.")] = 5,
-    moves: Annotated[int, typer.Option(help="Of each training.")] = 200_000,
-    tuning_moves: Annotated[int, typer.Option(help="Of each training in the tuning.")] = 60_000,
+    moves: Annotated[int, typer.Option(help="Of each training.")] = 60_000,
+    tuning_moves: Annotated[int, typer.Option(help="Of each training in the tuning.")] = 20_000,
 ) -> None:
     """Measure what is missing."""
     path = RESULTS / "learning_baselines.jsonl"
