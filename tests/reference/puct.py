@@ -18,14 +18,16 @@ from tests.reference.uct import Node
 PriorsAndValues = Callable[[Any, Any], tuple[Any, Any]]
 
 
-def search(game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulations: int) -> Node:
-    """The root after that many simulations."""
+def search(
+    game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulations: int, reduction: float = 0.0
+) -> Node:
+    """The root after that many simulations; `reduction` is that for first plays."""
     root = Node(game, state, None)
     priors = {root: evaluate(game, root, evaluator)[0]}
     for _ in range(simulations):
         node, expanded = root, False
         while not node.over and not expanded:
-            action = best_action(node, priors[node], c)
+            action = best_action(node, priors[node], c, reduction)
             expanded = action not in node.children
             if expanded:
                 after = node.state.copy()
@@ -44,14 +46,15 @@ def search(game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulat
     return root
 
 
-def best_action(node: Node, priors: Any, c: float) -> int:
+def best_action(node: Node, priors: Any, c: float, reduction: float = 0.0) -> int:
     simulations = sum(child.visits for child in node.children.values())
     backed_up = sum(child.total[node.player] for child in node.children.values())
     best, highest = -1, -math.inf
     for action in node.untried:  # that is, the legal ones
         child = node.children.get(action)
         count = child.visits if child else 0
-        value = child.total[node.player] / count if child else backed_up / max(1, simulations)
+        first = backed_up / max(1, simulations) - reduction * math.sqrt(sum(priors[a] for a in node.children))
+        value = child.total[node.player] / count if child else first
         score = value + c * priors[action] * math.sqrt(simulations + 1) / (1 + count)
         if score > highest:
             best, highest = action, score

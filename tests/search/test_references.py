@@ -94,8 +94,10 @@ def test_ismcts(game, simulations, c):
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
 
 
-def fake_network(game):
-    """Priors and values that look like a network's, made of powers of two so that no sum is rounded."""
+def fake_network(game, zero_sum=False):
+    """Priors and values that look like a network's, made of powers of two so that no sum is rounded. The values of the
+    players have nothing to do with one another, unless two are to have `zero_sum`.
+    """
 
     def evaluate(observations, masks):
         flat = observations.reshape(len(observations), -1).astype(np.int64)
@@ -107,19 +109,22 @@ def fake_network(game):
             weights[marks[row] % len(legal)] += 1024 - weights.sum()  # a power of two in all
             priors[row, legal] = weights
         values = [(marks * (17 + k) % 33 - 16) / 16 for k in range(game.num_players)]
-        return priors, np.stack(values, axis=1)
+        return priors, np.stack([values[0], -values[0]] if zero_sum else values, axis=1)
 
     return evaluate
 
 
 @open_games
-@pytest.mark.parametrize(("simulations", "c"), [(1, 1.5), (60, 1.5), (200, 0.5)])
-def test_puct(game, simulations, c):
+@pytest.mark.parametrize(
+    ("simulations", "c", "reduction"), [(1, 1.5, 0.0), (60, 1.5, 0.0), (200, 0.5, 0.0), (90, 1, 0.3)]
+)
+def test_puct(game, simulations, c, reduction):
     states, seeds = roots(game, simulations, each=2)
     network = fake_network(game)
-    results = Search(simulations=simulations, c=c, solver=False, evaluator=network).run(game, states, seeds)
+    search = Search(simulations=simulations, c=c, solver=False, evaluator=network, first_play_reduction=reduction)
+    results = search.run(game, states, seeds)
     for row, result in enumerate(results):
-        root = puct.search(game, states[row : row + 1], network, c, simulations)
+        root = puct.search(game, states[row : row + 1], network, c, simulations, reduction)
         assert result.visits.tolist() == visits(game, root), game.to_text(states[row])
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
 

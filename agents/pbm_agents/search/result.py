@@ -14,6 +14,7 @@ from pbm_envs.core.types import Array, Floats, Ints
 from pbm_envs.render import Picture
 
 from ..players.agent import Views, check_generator
+from .gumbel import GumbelRoots
 from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree
 
 SHOWN = 8
@@ -33,7 +34,8 @@ class SearchResult:
         game: The game.
         view: (1,) the position that was searched, as it was given.
         player: The player to move.
-        best: The action to play: the most visited one, unless another is proven to be better.
+        best: The action to play: the most visited one, unless another is proven to be better. Of a search with
+            `gumbel`, of the most visited ones that with the best prior and value.
         visits: (A,) simulations that began with each action.
         values: (A,) their mean return for `player`, or the outcome once that is proven; nan without a visit.
         proven_actions: (A,) bool: the action's outcome is proven.
@@ -43,6 +45,8 @@ class SearchResult:
         simulations: How many this run has made. With `reuse`, `visits` also counts those of earlier runs.
         seconds: How long the run took, with all positions of its batch (of its thread).
         nodes: Nodes of the tree.
+        completed_policy: (A,) of a search with `gumbel`, else None: the priors, improved by the values that were found
+            and a mixed value for the actions without a visit (Danihelka et al. 2022).
     """
 
     game: Game
@@ -58,10 +62,12 @@ class SearchResult:
     simulations: int
     seconds: float
     nodes: int
+    completed_policy: Floats | None = None
 
     def policy(self, temperature: float = 1.0) -> Floats:
-        """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`. An action that is
-        proven to be worse than `best` has none; nor has any other beside a proven win.
+        """(A,) probabilities in proportion to `visits ** (1 / temperature)`, with `gumbel` to `completed_policy ** (1 /
+        temperature)`; at 0, all on `best`. An action that is proven to be worse than `best` has none; nor has any other
+        beside a proven win.
 
         Raises:
             ValueError: If the temperature is negative or not finite.
@@ -69,8 +75,9 @@ class SearchResult:
         check_temperature(temperature)
         if temperature == 0 or (self.proven_actions[self.best] and self.values[self.best] == 1):
             return np.eye(len(self.visits))[self.best]
-        chosen = (self.visits > 0) & ~(self.proven_actions & (self.values < self.values[self.best]))
-        weights = np.where(chosen, self.visits / self.visits[chosen].max(), 0)
+        shares: Floats | Ints = self.visits if self.completed_policy is None else self.completed_policy
+        chosen = (shares > 0) & ~(self.proven_actions & (self.values < self.values[self.best]))
+        weights = np.where(chosen, shares / shares[chosen].max(), 0)
         weights[chosen] **= 1 / temperature
         return weights / weights.sum()
 
@@ -133,11 +140,17 @@ class SearchResult:
         )
 
 
-def read_result(game: Game, view: Views, tree: Tree, g: int, simulations: int, seconds: float) -> SearchResult:
+def read_result(
+    game: Game, view: Views, tree: Tree, g: int, simulations: int, seconds: float, gumbel: GumbelRoots | None = None
+) -> SearchResult:
     """What stands at the root of tree g, after so many simulations and seconds from `view` (1,)."""
     root = tree.nodes[g, 0]
     visits, values, proven_actions = _actions(tree, g, 0)
-    best = _best(visits, values, proven_actions)
+    if gumbel is None:
+        best, policy = _best(visits, values, proven_actions), None
+    else:
+        best, policy = gumbel.read(tree, g)
+        best = _unless_proven_better(best, values, proven_actions)
     return SearchResult(
         game=game,
         view=view.copy(),
@@ -152,6 +165,7 @@ def read_result(game: Game, view: Views, tree: Tree, g: int, simulations: int, s
         simulations=simulations,
         seconds=seconds,
         nodes=int(tree.sizes[g]),
+        completed_policy=policy,
     )
 
 
@@ -188,5 +202,10 @@ def _best(visits: Array, values: Array, proven: Array) -> int:
     open_visits = np.where(proven, 0, visits)
     if not open_visits.any():
         return int(np.lexsort((-visits, -known))[0])
-    best = int(open_visits.argmax())
+    return _unless_proven_better(int(open_visits.argmax()), values, proven)
+
+
+def _unless_proven_better(best: int, values: Array, proven: Array) -> int:
+    """This action, or one that is proven to win or to be better than its mean."""
+    known = np.where(proven, values, -np.inf)
     return int(known.argmax()) if known.max() > values[best] or known.max() == 1 else best

@@ -47,7 +47,7 @@ class Search:
 
     * perfect information: UCT, with RAVE where `rave` is above 0;
     * hidden information: information-set UCT, a world drawn for each simulation;
-    * an evaluator that gives priors: PUCT.
+    * an evaluator that gives priors: PUCT, or with `gumbel` sequential halving at the root.
 
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(0)
@@ -77,7 +77,13 @@ class Search:
         early_stop: End when no other action can overtake the most visited one; by the clock, at the speed so far.
         reuse: Start from the trees that the last run has left in the workspace, with perfect information. What a run
             finds then depends on the runs before.
-        noise: Share of Dirichlet noise in the priors of the root, from 0 to 1.
+        first_play_reduction: In PUCT an action without a visit is worth what its node has been worth so far, less this
+            times the square root of the visited actions' priors.
+        gumbel: Actions that sequential halving considers at the root (Danihelka et al. 2022), for budgets of few
+            simulations of an evaluator that gives priors; 16 in the paper. 0: PUCT.
+        gumbel_noise: Scale of the Gumbel numbers that decide which these are: 1 in self-play, 0 for the best play.
+        value_weight: What values weigh against priors there and below: c_scale of the paper.
+        noise: Share of Dirichlet noise in the priors of the root, from 0 to 1. In PUCT.
         concentration: Parameter of the Dirichlet distribution.
         threads: The positions of a batch are spread over these. The evaluator is then called by several at once.
         memory: MiB for the trees of a search by the clock. When they are full, simulations end at their leaves.
@@ -100,6 +106,10 @@ class Search:
     solver: bool = True
     early_stop: bool = False
     reuse: bool = False
+    first_play_reduction: float = 0.0
+    gumbel: int = 0
+    gumbel_noise: float = 0.0
+    value_weight: float = 1.0
     noise: float = 0.0
     concentration: float = 0.3
     threads: int = 1
@@ -120,6 +130,9 @@ class Search:
             ("seconds", 1e-9, 1e9),
             ("prior_weight", 0.0, 1e9),
             ("noise", 0.0, 1.0),
+            ("first_play_reduction", 0.0, 1e9),
+            ("gumbel_noise", 0.0, 1e9),
+            ("value_weight", 0.0, 1e9),
             ("concentration", 1e-9, 1e9),
         ):
             number = getattr(self, name)
@@ -136,6 +149,21 @@ class Search:
             )
         if self.noise and not gives_priors:
             raise ValueError(f"noise is {quoted(self.noise)}: expected an evaluator that gives priors beside it")
+        if self.first_play_reduction and not gives_priors:
+            raise ValueError(
+                f"first_play_reduction is {quoted(self.first_play_reduction)}: expected an evaluator that gives priors "
+                "beside it"
+            )
+        check_range("gumbel", self.gumbel, 0)
+        if self.gumbel and not gives_priors:
+            raise ValueError(f"gumbel is {quoted(self.gumbel)}: expected an evaluator that gives priors beside it")
+        if self.gumbel and (self.simulations is None or self.reuse or self.noise or self.first_play_reduction):
+            raise ValueError(
+                f"gumbel is {quoted(self.gumbel)}: expected a budget in simulations beside it, and neither reuse nor noise "
+                "nor first_play_reduction"
+            )
+        if self.gumbel_noise and not self.gumbel:
+            raise ValueError(f"gumbel_noise is {quoted(self.gumbel_noise)}: expected gumbel above 0 beside it")
 
     def run(
         self, game: Game, views: Array, rng: Rng | Seeds, *, workspace: Workspace | None = None
@@ -206,10 +234,13 @@ class Search:
             solver=self.solver and not hidden,
             priors=self.priors,
             prior_weight=self.prior_weight,
+            first_play_reduction=self.first_play_reduction,
         )
         simulator.start(views, streams, previous)
         if self.noise:
             simulator.add_noise(self.noise, self.concentration)
+        if self.gumbel:
+            simulator.use_gumbel(self.gumbel, self.simulations or 0, self.gumbel_noise, self.value_weight)
         width = full = self._width
         done, growing = np.zeros(len(views), np.int64), np.arange(len(views))
         growing = growing[~simulator.can_stop(growing, None)]
@@ -231,7 +262,10 @@ class Search:
                 growing = growing[~simulator.can_stop(growing, left if look else None)]
                 trees = np.repeat(growing, full)
         seconds = time.perf_counter() - start
-        return [read_result(game, views[g : g + 1], memory.tree, g, int(done[g]), seconds) for g in range(len(views))]
+        return [
+            read_result(game, views[g : g + 1], memory.tree, g, int(done[g]), seconds, simulator.gumbel)
+            for g in range(len(views))
+        ]
 
     @property
     def _has_priors(self) -> bool:
@@ -276,7 +310,16 @@ class Search:
             capacity = max(4, self.memory * MEBIBYTE // (node * positions * self.threads))
         else:  # no simulation makes more than one node
             capacity = (2 + self.simulations) * (1 + self.reuse)
-        return Memory(game, positions, capacity, self._width, hidden=hidden, priors=priors, rave=rave)
+        return Memory(
+            game,
+            positions,
+            capacity,
+            self._width,
+            hidden=hidden,
+            priors=priors,
+            rave=rave,
+            evaluated=self.gumbel > 0,
+        )
 
     def _warm_up(self, game: Game, views: Array, hidden: bool, workspace: Workspace) -> None:
         """Compile before the clock starts, with a search of the first position too small to notice."""

@@ -145,13 +145,17 @@ def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
 
 @kernel_without_allocation
 def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
-    """PUCT (Silver et al. 2017). An action without a visit has the value of its node so far."""
+    """PUCT (Silver et al. 2017). An action without a visit has the value of its node so far, less the reduction for
+    first plays times the square root of the priors of the visited actions.
+    """
     edges, priors, available, settings = tree.edges, tree.priors, tree.available, tree.settings[0]
     c, resign, hidden = settings["c"], settings["resign_action"], available.size > 0
     best, highest = -1, BELOW_ALL
     node = tree.nodes[g, n]
     all_proven = not hidden and node["unproven"] == 0
     mean = tree.sums[g, n, SUM, node["player"]] / max(1, node["visits"])
+    if settings["first_play_reduction"]:
+        mean -= settings["first_play_reduction"] * math.sqrt(visited_share(tree, g, n))
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
         legal = mask[a] and a != resign
@@ -165,6 +169,16 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
             if score > highest:
                 best, highest = a, score
     return best
+
+
+@kernel_without_allocation
+def visited_share(tree: Tree, g: int, n: int) -> float:
+    """The sum of the priors of the actions that have a visit."""
+    share = 0.0
+    for a in range(tree.edges.shape[2]):
+        if tree.edges[g, n, a]["visits"]:
+            share += tree.priors[g, n, a]
+    return share
 
 
 @kernel_without_allocation

@@ -20,8 +20,9 @@ from .backup import backup
 from .defaults import Weights
 from .evaluators import ActionPriors, Evaluator
 from .expansion import advance, expand, put_priors
+from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
-from .tree import NOT_OPENED, add_roots, copy_subtree
+from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree
 from .workspace import Memory, Simulations
 
 
@@ -39,12 +40,15 @@ class Simulator:
         solver: bool,
         priors: ActionPriors | None = None,
         prior_weight: float = 0.0,
+        first_play_reduction: float = 0.0,
     ) -> None:
         """`memory` is written to. `priors` are those beside RAVE."""
         self.game, self.evaluator, self.memory = game, evaluator, memory
         settings = memory.tree.settings
         settings["c"], settings["equivalence"], settings["solver"] = weights.c, weights.rave, solver
-        settings["prior_weight"] = prior_weight
+        settings["prior_weight"], settings["first_play_reduction"] = prior_weight, first_play_reduction
+        self.gumbel: GumbelRoots | None = None
+        """Of these positions, with Gumbel numbers at the root."""
         self._rave, self._priors = weights.rave > 0, priors
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
@@ -66,7 +70,9 @@ class Simulator:
         add_roots(tree, self.roots.view(np.uint8).reshape(count, -1), self.root_masks)
         if self.evaluator.gives_priors:
             states = game.determinize(views, tree.seeds[:count])
-            tree.priors[:count, 0], _ = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
+            priors, values = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
+            tree.priors[:count, 0] = priors
+            tree.sums[:count, 0, EVALUATED:] = values[:, None]
         if self._priors is not None:
             tree.priors[:count, 0] = self._priors(game, self.roots)
         if previous is not None:
@@ -101,6 +107,14 @@ class Simulator:
             noise = rng.dirichlet(np.full(len(legal), concentration))
             tree.priors[g, 0, legal] = (1 - fraction) * tree.priors[g, 0, legal] + fraction * noise
 
+    def use_gumbel(self, considered: int, simulations: int, noise: float, value_weight: float) -> None:
+        """Select by sequential halving at the roots: the arguments are those of `Search`."""
+        tree, masks = self.memory.tree, self.root_masks.copy()
+        if self.game.resign_action >= 0:
+            masks[:, self.game.resign_action] = False
+        tree.settings["value_weight"] = value_weight
+        self.gumbel = GumbelRoots(tree, masks, considered, simulations, noise)
+
     def simulate(self, trees: Array) -> int:
         """One wave: a simulation for each entry of `trees`, each at most `width` times. How many roots it proves."""
         game, memory = self.game, self.memory
@@ -114,7 +128,11 @@ class Simulator:
             moving.states[:count] = game.determinize(self.views[trees], streams)
             moving.masks[:count] = self.root_masks[trees]
         while count:
-            at_leaves = select(moving.simulations, count, moving.bytes, moving.masks, memory.actions, *tree)
+            arrays = moving.simulations, count, moving.bytes, moving.masks, memory.actions
+            if self.gumbel is None:
+                at_leaves = select(*arrays, *tree)
+            else:
+                at_leaves = select_with_gumbel(*arrays, self.gumbel.scores, self.gumbel.expected, *tree)
             game.step(moving.states[:count], memory.actions[:count])
             if at_leaves and not arrived:  # all at once: none need be set aside
                 moving.done[:count] = moving.games_done[:count]
@@ -141,6 +159,8 @@ class Simulator:
         priors, values = self.evaluator(game, states, masks, seeds, last_players)
         if priors is not None:
             expand(leaves.simulations, count, leaves.bytes, leaves.masks, priors, *memory.tree)
+            if self.gumbel is not None:
+                put_values(leaves.simulations, count, values, *memory.tree)
         return backup(leaves.simulations, count, values, memory.last_players, memory.value, *memory.tree)
 
     def can_stop(self, trees: Array, left: int | None) -> Array:

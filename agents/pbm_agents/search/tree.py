@@ -60,6 +60,8 @@ SETTINGS = np.dtype(
         ("c", "f8"),  # weight of exploration
         ("equivalence", "f8"),  # parameter of RAVE
         ("prior_weight", "f8"),  # of priors beside RAVE
+        ("first_play_reduction", "f8"),  # in PUCT
+        ("value_weight", "f8"),  # with Gumbel numbers at the root
         ("resign_action", "i4"),  # which is never searched
         ("to_move", "i4"),  # where in a state's bytes this field is
         ("done", "i4"),  # and this one
@@ -73,7 +75,7 @@ NO_PARENT = -1
 NOT_OPENED = -1
 NO_CHILD = -1
 TERMINAL, ILLEGAL = -(2**31), -(2**31) + 1
-SUM, BEST = 0, 1
+SUM, BEST, EVALUATED = range(3)
 BELOW_ALL = -1e30
 """Less than any score or outcome."""
 
@@ -86,7 +88,9 @@ class Tree(NamedTuple):
     edges: Array
     """(G, N, A) of EDGE."""
     sums: Array
-    """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move."""
+    """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move. (G, N, 3,
+    P) with Gumbel numbers at the root: what the node was EVALUATED at.
+    """
     priors: Array
     """(G, N, A) float32, if the evaluator gives priors, or if there are priors beside RAVE."""
     available: Array
@@ -103,7 +107,9 @@ class Tree(NamedTuple):
     """(1,) of SETTINGS."""
 
 
-def allocate_tree(game: Game, trees: int, capacity: int, *, hidden: bool, priors: bool, rave: bool) -> Tree:
+def allocate_tree(
+    game: Game, trees: int, capacity: int, *, hidden: bool, priors: bool, rave: bool, evaluated: bool = False
+) -> Tree:
     """Memory for some trees; its pages are used when they are first written.
 
     Args:
@@ -113,6 +119,7 @@ def allocate_tree(game: Game, trees: int, capacity: int, *, hidden: bool, priors
         hidden: Whether states are hidden: a node then has counts of availability and no state.
         priors: Whether there are priors: of an evaluator, or beside RAVE.
         rave: Whether RAVE is used.
+        evaluated: Whether nodes keep what they were evaluated at.
     """
     edges, none = (trees, capacity, game.num_actions), (0, 0, 0)
     states = np.zeros((0, 0) if hidden else (trees, capacity), game.dtype)
@@ -125,7 +132,7 @@ def allocate_tree(game: Game, trees: int, capacity: int, *, hidden: bool, priors
     return Tree(
         nodes=np.empty((trees, capacity), NODE),
         edges=np.empty(edges, EDGE),
-        sums=np.empty((trees, capacity, 2, game.num_players)),
+        sums=np.empty((trees, capacity, 2 + evaluated, game.num_players)),
         priors=np.empty(edges if priors else none, np.float32),
         available=np.empty(edges if hidden else none, np.int32),
         rave=np.empty(edges if rave else none, RAVE),

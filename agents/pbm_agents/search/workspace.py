@@ -31,11 +31,20 @@ class Memory:
     """What one thread of a search works in: trees, and room for the simulations in them. Allocated once."""
 
     def __init__(
-        self, game: Game, trees: int, capacity: int, width: int, *, hidden: bool, priors: bool, rave: bool
+        self,
+        game: Game,
+        trees: int,
+        capacity: int,
+        width: int,
+        *,
+        hidden: bool,
+        priors: bool,
+        rave: bool,
+        evaluated: bool = False,
     ) -> None:
         """The arguments are those of `allocate_tree`; `width` simulations are under way in each tree."""
         self.hidden = hidden
-        self.tree = allocate_tree(game, trees, capacity, hidden=hidden, priors=priors, rave=rave)
+        self.tree = allocate_tree(game, trees, capacity, hidden=hidden, priors=priors, rave=rave, evaluated=evaluated)
         count = trees * width
         self.simulations, states = np.zeros(2 * count, SIMULATION), np.zeros(2 * count, game.dtype)
         masks = np.zeros((2 * count, game.num_actions), np.bool_)

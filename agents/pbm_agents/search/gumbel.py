@@ -1,0 +1,273 @@
+"""Gumbel root selection: sequential halving at the root, and completed values (Danihelka et al. 2022), beside PUCT.
+
+At the root a few actions are considered: those with the highest sums of a Gumbel number and the logarithm of the prior.
+Each gets as many simulations as the others; after each round the better half goes on. Below the root the action is
+taken whose visits lie furthest below its share in the policy that the search has found so far.
+
+Values of actions without a visit are *completed* by a mixture of the evaluator's value of the node and the values of
+the visited actions. Priors and completed values together are a policy that is better than the priors even if a
+simulation or two is all that there is: the target that a network learns from (`SearchResult.policy`).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds
+
+from .selection import count_available
+from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, NOT_OPENED, Tree, is_leaf, open_node
+
+VISITS = 50
+"""c_visit of the paper: values weigh more, the more visits the most visited action has."""
+TINY = 1e-30
+"""The least prior that counts."""
+
+
+@lru_cache(maxsize=64)
+def visits_to_have(considered: int, simulations: int) -> tuple[int, ...]:
+    """How many visits the action of each simulation has before it, in sequential halving (Karnin et al. 2013).
+
+    >>> visits_to_have(4, 8)
+    (0, 0, 0, 0, 1, 1, 2, 2)
+
+    Args:
+        considered: Actions at the beginning.
+        simulations: All that there are, over all rounds.
+    """
+    rounds = max(1, math.ceil(math.log2(considered)))
+    visits, sequence, left = [0] * considered, list[int](), considered
+    while len(sequence) < simulations:
+        for _ in range(max(1, simulations // (rounds * left))):
+            sequence += visits[:left]
+            for k in range(left):
+                visits[k] += 1
+        left = max(min(2, considered), left // 2)
+    return tuple(sequence[:simulations])
+
+
+class GumbelRoots:
+    """What the roots of some trees need: which actions look good, and how often the next one was visited."""
+
+    def __init__(self, tree: Tree, masks: Mask, considered: int, simulations: int, noise: float) -> None:
+        """For the first trees, whose roots have `masks` (G, A) of actions that can be searched."""
+        count = len(masks)
+        priors = np.where(masks, np.maximum(tree.priors[:count, 0], TINY), 1.0).astype(np.float64)
+        numbers = noise * gumbel_numbers(tree.seeds[:count], masks.shape[1]) if noise else 0.0
+        logits = np.where(masks, np.log(priors), -np.inf)
+        self.scores = logits - logits.max(axis=1, keepdims=True) + numbers
+        """(G, A): logarithms of priors, with Gumbel numbers."""
+        legal = masks.sum(axis=1)
+        self.expected = np.array(
+            [visits_to_have(max(1, min(considered, int(n))), simulations) for n in legal], np.int64
+        )
+        """(G, simulations) visits of the action that is next."""
+        self._masks, self._logits = masks, logits
+
+    def read(self, tree: Tree, g: int) -> tuple[int, Floats]:
+        """What tree g has found: the action with the highest score among the most visited ones (if possible, among
+        those that are not proven), and the policy (A,) of priors and completed values.
+        """
+        values = np.empty(self.scores.shape[1])
+        complete_values(g, values, *tree)
+        edges = tree.edges[g, 0]
+        open_actions = self._masks[g] & (edges["child"] >= NO_CHILD)
+        visits = np.where(open_actions, edges["visits"], -1) if open_actions.any() else edges["visits"]
+        best = int(np.where(visits == visits.max(), self.scores[g] + values, -np.inf).argmax())
+        logits = np.where(self._masks[g], self._logits[g] + values, -np.inf)
+        policy: Floats = np.exp(logits - logits.max())
+        return best, policy / policy.sum()
+
+
+def gumbel_numbers(seeds: Seeds, count: int) -> Floats:
+    """(len(seeds), count) independent numbers of the standard Gumbel distribution."""
+    return np.array([np.random.default_rng(int(seed)).gumbel(size=count) for seed in seeds])
+
+
+@kernel_without_allocation
+def select_with_gumbel(
+    simulations: Array,
+    count: int,
+    states: Array,
+    masks: Array,
+    actions: Array,
+    scores: Array,
+    expected: Array,
+    *arrays: Array,
+) -> bool:
+    """Select an action for each of the first `count` simulations, as `select` does.
+
+    Args:
+        simulations: (R,) of SIMULATION, which get `node` and `action`.
+        count: How many of them are under way.
+        states: (R, bytes) their states; with perfect information, the states of the nodes they come to are put there.
+        masks: (R, A) what is legal there.
+        actions: (R,) where the actions are put.
+        scores: (G, A) of GumbelRoots.
+        expected: (G, simulations) of GumbelRoots.
+        arrays: Those of a Tree.
+
+    Returns:
+        Whether all of them come to leaves by these actions.
+    """
+    tree, at_leaves = Tree(*arrays), True
+    hidden = tree.available.size > 0
+    for r in range(count):
+        descend(tree, simulations[r], states[r], masks[r], scores, expected)
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        actions[r] = action
+        if not hidden:
+            for k in range(states.shape[1]):
+                states[r, k] = tree.states[g, n, k]
+        edge = tree.edges[g, n, action]
+        at_leaves &= is_leaf(tree, g, edge["child"], edge["visits"])
+    return at_leaves
+
+
+@kernel_without_allocation
+def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: Array, expected: Array) -> None:
+    """Take a simulation down a path from its node to the last known one, and select its action there. Each edge of the
+    path gets a visit and a virtual loss.
+    """
+    g, n = simulation["tree"], simulation["node"]
+    hidden = tree.available.size > 0
+    while True:
+        node = tree.nodes[g, n]
+        if hidden:
+            count_available(tree, g, n, mask)
+        elif node["untried"] == NOT_OPENED:
+            open_node(tree, g, n, state, mask)
+        if n == 0:
+            action = root_action(tree, g, mask, scores[g], expected[g, node["visits"]])
+        else:
+            action = interior_action(tree, g, n, mask)
+        edge = tree.edges[g, n, action]
+        if not hidden and edge["visits"] == 0:
+            node["untried"] -= 1
+        node["visits"] += 1
+        edge["visits"] += 1
+        edge["total"] -= 1.0
+        if hidden or edge["child"] <= NO_CHILD:
+            simulation["node"], simulation["action"] = n, action
+            return
+        n = edge["child"]
+
+
+@kernel_without_allocation
+def can_be_taken(tree: Tree, g: int, n: int, action: int, mask: Array) -> bool:
+    """Whether an action is one to select: legal, and with perfect information not proven unless all are."""
+    if tree.available.size > 0:
+        return bool(mask[action] and action != tree.settings[0]["resign_action"])
+    child = tree.edges[g, n, action]["child"]
+    return bool(child >= NO_CHILD or (tree.nodes[g, n]["unproven"] == 0 and child != ILLEGAL))
+
+
+@kernel_without_allocation
+def root_action(tree: Tree, g: int, mask: Array, scores: Array, expected: int) -> int:
+    """The action at the root with the highest score among those that have `expected` visits; if all of these are
+    proven, among those whose visits are nearest to that.
+    """
+    weight, mixed = value_weight(tree, g, 0), mixed_value(tree, g, 0)
+    best, highest, nearest = -1, BELOW_ALL, 1 << 30
+    for a in range(tree.edges.shape[2]):
+        if can_be_taken(tree, g, 0, a, mask):
+            edge = tree.edges[g, 0, a]
+            distance = abs(edge["visits"] - expected)
+            if distance > nearest:
+                continue
+            score = scores[a] + weight * (edge["total"] / edge["visits"] if edge["visits"] else mixed)
+            if distance < nearest or score > highest:
+                best, highest, nearest = a, score, distance
+    return best
+
+
+@kernel_without_allocation
+def interior_action(tree: Tree, g: int, n: int, mask: Array) -> int:
+    """The action whose visits lie furthest below its share in the completed policy."""
+    edges, priors = tree.edges, tree.priors
+    weight, mixed = value_weight(tree, g, n), mixed_value(tree, g, n)
+    highest, visits = BELOW_ALL, 0
+    for a in range(edges.shape[2]):
+        if can_be_taken(tree, g, n, a, mask):
+            edge = edges[g, n, a]
+            visits += edge["visits"]
+            highest = max(highest, edge["total"] / edge["visits"] if edge["visits"] else mixed)
+    unvisited, total = math.exp(weight * (mixed - highest)), 0.0
+    for a in range(edges.shape[2]):
+        if can_be_taken(tree, g, n, a, mask):
+            total += completed_weight(edges[g, n, a], priors[g, n, a], weight, highest, unvisited)
+    best, best_score = -1, BELOW_ALL
+    for a in range(edges.shape[2]):
+        if can_be_taken(tree, g, n, a, mask):
+            share = completed_weight(edges[g, n, a], priors[g, n, a], weight, highest, unvisited) / total
+            score = share - edges[g, n, a]["visits"] / (1.0 + visits)
+            if score > best_score:
+                best, best_score = a, score
+    return best
+
+
+@kernel_without_allocation
+def completed_weight(edge: Record, prior: float, weight: float, highest: float, unvisited: float) -> float:
+    """The prior of an action times the exponential of its weighted value, of one without a visit times `unvisited`."""
+    if edge["visits"] == 0:
+        return max(prior, TINY) * unvisited
+    return max(prior, TINY) * math.exp(weight * (edge["total"] / edge["visits"] - highest))
+
+
+@kernel_without_allocation
+def value_weight(tree: Tree, g: int, n: int) -> float:
+    """What returns weigh against logarithms of priors at a node. The paper's values are from 0 to 1: half of ours."""
+    most = 0
+    for a in range(tree.edges.shape[2]):
+        most = max(most, tree.edges[g, n, a]["visits"])
+    return 0.5 * tree.settings[0]["value_weight"] * (VISITS + most)
+
+
+@kernel_without_allocation
+def mixed_value(tree: Tree, g: int, n: int) -> float:
+    """What an action without a visit is taken to be worth: the evaluator's value of the node and the visited actions'
+    values, weighted by their priors and all their visits.
+    """
+    edges, priors = tree.edges, tree.priors
+    visits, share, weighted = 0, 0.0, 0.0
+    for a in range(edges.shape[2]):
+        edge = edges[g, n, a]
+        if edge["visits"]:
+            prior = max(priors[g, n, a], TINY)
+            visits += edge["visits"]
+            share += prior
+            weighted += prior * edge["total"] / edge["visits"]
+    value = tree.sums[g, n, EVALUATED, tree.nodes[g, n]["player"]]
+    return (value + visits * weighted / share) / (visits + 1.0) if visits else value
+
+
+@kernel_without_allocation
+def put_values(simulations: Array, count: int, values: Array, *arrays: Array) -> None:
+    """Write the evaluator's values (R, P) of leaves at the nodes that they have got."""
+    tree = Tree(*arrays)
+    for r in range(count):
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        child = tree.edges[g, n, action]["child"]
+        if child > 0 and not simulations[r]["done"]:
+            for k in range(values.shape[1]):
+                tree.sums[g, child, EVALUATED, k] = values[r, k]
+
+
+@kernel_without_allocation
+def complete_values(g: int, values: Array, *arrays: Array) -> None:
+    """Write the weighted values (A,) of the actions at the root of tree g: means, or outcomes once proven, else the
+    mixed value.
+    """
+    tree = Tree(*arrays)
+    weight, mixed, player = value_weight(tree, g, 0), mixed_value(tree, g, 0), tree.nodes[g, 0]["player"]
+    for a in range(len(values)):
+        edge = tree.edges[g, 0, a]
+        child = edge["child"]
+        value = edge["total"] / edge["visits"] if edge["visits"] else mixed
+        if ILLEGAL < child < NO_CHILD:
+            value = tree.sums[g, ~child, BEST, player]
+        values[a] = weight * value

@@ -1,0 +1,173 @@
+"""Gumbel root selection: as in tests/reference and in mctx, completed policies, what goes together."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pbm_agents import Search, make_agent
+from pbm_agents.learning.self_play import self_play
+from pbm_agents.search import gumbel
+
+from pbm_envs import Chameleon, Trinim, make_game
+from tests.reference import gumbel as slow
+from tests.search.test_references import HIDDEN, OPEN, fake_network, roots
+
+pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
+
+MCTX = json.loads(Path(__file__).with_name("mctx_visits.json").read_text())
+
+
+@pytest.mark.parametrize(("name", "options"), OPEN, ids=str)
+@pytest.mark.parametrize(
+    ("considered", "simulations", "noise", "weight"), [(16, 1, 1, 1.0), (4, 33, 0, 0.2), (16, 50, 1, 0.05)]
+)
+def test_reference(name, options, considered, simulations, noise, weight):
+    """The same visits, action and policy, also among three."""
+    game = make_game(name, **options)
+    states, seeds = roots(game, simulations, each=2)
+    network = fake_network(game)
+    search = Search(
+        simulations=simulations,
+        solver=False,
+        evaluator=network,
+        gumbel=considered,
+        gumbel_noise=noise,
+        value_weight=weight,
+    )
+    numbers = noise * gumbel.gumbel_numbers(seeds, game.num_actions)
+    for row, result in enumerate(search.run(game, states, seeds)):
+        visits, action, policy = slow.search(
+            game,
+            states[row : row + 1],
+            network,
+            considered=considered,
+            simulations=simulations,
+            c_scale=weight,
+            gumbels=numbers[row],
+        )
+        assert result.visits.tolist() == visits, game.to_text(states[row])
+        assert result.best == action
+        np.testing.assert_allclose(result.completed_policy, policy, atol=1e-6)
+        np.testing.assert_allclose(result.policy(), policy, atol=1e-6)
+
+
+@pytest.mark.parametrize("case", MCTX["cases"], ids=lambda case: f"{case['game']} {case['simulations']}")
+def test_mctx(case, monkeypatch):
+    """The visits, actions and policies that mctx has found: see `mctx_visits.py`."""
+    game = make_game(case["game"], **case["options"])
+    states = game.init(1, np.random.default_rng(0))
+    for action in case["moves"]:
+        game.step(states, [action])
+    monkeypatch.setattr(gumbel, "gumbel_numbers", lambda seeds, count: np.array([case["gumbels"]]))
+    [result] = Search(
+        simulations=case["simulations"],
+        solver=False,
+        evaluator=fake_network(game, zero_sum=True),
+        gumbel=case["considered"],
+        gumbel_noise=1,
+        value_weight=case["value_weight"],
+    ).run(game, states, np.random.default_rng(0))
+    assert result.visits.tolist() == case["visits"]
+    assert result.best == case["action"]
+    np.testing.assert_allclose(result.completed_policy, case["policy"], atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [1, 5])
+@pytest.mark.parametrize(("name", "options"), [*OPEN[1:4:2], OPEN[6], *HIDDEN], ids=str)
+def test_the_budget_goes_to_considered_actions(name, options, width):
+    """With solver, with hidden information, several at once: never more actions than are considered, all simulations
+    used unless the outcome is proven, virtual losses taken back.
+    """
+    game = make_game(name, **options)
+    states, seeds = roots(game, 3, each=2)
+    views = game.view(states, states["to_move"])
+    search = Search(simulations=48, evaluator=fake_network(game), gumbel=4, gumbel_noise=1, width=width)
+    legal = game.legal_action_mask(views)
+    for row, result in enumerate(search.run(game, views, seeds)):
+        assert result.visits.sum() == result.simulations
+        assert result.simulations == 48 or result.proven
+        assert not result.visits[~legal[row]].any()
+        assert result.best != game.resign_action
+        assert np.nanmax(np.abs(result.values)) <= 1
+        assert result.completed_policy.sum() == pytest.approx(1)
+        assert not result.completed_policy[~legal[row]].any()
+        if not result.proven_actions.any():
+            assert (result.visits > 0).sum() <= 4
+
+
+def test_a_win_is_found_and_proven():
+    """Where one move of many wins at once and the priors are uniform."""
+    game = Chameleon(size=3, swap_rule=False)
+    states = game.init(1, np.random.default_rng(1))
+    for move in ("a1x", "a3x", "b1x", "b3x"):
+        game.step(states, [game.string_to_action(move)])
+    [result] = Search(simulations=200, evaluator=uniform, gumbel=64).run(game, states, np.random.default_rng(1))
+    assert result.proven
+    assert result.value[result.player] == 1
+    assert result.policy().max() == 1
+
+
+def test_sequential_halving_shares_the_budget_equally():
+    for considered in range(1, 20):
+        for simulations in range(1, 130, 7):
+            sequence = gumbel.visits_to_have(considered, simulations)
+            assert len(sequence) == simulations
+            counts = np.bincount(sequence)  # of how many actions are visited for the (k + 1)-th time
+            assert counts[0] == min(considered, simulations)
+            assert (np.diff(counts) <= 0).all()
+
+
+def test_self_play_learns_the_completed_policy():
+    game, rng = Trinim(num_players=3), np.random.default_rng(1)
+    search = Search(simulations=8, evaluator=fake_network(game), gumbel=4, gumbel_noise=1)
+    examples = self_play(game, search, 3, rng)
+    np.testing.assert_allclose(examples.policies.sum(axis=1), 1, atol=1e-5)
+    unvisited = examples.masks & (examples.visits == 0)
+    assert (examples.policies[unvisited] > 0).any()
+    assert not examples.policies[~examples.masks].any()
+
+
+def test_first_plays_are_reduced():
+    """With a great reduction, actions are tried again before others are tried."""
+    game, rng = Chameleon(size=4, swap_rule=False), np.random.default_rng(1)
+    tried = []
+    for reduction in (0.0, 0.5, 100.0):
+        search = Search(simulations=40, evaluator=uniform, solver=False, first_play_reduction=reduction)
+        [result] = search.run(game, game.init(1, rng), rng)
+        tried.append(int((result.visits > 0).sum()))
+    assert tried[0] > tried[1] >= tried[2] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"gumbel": 4}, "gumbel is 4: expected an evaluator that gives priors beside it"),
+        ({"gumbel": -1, "evaluator": 1}, "gumbel is -1: expected"),
+        ({"gumbel": 4, "evaluator": 1, "reuse": True}, "expected a budget in simulations beside it, and neither reuse"),
+        ({"gumbel": 4, "evaluator": 1, "noise": 0.25}, "expected a budget in simulations beside it, and neither reuse"),
+        ({"gumbel_noise": 1.0, "evaluator": 1}, "gumbel_noise is 1.0: expected gumbel above 0 beside it"),
+        ({"first_play_reduction": 0.5}, "first_play_reduction is 0.5: expected an evaluator that gives priors"),
+        ({"first_play_reduction": -1.0, "evaluator": 1}, "first_play_reduction is -1.0: expected"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together(settings, message):
+    if "evaluator" in settings:
+        settings = settings | {"evaluator": uniform}
+    with pytest.raises(ValueError, match=message):
+        Search(simulations=10, **settings)
+
+
+def test_by_the_clock_it_is_refused():
+    with pytest.raises(ValueError, match="expected a budget in simulations"):
+        Search(seconds=1, evaluator=uniform, gumbel=4)
+
+
+def test_by_name():
+    with pytest.raises(ValueError, match="gumbel is 8: expected an evaluator"):
+        make_agent("mcts:simulations=10,gumbel=8")
+
+
+def uniform(observations, masks):
+    return masks.astype(np.float32), np.zeros(len(masks), np.float32)
