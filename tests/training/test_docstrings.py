@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.libraries, pytest.mark.filterwarnings("default")]  # w
 LIBRARIES = {
     "pbm_agents.learning.network": "torch",
     "pbm_agents.learning.recurrent": "torch",
+    "pbm_agents.learning.trainer": "torch",
     "pbm_envs.adapters.sb3": "sb3_contrib",
     "pbm_envs.adapters.rllib": "ray",
 }

@@ -5,9 +5,9 @@ They need matplotlib (extra `plot`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -66,6 +66,29 @@ def plot_head_to_head(meetings: HeadToHead, title: str) -> Figure:
     )
     bar.set_label("score of the row against the column")
     bar.outline.set_visible(False)
+    return figure
+
+
+def plot_training(curve: Sequence[Mapping[str, Any]], title: str) -> Figure:
+    """Plot the curve of `pbm_agents.learning.trainer.train`: scores against frozen opponents, and losses."""
+    figure = _figure(11, 4)
+    scores, losses = figure.subplots(1, 2)
+    minutes = [line["seconds"] / 60 for line in curve]
+    for name in curve[-1]:
+        if name.startswith("against ") and name != "against best":
+            scores.plot(minutes, [line.get(name, np.nan) for line in curve], "o-", label=name, markersize=3)
+    scores.set_ylim(-0.02, 1.02)
+    scores.set_ylabel("score")
+    for name in ("policy_loss", "value_loss"):
+        losses.plot(minutes, [line[name] for line in curve], "o-", label=name.replace("_", " "), markersize=3)
+    losses.set_ylim(bottom=0)
+    losses.set_ylabel("loss")
+    for axes in (scores, losses):
+        axes.set_xlabel("minutes")
+        axes.grid(alpha=0.3)
+        if axes.lines:
+            axes.legend()
+    figure.suptitle(title)
     return figure
 
 

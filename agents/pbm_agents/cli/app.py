@@ -21,6 +21,7 @@ SUMMARIES = {
     "games": "List the games and their options.",
     "play": "Play a game, or watch one.",
     "serve": "Play in the browser.",
+    "train": "Train a network by self-play.",
     "tournament": "Let agents play a tournament, and rate them.",
     "rate": "Rate the agents of tournaments.",
     "sprt": "Test whether NEW is stronger than OLD.",
