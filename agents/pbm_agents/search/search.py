@@ -159,8 +159,8 @@ class Search:
             raise ValueError(f"gumbel is {quoted(self.gumbel)}: expected an evaluator that gives priors beside it")
         if self.gumbel and (self.simulations is None or self.reuse or self.noise or self.first_play_reduction):
             raise ValueError(
-                f"gumbel is {quoted(self.gumbel)}: expected a budget in simulations beside it, and neither reuse nor noise "
-                "nor first_play_reduction"
+                f"gumbel is {quoted(self.gumbel)}: expected a budget in simulations beside it, and neither reuse "
+                "nor noise nor first_play_reduction"
             )
         if self.gumbel_noise and not self.gumbel:
             raise ValueError(f"gumbel_noise is {quoted(self.gumbel_noise)}: expected gumbel above 0 beside it")
