@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from pbm_agents import Search, evaluate, make_agent
 from pbm_agents.learning.self_play import SelfPlay, self_play
-from pbm_agents.learning.work import Crew
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, register_game
 
@@ -220,25 +219,3 @@ def test_elo():
     assert elo(0.5, 100) == 0
     assert elo(10 / 11, 10**9) == pytest.approx(400, abs=0.01)
     assert elo(0.0, 20) == pytest.approx(-elo(1.0, 20))
-
-
-def dies_once(job):
-    """The first time, its process ends."""
-    path, number = job
-    if not path.exists():
-        path.touch()
-        os._exit(1)
-    return number
-
-
-def dies(job):
-    os._exit(1)
-
-
-def test_a_process_that_dies(tmp_path):
-    """Its work is done anew, by another; if all of them die, that is said."""
-    with Crew(2) as crew:
-        jobs = {k: (tmp_path / "died", k) for k in range(5)}
-        assert dict(crew.run(dies_once, jobs)) == {k: k for k in range(5)}
-        with pytest.raises(ChildProcessError, match="worker processes die"):
-            dict(crew.run(dies, {0: 0}))
