@@ -120,8 +120,22 @@ while True:
 """
 
 
-def test_ctrl_c_ends_a_long_batch() -> None:
-    with subprocess.Popen([sys.executable, "-c", PLAYOUTS], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+SEARCH = """
+import sys
+import numpy as np
+from pbm_agents import Search
+from pbm_envs import Chameleon
+game, rng = Chameleon(size=5), np.random.default_rng(0)
+Search(simulations=5, solver=False).run(game, game.init(4, rng), rng)
+print("ready", flush=True)
+Search(seconds=600, memory=64, threads={threads}, solver=False).run(game, game.init(4, rng), rng)
+"""
+
+
+@pytest.mark.parametrize("program", [PLAYOUTS, SEARCH.format(threads=1), SEARCH.format(threads=2)], ids=["playouts",
+                         "search", "search in threads"])  # fmt: skip
+def test_ctrl_c_ends_what_takes_long(program: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         time.sleep(1)

@@ -7,11 +7,12 @@ A `Search` holds the settings, a `Workspace` the memory; `run` searches a batch 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from pbm_envs.core.types import Array, Rng, Seeds
 
 from ..players.agent import check_game
 from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
-from .ending import ending
+from .ending import end_searches_when, ending
 from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
 from .result import SearchResult, read_result
 from .simulation import Simulator
@@ -209,10 +210,20 @@ class Search:
             jobs = [(workspace, k, game, views[part], streams[part], hidden) for k, part in enumerate(parts)]
             if len(jobs) == 1:
                 return self._search(*jobs[0])
+            stop = threading.Event()
             with ThreadPoolExecutor(len(jobs) or 1) as pool:
-                contexts = [copy_context() for _ in jobs]
-                found = pool.map(lambda context, job: context.run(self._search, *job), contexts, jobs)
-                return [result for results in found for result in results]
+                found = [pool.submit(copy_context().run, self._search_until, stop, *job) for job in jobs]
+                try:
+                    return [result for results in found for result in results.result()]
+                except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
+                    stop.set()
+                    raise
+
+    def _search_until(self, stop: threading.Event, *job: Any) -> list[SearchResult]:
+        """As `_search`, but it ends with what it has found once `stop` is set."""
+        outer = ending()
+        with end_searches_when(lambda: stop.is_set() or (outer is not None and outer())):
+            return self._search(*job)
 
     def _search(
         self, workspace: Workspace, part: int, game: Game, views: Array, streams: Seeds, hidden: bool

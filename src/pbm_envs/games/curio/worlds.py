@@ -153,6 +153,10 @@ class Turnings:
         lows = np.frombuffer(least, np.int64).reshape(base, -1).tolist()
         self._least = [[low for low in shown if low] for shown in lows]
         self._kinds = list(combinations_with_replacement(range(1, base + 1), 2))
+        self._open = [
+            [sum(0 < low <= value for low in shown) for value in range(base + 1)] for shown in ([], *self._least)
+        ]
+        """[shown][value]: how many pieces that show `shown` may hide `value`."""
         self._ways: dict[tuple[int, tuple[int, ...]], int] = {}
         self._weighted: dict[tuple[int, tuple[int, ...]], tuple[list[float], list[Choice]]] = {}
 
@@ -176,21 +180,19 @@ class Turnings:
         """Of one kind, when `done[v - 1]` slots have got their value."""
         a, b = self._kinds[index]
         pieces = self._pool[index]
+        first, second = self._open[a][b] - done[a - 1], self._open[b][a] - done[b - 1]
+        low, high = (max(0, pieces - second), min(pieces, first)) if a != b else (pieces, pieces)
         choices = []
-        for k in range(pieces + 1) if a != b else (pieces,):
+        for k in range(low, high + 1):  # of more there would be no way
             then = list(done)
-            ways = comb(self._open(a, b) - done[a - 1], k)
+            ways = comb(first, k)
             then[a - 1] += k
             if a != b:
-                ways *= comb(self._open(b, a) - done[b - 1], pieces - k)
+                ways *= comb(second, pieces - k)
                 then[b - 1] += pieces - k
             if ways and (b < self._base or then[a - 1] == len(self._least[a - 1])):
                 choices.append((ways, k, tuple(then)))
         return choices
-
-    def _open(self, shown: int, value: int) -> int:
-        """How many pieces that show `shown` may hide `value`."""
-        return sum(low <= value for low in self._least[shown - 1])
 
     def _completions(self, index: int, done: tuple[int, ...]) -> int:
         if index == len(self._kinds):
