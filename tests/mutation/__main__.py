@@ -7,7 +7,7 @@ imported forks; the child puts the mutant's code in the place of the function's 
 that uses more than SECONDS of processor time is in an endless loop, and noticed too. Mutants are drawn in a random
 order, so that those tried in a limited time are a fair sample. Results are kept in build/mutation.json, for the mutants
 whose function has not changed since; survivors that change nothing that can be observed are listed, with the reason, in
-equivalent.json. `--write` writes the summary to benchmarks/results/mutation.txt.
+equivalent.json.
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ from tests.mutation.mutants import Mutant, function_at, mutants_of
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RESULTS, EQUIVALENT = ROOT / "build" / "mutation.json", HERE / "equivalent.json"
-PRINTED = ROOT / "benchmarks" / "results" / "mutation.txt"
 MODULES = ["chains"] + [
     f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
 ]
-MODULES += ["curio.moves", "curio.worlds", "curio.chain"]
+MODULES += ["curio.moves", "curio.worlds"]
 SECONDS = 60
 ENDLESS, SURVIVED = "endless loop", "survived"
 

@@ -212,14 +212,14 @@ class Search:
                 return self._search(*jobs[0])
             stop = threading.Event()
             with ThreadPoolExecutor(len(jobs) or 1) as pool:
-                found = [pool.submit(copy_context().run, self._search_until, stop, *job) for job in jobs]
+                found = [pool.submit(copy_context().run, self._search_until, stop, job) for job in jobs]
                 try:
                     return [result for results in found for result in results.result()]
                 except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
                     stop.set()
                     raise
 
-    def _search_until(self, stop: threading.Event, *job: Any) -> list[SearchResult]:
+    def _search_until(self, stop: threading.Event, job: tuple[Any, ...]) -> list[SearchResult]:
         """As `_search`, but it ends with what it has found once `stop` is set."""
         outer = ending()
         with end_searches_when(lambda: stop.is_set() or (outer is not None and outer())):
