@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "notebooks" / "training" / "README.md"]
 NUMBER = r"\d[\d,]*(?:\.\d+)?"
-FIGURE = re.compile(rf"({NUMBER})( million)?<!-- (\w+\.txt): (.*?) -->", re.DOTALL)
+FIGURE = re.compile(rf"({NUMBER})( million)?<!-- (\w+\.txt):\s(.*?)\s-->", re.DOTALL)
 FIGURES = [
     pytest.param(
         number,
