@@ -202,7 +202,7 @@ def test_each_compilation_is_announced_with_its_duration(caplog, monkeypatch):
     assert said("pbm_envs.games.curio.view", 5) == []
     assert said("pbm_agents.search.tree", 1) == [search]
     now[0] += 9
-    announcements.end()  # it took so long
+    announcements.end("pbm_agents.search.tree")  # it took so long
     assert said("pbm_agents.search.tree", 9) == []
     assert said("pbm_envs.games.curio.rules", 11) == [rules]
     assert said("their_game", 0) == ["compiling their_game: some seconds"]

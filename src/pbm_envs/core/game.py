@@ -557,7 +557,10 @@ class Game(GameHooks):
 
 def _kind(given: Any) -> str:
     """What something is, for an error: its dtype and shape, if it has them."""
-    return f"{given.dtype}, shape {given.shape}" if isinstance(given, (np.ndarray, np.void)) else quoted(given)
+    if isinstance(given, (np.ndarray, np.void)):
+        fields = f"a record of {len(given.dtype)} fields and {given.dtype.itemsize} bytes"
+        return f"{given.dtype if given.dtype.names is None else fields}, shape {given.shape}"
+    return quoted(given)
 
 
 def parts(count: int, most: int) -> Sequence[slice]:
