@@ -127,7 +127,7 @@ def test_killed_before_and_after_every_file(tmp_path, monkeypatch):
             break
         except Killed:
             deaths += 1
-    assert deaths >= 10
+    assert deaths >= 7  # more with ONNX Runtime, which has files of its own
     assert lasting(again) == lasting(curve)
     assert weights(tmp_path / "run") == weights(expected)
     assert (tmp_path / "run" / "network.pt").exists()
