@@ -287,7 +287,7 @@ def replay(record: GameRecord) -> Iterator[States]:
         if getattr(record, name) != value:
             raise RecordError(
                 f"ply {len(record.moves)}, the last: {name} by the rules: {value!r}; the record says "
-                f"{getattr(record, name)!r}"
+                f"{quoted(getattr(record, name))}"
             )
     if late := [ply for ply in forfeits if not 0 < ply <= len(record.moves)]:
         raise RecordError(f"ply {late[0]}: a forfeit, but the game has {len(record.moves)} plies")

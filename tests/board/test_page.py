@@ -251,7 +251,7 @@ def test_the_game_goes_on_after_a_reload_and_in_a_new_tab(context):
         page.wait_for_selector(OURS)
         assert texts(page) == played
         assert page.locator(".pbm").get_attribute("data-theme") == "dark"
-        assert "D1" not in storage(page)
+        assert " D1" not in storage(page)  # what is sealed there has no spaces
         page.close()
         other = open_tab(context, port)
         assert texts(other) == []
