@@ -263,15 +263,8 @@ def test_a_killed_test_goes_on(decided, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_ray_comes_to_the_same_result(decided, tmp_path, monkeypatch):
-    ray = pytest.importorskip("ray")
-    monkeypatch.setenv("HOME", str(tmp_path))  # where Ray keeps a token
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}})
-    try:
-        assert play_sprt(EASY, tmp_path / "played", ray=True).counts == decided[0].counts
-    finally:
-        ray.shutdown()
+def test_ray_comes_to_the_same_result(decided, tmp_path, ray):
+    assert play_sprt(EASY, tmp_path / "played", ray=True).counts == decided[0].counts
 
 
 @pytest.mark.parametrize(

@@ -60,15 +60,8 @@ def test_worker_processes_play_the_same_games(played, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_ray_plays_the_same_games(played, tmp_path, monkeypatch):
-    ray = pytest.importorskip("ray")
-    monkeypatch.setenv("HOME", str(tmp_path))  # where Ray keeps a token
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}})
-    try:
-        assert games(play_tournament(SMALL, tmp_path / "played", ray=True)) == games(played[0])
-    finally:
-        ray.shutdown()
+def test_ray_plays_the_same_games(played, tmp_path, ray):
+    assert games(play_tournament(SMALL, tmp_path / "played", ray=True)) == games(played[0])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")

@@ -1,4 +1,5 @@
-"""Whatever is given to the public interface, what comes back is no foreign exception: the attack of `bad_inputs`."""
+"""Whatever is given to the public interface, what comes back is no foreign exception: the attack of `bad_inputs`, a third of it
+at most; `python -m tests.faults.bad_inputs` has all."""
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests.faults.bad_inputs import FAMILIES, attack, foreign
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.parametrize("share", [pytest.param(16, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("share", [pytest.param(16, id="some"), pytest.param(3, id="many", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 @pytest.mark.parametrize("name", NAMES)
 def test_errors_are_ours(name, family, share, tmp_path, monkeypatch):

@@ -1,0 +1,32 @@
+"""Ray on this machine."""
+
+import gc
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+STARTS = 4
+
+
+@pytest.fixture
+def ray(tmp_path, monkeypatch):
+    """Ray with two processors. It gives up if its start takes half a minute, as on a busy machine: it may try again.
+
+    A test that uses it ignores warnings, Ray's own; what a failed start leaves behind is collected here, while they are.
+    """
+    ray = pytest.importorskip("ray")
+    monkeypatch.setenv("HOME", str(tmp_path))  # where Ray keeps a token
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    for start in range(STARTS):
+        try:
+            ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}})
+            break
+        except Exception as error:
+            ray.shutdown()
+            gc.collect()
+            if start == STARTS - 1 or "timed out" not in str(error):
+                raise
+    yield ray
+    ray.shutdown()
+    gc.collect()
