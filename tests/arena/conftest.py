@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-STARTS = 4
+STARTS = 5
 
 
 @pytest.fixture
 def ray(tmp_path, monkeypatch):
     """Ray with two processors. It gives up if its start takes half a minute, as on a busy machine: it may try again.
 
-    A test that uses it ignores warnings, Ray's own; what a failed start leaves behind is collected here, while they are.
+    A test that uses it ignores warnings, Ray's own, of processes that a failed start leaves behind.
     """
     ray = pytest.importorskip("ray")
     monkeypatch.setenv("HOME", str(tmp_path))  # where Ray keeps a token
@@ -23,10 +23,10 @@ def ray(tmp_path, monkeypatch):
             ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": str(ROOT)}})
             break
         except Exception as error:
-            ray.shutdown()
-            gc.collect()
             if start == STARTS - 1 or "timed out" not in str(error):
                 raise
+        ray.shutdown()
+        gc.collect()  # here, where warnings are ignored
     yield ray
     ray.shutdown()
     gc.collect()

@@ -1,5 +1,7 @@
-"""Whatever is given to the public interface, what comes back is no foreign exception: the attack of `bad_inputs`, a third of it
-at most; `python -m tests.faults.bad_inputs` has all."""
+"""Whatever is given to the public interface, what comes back is no foreign exception: the attack of `bad_inputs`.
+
+Here at most a third of it; `python -m tests.faults.bad_inputs` has all.
+"""
 
 import pytest
 
