@@ -6,17 +6,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-STARTS = 5
+STARTS = 3
+
+
+@pytest.fixture(scope="session")
+def home_of_ray(tmp_path_factory):
+    """Where Ray keeps a token, which it reads only once a process."""
+    return tmp_path_factory.mktemp("ray")
 
 
 @pytest.fixture
-def ray(tmp_path, monkeypatch):
+def ray(home_of_ray, monkeypatch):
     """Ray with two processors. It gives up if its start takes half a minute, as on a busy machine: it may try again.
 
     A test that uses it ignores warnings, Ray's own, of processes that a failed start leaves behind.
     """
     ray = pytest.importorskip("ray")
-    monkeypatch.setenv("HOME", str(tmp_path))  # where Ray keeps a token
+    monkeypatch.setenv("HOME", str(home_of_ray))
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     for start in range(STARTS):
         try:
