@@ -558,8 +558,9 @@ class Game(GameHooks):
 def _kind(given: Any) -> str:
     """What something is, for an error: its dtype and shape, if it has them."""
     if isinstance(given, (np.ndarray, np.void)):
-        fields = f"a record of {len(given.dtype)} fields and {given.dtype.itemsize} bytes"
-        return f"{given.dtype if given.dtype.names is None else fields}, shape {given.shape}"
+        names = given.dtype.names
+        kind = str(given.dtype) if names is None else f"a record of {len(names)} fields, {given.dtype.itemsize} bytes"
+        return f"{kind}, shape {given.shape}"
     return quoted(given)
 
 
