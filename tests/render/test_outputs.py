@@ -264,7 +264,7 @@ def test_a_notebook_shows_what_a_search_has_found():
     game, rng = Curio(**SMALL), np.random.default_rng(0)
     views = game.view(game.init(2, rng), 0)
     for view, result in zip(views, Search(simulations=50).run(game, views, rng), strict=True):
-        assert all(np.array_equal(result.view[name], view[name]) for name in view.dtype.names)  # not what pads them
+        assert all(np.array_equal(result.view[0][name], view[name]) for name in view.dtype.names)  # not padding
         picture = game.show(view, result.visits)._repr_svg_()
         assert result._repr_svg_() == picture
         assert b64encode(picture.encode()).decode() in result._repr_html_()
