@@ -151,11 +151,11 @@ def test_undo_hint_thinking_resigning_and_colours(context):
         plain = page.locator(".pbm-picture").inner_html()
         page.get_by_role("button", name="Hint").click()
         page.get_by_text("The hint: a2x").wait_for()
-        assert page.locator(".pbm-pill text").all_text_contents() == ["x hint"]
+        expect(page.locator(".pbm-pill text")).to_have_text(["x hint"])
         page.get_by_role("button", name="Analyse").click()
         page.locator(".pbm-heat td").first.wait_for()
-        assert page.locator(".pbm-heat tbody button").first.inner_text() == "a2x"
-        assert page.locator(".pbm-pill").count() >= 1
+        expect(page.locator(".pbm-heat tbody button").first).to_have_text("a2x")
+        expect(page.locator(".pbm-pill").first).to_be_attached()
         page.locator(".pbm-heat tbody tr").first.hover()
         assert marked(page, "pbm-lit") == {3}
         page.get_by_placeholder("or type a move").fill("z9z")
@@ -169,7 +169,7 @@ def test_undo_hint_thinking_resigning_and_colours(context):
         page.get_by_role("button", name="dark or light").click()
         page.wait_for_selector('.pbm[data-theme="dark"]')
         page.wait_for_selector(OURS)
-        assert page.locator(".pbm-picture").inner_html() != plain
+        expect(page.locator(".pbm-picture")).not_to_have_js_property("innerHTML", plain)
         page.get_by_label("more", exact=True).click()
         page.get_by_role("button", name="Resign").click()
         assert texts(page) == list(moves)
