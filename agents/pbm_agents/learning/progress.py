@@ -1,0 +1,84 @@
+"""How strong a network is: games after each round, against frozen opponents and the best network so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log10
+from typing import Any
+
+from pbm_envs import Game
+
+from ..search import Search
+from .settings import Training
+from .work import Crew
+
+OPENING_MOVES = 2
+"""Random moves that games of evaluations begin with."""
+
+
+def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, crew: Crew) -> dict[str, Any]:
+    """Play the games of an evaluation.
+
+    Args:
+        game: The rules.
+        settings: The opponents, and how many games.
+        number: Of the round, from 0: decides the openings.
+        mine: The evaluator of the learner's network.
+        best: That of the best network so far; None: the learner's takes over without a match.
+        crew: Plays.
+
+    Returns:
+        For the line of the curve: scores by opponent, Elo against the last of them, and `taken`, whether the learner's
+        network is the best from now on.
+    """
+    jobs: dict[str, Any] = {}
+    search = settings.playing_search(mine)
+    seed = (settings.seed * 1_000_003 + number) * 10_007
+    if settings.evaluation_games:
+        for name in settings.opponents:
+            jobs[name] = (search, game, name, settings.evaluation_games, seed)
+    if settings.gate_games and best is not None:
+        jobs[""] = (search, game, settings.playing_search(best), settings.gate_games, seed + 1)
+    scores: Mapping[str, float] = dict(crew.run(_evaluate, jobs))
+    line: dict[str, Any] = {f"against {name}": scores[name] for name in settings.opponents if name in scores}
+    if settings.opponents and settings.opponents[-1] in scores:
+        line["elo"] = elo(scores[settings.opponents[-1]], settings.evaluation_games, game.num_players)
+    line["taken"] = True
+    if "" in scores:
+        line |= {"against best": scores[""], "taken": scores[""] >= 1 / game.num_players}
+    return line
+
+
+def in_words(line: Mapping[str, Any]) -> str:
+    """A line of the curve for people."""
+    parts = (f"{name} {value:.2f}" for name, value in line.items() if name.startswith("against "))
+    rating = f", Elo {line['elo']:+.0f}" if "elo" in line else ""
+    taken = "" if line["taken"] else "; the network before stays the best"
+    return (
+        f"round {line['round']}: {line['positions']:,} positions, {line['positions_a_second']:.0f} a second, losses "
+        f"{line['policy_loss']:.3f} and {line['value_loss']:.3f}; {', '.join(parts)}{rating}{taken}"
+    )
+
+
+def elo(score: float, games: int, players: int = 2) -> float:
+    """The difference in Elo that a score means; of three players, against two equal opponents.
+
+    >>> round(elo(0.75, 1000)), round(elo(1.0, 40)), round(elo(1 / 3, 10**9, players=3))
+    (190, 763, 0)
+
+    Args:
+        score: From 0 to 1.
+        games: Of which it is the mean: at 0 and 1 half a point is supposed to be missing.
+        players: In each of them.
+    """
+    kept = (score * games + 0.5) / (games + 1)
+    return 400 * log10(kept * (players - 1) / (1 - kept))
+
+
+def _evaluate(job: tuple[Search, Game, Any, int, int]) -> float:
+    """The score of a search against an opponent."""
+    from ..arena.evaluation import evaluate  # which stands above
+
+    search, game, opponent, games, seed = job
+    results = evaluate(search, game, {"opponent": opponent}, games=games, seed=seed, opening_moves=OPENING_MOVES)
+    return results["opponent"].score.value

@@ -1,0 +1,85 @@
+"""A round's games of self-play: in batches, which a crew plays, and each of which is on the disk once it is done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from pbm_envs import Game
+
+from ..search import Search
+from .self_play import SelfPlay, self_play
+from .settings import Training
+from .training_data import Examples, joined
+from .work import Crew
+
+BATCH_OF_GAMES = 16
+"""Games that are played side by side in a process."""
+
+
+def play_round(
+    game: Game,
+    settings: Training,
+    number: int,
+    evaluator: Any,
+    folder: Path,
+    crew: Crew,
+    advance: Callable[[int, float | None], None],
+) -> Examples:
+    """Games of self-play with one version of the network: those that are on the disk, and those that are missing.
+
+    Args:
+        game: The rules.
+        settings: How many games, and how they are played.
+        number: Of the round, from 0. Games follow from the seed, this, and the number of their batch.
+        evaluator: The network; None in the imitation rounds.
+        folder: Where a file for each batch is kept; it is made if missing.
+        crew: Plays.
+        advance: Is told of games that are done, and of positions a second so far if they were played now.
+    """
+    folder.mkdir(exist_ok=True)
+    search, how = settings.self_play_search(evaluator), settings.self_play_settings()
+    sizes = [min(BATCH_OF_GAMES, settings.games - k) for k in range(0, settings.games, BATCH_OF_GAMES)]
+    files = [folder / f"{number}-{k}.npz" for k in range(len(sizes))]
+    jobs, positions, began = {}, 0, perf_counter()
+    for k, (file, size) in enumerate(zip(files, sizes, strict=True)):
+        if file.exists():
+            advance(size, None)
+        else:
+            jobs[k] = (game, search, size, (settings.seed, number, k), how)
+    for k, examples in crew.run(_play_batch, jobs):
+        _save(files[k], examples)
+        positions += len(examples.returns)
+        advance(sizes[k], positions / (perf_counter() - began))
+    parts = [_load(file) for file in files]
+    return joined(part._replace(games=part.games + k * BATCH_OF_GAMES) for k, part in enumerate(parts))
+
+
+def forget_rounds(folder: Path, before: int) -> None:
+    """Remove what is left of earlier rounds: a run may have been killed before it did so."""
+    for file in folder.glob("*.npz"):
+        if int(file.name.partition("-")[0]) < before:
+            file.unlink()
+
+
+def _play_batch(job: tuple[Game, Search, int, tuple[int, ...], SelfPlay]) -> Examples:
+    game, search, games, seed, how = job
+    return self_play(game, search, games, np.random.default_rng(seed), how)
+
+
+def _save(file: Path, examples: Examples) -> None:
+    """In one piece."""
+    part = file.with_name(f"{file.name}.part")
+    with open(part, "wb") as stream:
+        np.savez(stream, **examples._asdict())
+    os.replace(part, file)
+
+
+def _load(file: Path) -> Examples:
+    with np.load(file) as arrays:
+        return Examples(**{name: arrays[name] for name in Examples._fields})

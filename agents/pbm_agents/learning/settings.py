@@ -1,0 +1,110 @@
+"""The settings of a training run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from pbm_envs.core.checks import check_number, check_range
+
+from ..search import Search
+from .self_play import SelfPlay
+
+
+@final
+@dataclass(frozen=True)
+class Training:
+    """The settings of a run.
+
+    Attributes:
+        rounds: Of self-play and learning. A run can be prolonged: more rounds than it had go on where it ended.
+        games: Of self-play in a round.
+        simulations: Of each move in self-play.
+        gumbel: Actions that sequential halving considers at the root, as in `Search`; 0: PUCT with Dirichlet noise.
+        full_share: Share of the positions that are searched in full and learned from, as in `SelfPlay`.
+        quick_simulations: Of the others.
+        exploring_plies: Moves are drawn in so many plies of a game; then the best one found is played.
+        resign_below: A player whose search expects less gives up; None: nobody does.
+        imitation_rounds: First rounds, whose games are played by the search with random playouts: a warm start.
+        imitation_simulations: Of each move there.
+        reuse: How often a position is learned from, on average, in the round in which it is new.
+        batch: Positions of an update.
+        learning_rate: Of AdamW.
+        weight_decay: Of AdamW.
+        capacity: Examples that are kept, of the newest games.
+        hidden: Units of a layer of the network.
+        layers: Of the network.
+        opponents: Agents by name that never change, to measure progress by.
+        evaluation_games: Against each of them after a round; 0: none.
+        evaluation_simulations: Of the network's moves there, and of both networks' in the gatekeeper's games.
+        gate_games: Against the best network so far, from which a network that scores its fair share or more takes over.
+            0: the newest network always does.
+        seed: Decides all that is random.
+    """
+
+    rounds: int = 20
+    games: int = 64
+    simulations: int = 48
+    gumbel: int = 16
+    full_share: float = 1.0
+    quick_simulations: int = 12
+    exploring_plies: int = 12
+    resign_below: float | None = None
+    imitation_rounds: int = 0
+    imitation_simulations: int = 400
+    reuse: float = 8.0
+    batch: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+    capacity: int = 50_000
+    hidden: int = 128
+    layers: int = 3
+    opponents: tuple[str, ...] = ("random", "mcts:simulations=100")
+    evaluation_games: int = 40
+    evaluation_simulations: int = 48
+    gate_games: int = 40
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        for name in (
+            "rounds",
+            "games",
+            "simulations",
+            "batch",
+            "capacity",
+            "imitation_simulations",
+            "hidden",
+            "layers",
+        ):
+            check_range(name, getattr(self, name), 1)
+        check_range("evaluation_simulations", self.evaluation_simulations, 1)
+        for name in ("gumbel", "imitation_rounds", "evaluation_games", "gate_games", "seed"):
+            check_range(name, getattr(self, name), 0)
+        for name in ("reuse", "learning_rate"):
+            check_number(name, getattr(self, name), 1e-9, 1e9)
+        check_number("weight_decay", self.weight_decay, 0, 1e9)
+        given: Any = self.opponents
+        if isinstance(given, str):
+            raise ValueError(f"opponents is {given!r}: expected several names, such as ({given!r},)")
+        self.self_play_settings()
+
+    def self_play_settings(self) -> SelfPlay:
+        """How games of self-play are played."""
+        return SelfPlay(
+            exploring_plies=self.exploring_plies,
+            resign_below=self.resign_below,
+            full_share=self.full_share,
+            quick_simulations=self.quick_simulations,
+        )
+
+    def self_play_search(self, evaluator: Any) -> Search:
+        """What plays them; without an evaluator, that of the imitation rounds."""
+        if evaluator is None:
+            return Search(simulations=self.imitation_simulations)
+        if self.gumbel:
+            return Search(simulations=self.simulations, evaluator=evaluator, gumbel=self.gumbel, gumbel_noise=1.0)
+        return Search(simulations=self.simulations, evaluator=evaluator, noise=0.25)
+
+    def playing_search(self, evaluator: Any) -> Search:
+        """What plays for a network in evaluations."""
+        return Search(simulations=self.evaluation_simulations, evaluator=evaluator, gumbel=self.gumbel)
