@@ -1,13 +1,18 @@
 """Tests of one game go to one process (`--dist loadgroup`), so that its kernels are compiled once."""
 
+import gc
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from pbm_agents.players import kinds, names  # noqa: F401  (names registers our kinds, which no test may undo)
 
 from pbm_envs import games, registry
+from pbm_envs.core.kernel_files import cache_directory
 
+ROOT = Path(__file__).parents[1]
+STARTS = 3
 os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "120")  # Ray waits 30 s, too short on a busy machine
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what the tests start would ignore it too
@@ -29,3 +34,35 @@ def _registry_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games and agents that a test registers are gone after it."""
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     monkeypatch.setattr(kinds, "_registered", dict(kinds._registered))
+
+
+@pytest.fixture(scope="session")
+def home_of_ray(tmp_path_factory):
+    """Where Ray keeps a token, which it reads only once a process."""
+    return tmp_path_factory.mktemp("ray")
+
+
+@pytest.fixture
+def ray(home_of_ray, monkeypatch):
+    """Ray with two processors. It gives up if its start takes half a minute, as on a busy machine: it may try again.
+
+    A test that uses it ignores warnings, Ray's own, of processes that a failed start leaves behind.
+    """
+    ray = pytest.importorskip("ray")
+    variables = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "agents")))}
+    if cache_directory():  # not in this home: nothing is compiled anew
+        variables["PBM_ENVS_CACHE_DIR"] = str(cache_directory())
+    monkeypatch.setenv("HOME", str(home_of_ray))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    for start in range(STARTS):
+        try:
+            ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": variables})
+            break
+        except Exception as error:
+            if start == STARTS - 1 or "timed out" not in str(error):
+                raise
+        ray.shutdown()
+        gc.collect()  # here, where warnings are ignored
+    yield ray
+    ray.shutdown()
+    gc.collect()

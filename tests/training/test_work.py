@@ -1,9 +1,18 @@
 """Work for several processes, some of which die."""
 
 import os
+import signal
+import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
-from pbm_agents.learning.work import Crew
+from pbm_agents.learning import round_games
+from pbm_agents.learning.round_games import BATCH_OF_GAMES, play_round
+from pbm_agents.learning.settings import Training
+from pbm_agents.learning.work import ProcessCrew, make_crew
+
+from pbm_envs import Chameleon
 
 
 def dies_once(job):
@@ -22,8 +31,65 @@ def dies(job):
 @pytest.mark.slow
 def test_a_process_that_dies(tmp_path):
     """Its work is done anew, by another; if all of them die, that is said."""
-    with Crew(2) as crew:
+    with ProcessCrew(2) as crew:
         jobs = {k: (tmp_path / "died", k) for k in range(5)}
         assert dict(crew.run(dies_once, jobs)) == {k: k for k in range(5)}
         with pytest.raises(ChildProcessError, match="worker processes die"):
             dict(crew.run(dies, {0: 0}))
+
+
+class Deadly:
+    """An evaluator that kills its process (SIGKILL) in the midst of the games of the second batch, the first time; and
+    writes down which batches begin.
+    """
+
+    def __init__(self, folder, batch):
+        self.folder, self.batch, self.calls = folder, batch, 0
+
+    def __call__(self, observations, masks):
+        if self.calls == 0:
+            with open(self.folder / "begun", "a") as file:
+                file.write(f"{self.batch}\n")
+        self.calls += 1
+        if self.batch == 1 and self.calls == 20 and not (self.folder / "killed").exists():
+            (self.folder / "killed").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), 2))
+
+
+play_batch = round_games._play_batch
+
+
+def play_deadly_batch(job):
+    game, search, games, seed, how = job
+    return play_batch((game, replace(search, evaluator=Deadly(search.evaluator.folder, seed[-1])), games, seed, how))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+@pytest.mark.filterwarnings("ignore")  # Ray's own
+def test_an_actor_on_ray_that_is_killed_in_the_midst_of_a_game(tmp_path, monkeypatch, ray):
+    """Its batch is played anew, no other; the examples are those of one process that nobody kills."""
+    game, told = Chameleon(size=3), []
+    settings = Training(games=3 * BATCH_OF_GAMES + 2, simulations=4, gumbel=4)
+
+    def play(name, crew):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        with crew:
+            return play_round(
+                game, settings, 0, Deadly(folder, 0), folder / "games", crew, lambda *about: told.append(about)
+            )
+
+    monkeypatch.setattr(round_games, "_play_batch", play_deadly_batch)
+    found = play("ray", make_crew(ray=True))
+    assert (tmp_path / "ray" / "killed").exists()
+    assert sorted((tmp_path / "ray" / "begun").read_text().split()) == ["0", "1", "1", "2", "3"]
+    assert sorted(games for games, _ in told) == [2, 16, 16, 16]
+    (tmp_path / "alone").mkdir()
+    (tmp_path / "alone" / "killed").touch()
+    expected = play("alone", make_crew())
+    for name, part in found._asdict().items():
+        assert np.array_equal(part, getattr(expected, name)), name
+    with pytest.raises(ChildProcessError, match="processes of the Ray cluster die"), make_crew(ray=True) as crew:
+        dict(crew.run(dies, {0: 0}))

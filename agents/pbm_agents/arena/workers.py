@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any
+from contextlib import closing
 
 from pbm_envs.records import GameRecord
 
 from .processes import play_in_processes
+from .ray_tasks import ray_cluster, run_tasks
 from .schedule import Batch
 
 
@@ -28,22 +29,6 @@ def play_batches_on_ray(
     Ray is started with `ray.init(address)` if it does not run yet. The cluster's machines need this package, and the
     packages of your own agents.
     """
-    try:
-        import ray
-    except ImportError:
-        raise ImportError("Ray is not installed: pip install 'pbm-envs[ray]'") from None
-    started = not ray.is_initialized()
-    if started:
-        ray.init(address)
-    pending: list[Any] = []
-    try:
-        play: Any = ray.remote(num_cpus=1, max_retries=3)(Batch.play)
-        pending = [play.remote(batch) for batch in batches]
-        while pending:
-            (done,), pending = ray.wait(pending)
-            yield ray.get(done)
-    finally:
-        for batch in pending:  # whoever has seen enough does not wait for them
-            ray.cancel(batch)
-        if started:
-            ray.shutdown()
+    with ray_cluster(address) as ray, closing(run_tasks(ray, Batch.play, dict(enumerate(batches)))) as results:
+        for _, records in results:
+            yield records

@@ -9,13 +9,14 @@ import typer
 
 from ..play.options import parse_game
 from .games import Options
-from .playing import Workers
+from .playing import Ray, Workers
 from .wrapping import wrapped
 
 EXAMPLES = """
   pbm train chameleon -o size=5 --out runs/chameleon --rounds 30 --workers 2
   pbm train trinim -o num_players=3 --out runs/trinim --simulations 32 --full-share 0.25 --tensorboard
   pbm train curio --out runs/curio --imitation-rounds 5 --evaluate random --evaluate mcts:simulations=200
+  pbm train unlur --out runs/unlur --games 512 --ray auto
 """
 
 
@@ -48,6 +49,7 @@ def train(
     gate_games: Annotated[int, typer.Option(help="Against the best network so far; 0: the newest is the best.")] = 40,
     seed: Annotated[int, typer.Option(min=0, help="Decides all that is random.")] = 1,
     workers: Workers = 1,
+    ray: Ray = None,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write for TensorBoard, too.")] = False,
 ) -> None:
     """Train a network by self-play.
@@ -56,7 +58,7 @@ def train(
     the network, the curve as CSV and picture, and checkpoints.
 
     However it was stopped, the same command goes on with it; more --rounds prolong it. The result does not depend on
-    the number of workers.
+    the number of workers, nor on --ray, with which the cluster plays and this machine learns.
     """
     from ..learning.trainer import Training  # PyTorch, when it is needed
     from ..learning.trainer import train as run
@@ -86,7 +88,7 @@ def train(
     )
     rules = parse_game(game, options)
     try:
-        run(rules, out, chosen, workers=workers, tensorboard=tensorboard)
+        run(rules, out, chosen, workers=workers, ray=ray or False, tensorboard=tensorboard)
     except KeyboardInterrupt:
         typer.echo(
             "\n" + wrapped(f"pbm: the run is kept in {out}; the same command goes on with it", err=True), err=True

@@ -1,4 +1,4 @@
-"""AlphaZero's training on one machine (extra `torch`): self-play in processes, a learner, a gatekeeper, checkpoints.
+"""AlphaZero's training (extra `torch`): self-play in processes or on a Ray cluster, learner, gatekeeper, checkpoints.
 
     curve = train(Chameleon(size=3), "runs/chameleon", Training(rounds=2, games=32))
     make_agent("mcts:simulations=50,gumbel=16,network=runs/chameleon/network.pt")
@@ -34,7 +34,7 @@ from .round_games import forget_rounds, play_round
 from .settings import Training
 from .training_data import Examples
 from .training_log import TrainingLog
-from .work import Crew
+from .work import Crew, make_crew
 
 try:
     import torch
@@ -53,6 +53,7 @@ def train(
     settings: Training | None = None,
     *,
     workers: int = 1,
+    ray: bool | str = False,
     tensorboard: bool = False,
 ) -> list[dict[str, Any]]:
     """Train a network for a game, or go on with a run that was stopped.
@@ -63,6 +64,9 @@ def train(
         settings: None: the defaults.
         workers: Processes that play; 1: none but this. The result does not depend on it. A script with several needs
             `if __name__ == "__main__":`.
+        ray: The address of a Ray cluster that plays instead, while this process learns; True: the one that runs or is
+            started here. Its machines need this package with its extras, and those of your own games and agents; no
+            common folder.
         tensorboard: Write for TensorBoard, too.
 
     Returns:
@@ -70,10 +74,13 @@ def train(
 
     Raises:
         ValueError: If the folder holds a run with other settings, or something else; for an agent that there is not.
+        ImportError: For a Ray cluster without the extra `ray`.
+        ChildProcessError: If processes that play die again and again.
     """
     check_range("workers", workers, 1)
+    crew = make_crew(workers, ray)
     run = _Run(game, Path(out), settings or Training())
-    with Crew(workers) as crew:
+    with crew:
         return run.go_on(crew, tensorboard)
 
 
@@ -161,7 +168,8 @@ class _Run:
         shown = {name: last[name] for name in ("policy_loss", "value_loss", "elo") if name in last}
 
         def advance(games: int, speed: float | None) -> None:
-            log.advance(games, **({} if speed is None else {"positions/s": speed, **shown}))
+            figures: dict[str, float] = {} if speed is None else {"positions/s": speed, **shown}
+            log.advance(games, **figures)
 
         return play_round(self.game, self.settings, number, evaluator, self.out / "self_play", crew, advance)
 
