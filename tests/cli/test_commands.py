@@ -160,14 +160,15 @@ _, info = envs.reset(seed=1)
 envs.step(info["action_mask"].argmax(axis=1))
 game, rng = Chameleon(size=3), np.random.default_rng(1)
 states = game.init(2, rng)
-for settings in ({}, {"evaluator": lambda seen, masks: (masks / masks.sum(1, keepdims=True), np.zeros(len(masks)))}):
+network = lambda seen, masks: (masks / masks.sum(1, keepdims=True), np.zeros(len(masks)))
+for settings in ({}, {"evaluator": network}, {"evaluator": network, "gumbel": 4}):
     Search(simulations=8, **settings).run(game, game.view(states, states["to_move"]), rng)
 """
 
 
 @pytest.mark.slow
 def test_after_warm_up_nothing_is_compiled(tmp_path):
-    """Environments, search and a search with a network, in another process."""
+    """Environments, search and searches with a network, in another process."""
     environment = os.environ | {"PBM_ENVS_CACHE_DIR": str(tmp_path / "cache")}
     run = functools.partial(subprocess.run, env=environment, capture_output=True, text=True, check=True)
     words = [sys.executable, "-m", "pbm_agents.cli", "warm-up", "chameleon:size=3"]

@@ -70,12 +70,13 @@ def _search(game: Game) -> None:
 
 
 def _network_search(game: Game) -> None:
-    """With priors, and noise in them."""
+    """With priors, and noise in them; and with Gumbel numbers."""
 
     def uniform(observations: Any, masks: Any) -> tuple[Any, Any]:
         return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), game.num_players))
 
     _run(game, Search(simulations=8, evaluator=uniform, noise=0.25))
+    _run(game, Search(simulations=8, evaluator=uniform, gumbel=4))
 
 
 def _run(game: Game, search: Search) -> None:

@@ -23,6 +23,7 @@ from pbm_envs.core.randomness import seeds
 from pbm_envs.core.types import Array, Rng, Seeds
 
 from ..players.agent import check_game
+from .automatic_width import WAVES, width_that_pays
 from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
 from .ending import end_searches_when, ending
 from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
@@ -64,7 +65,8 @@ class Search:
         rave: Equivalence parameter of RAVE, with perfect information and without priors: an action's own mean weighs
             as much as that of RAVE after a third as many visits. 0: plain UCT. None: as for `c`, else 0.
         width: Simulations of one position under way at the same time: faster, slightly less well informed. 1 is the
-            sequential algorithm. None: 1, by the clock 8.
+            sequential algorithm. None: 1; by the clock 8, with an evaluator as many as pay, from 4 to 32. That is
+            measured before the clock starts, once for each evaluator and game.
         playouts: Random games from each leaf.
         avoid_losing_moves: Whether playouts avoid moves that lose at once, as in `Game.playout`.
         save_bridges: Whether playouts save bridges, as in `Game.playout`, in the games that know it: better informed
@@ -203,16 +205,18 @@ class Search:
         views = views.copy()
         hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
         with workspace.in_use():
-            workspace.make_room((self, game, hidden))
+            search = self
             if self.seconds is not None:
                 self._warm_up(game, views, hidden, workspace)
+                search = self._with_width(game, views, hidden)
+            workspace.make_room((search, game, hidden))
             parts = [part for part in np.array_split(np.arange(len(views)), self.threads) if len(part)]
             jobs = [(workspace, k, game, views[part], streams[part], hidden) for k, part in enumerate(parts)]
             if len(jobs) == 1:
-                return self._search(*jobs[0])
+                return search._search(*jobs[0])
             stop = threading.Event()
             with ThreadPoolExecutor(len(jobs) or 1) as pool:
-                found = [pool.submit(copy_context().run, self._search_until, stop, job) for job in jobs]
+                found = [pool.submit(copy_context().run, search._search_until, stop, job) for job in jobs]
                 try:
                     return [result for results in found for result in results.result()]
                 except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
@@ -339,6 +343,22 @@ class Search:
             small, room = replace(self, simulations=WARM_UP_SIMULATIONS, seconds=None, width=2), Workspace()
             for _ in range(1 + self.reuse):  # the second starts from what the first knew
                 small._search(room, 0, game, views[:1], np.zeros(1, np.uint64), hidden)
+
+    def _with_width(self, game: Game, views: Array, hidden: bool) -> Search:
+        """With the width that pays, if there is an evaluator and none is given."""
+        if self.width is not None or self.evaluator is None or not len(views):
+            return self
+
+        def seconds_of_wave(width: int) -> float | None:
+            few = replace(self, simulations=width * WAVES, seconds=None, width=width, early_stop=False)
+            found = [few._search(Workspace(), 0, game, views[:1], np.zeros(1, np.uint64), hidden)[0] for _ in range(2)]
+            complete = all(result.simulations == width * WAVES for result in found)  # not proven
+            return min(result.seconds for result in found) / WAVES if complete else None
+
+        budget = float(self.seconds or 0)
+        return replace(
+            self, width=width_that_pays(self.evaluator, repr(game), budget, seconds_of_wave, WIDTH_BY_THE_CLOCK)
+        )
 
 
 def check_searchable(game: Game, views: Array) -> None:
