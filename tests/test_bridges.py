@@ -1,12 +1,15 @@
 """Playouts that save bridges: which cell saves one, and that games so played are games by the rules."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from pbm_envs import Chameleon, Unlur
 from pbm_envs.core.boards import NO_CELL
-from pbm_envs.games.chains import broken_bridges
-from pbm_envs.testing import random_actions
+from pbm_envs.games.chains import broken_bridges, saving_cell
+from pbm_envs.testing import positions, random_actions
+from tests.curio.positions import chi_square_bound
 from tests.reference import solver
 from tests.search.solved import bits
 
@@ -75,10 +78,89 @@ def test_games_that_save_bridges_end_by_the_rules(game):
         assert state["done"]
         assert int(np.argmax(state["returns"])) == winner(game, state)
         new = (state["stones"] != 0) & (old["stones"] == 0)
+        word = state["vert"] != old["vert"] if game.name == "chameleon" else old["black"] < 0
+        assert state["ply"] - old["ply"] == new.sum() + word
+        assert state["to_move"] == (old["to_move"] + state["ply"] - old["ply"]) % 2
         assert (state["stones"][old["stones"] != 0] == old["stones"][old["stones"] != 0]).all()
         assert (by >= 0).sum() == new.sum()
         places = {int(action) // (2 if game.name == "chameleon" else 1) for action in np.flatnonzero(by >= 0)}
         assert places == set(np.flatnonzero(new).tolist())
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_every_saving_cell_is_equally_likely(game):
+    around, edges = game._around, game.board.edges
+    cell = next(cell for cell in range(game.board.size) if len(beside(game, cell)) == 6)
+    for spared in range(2):
+        stones = np.zeros(game.board.size, np.int8)
+        stones[around[cell, [0, 2, 4][spared:]]] = 1
+        stones[cell] = 2
+        cells, seeds = saving_cells(game, stones, cell, 1), np.arange(1, 1201, dtype=np.uint64)
+        bridges = broken_bridges(stones, cell, 1, around, edges)
+        drawn = Counter(int(saving_cell(bridges, cell, around, seeds, row)) for row in range(len(seeds)))
+        assert set(drawn) == cells
+        assert len(cells) == 3 - 2 * spared
+        expected = len(seeds) / len(cells)
+        assert sum((n - expected) ** 2 / expected for n in drawn.values()) < chi_square_bound(len(cells))
+
+
+def answers(game, state):
+    """The actions that save a bridge which the last one has broken."""
+    action = int(state["last_action"])
+    if game.name == "chameleon":
+        mark = 2 - action % 2
+        return sorted(2 * cell + mark - 1 for cell in saving_cells(game, state["stones"], action // 2, mark))
+    return sorted(saving_cells(game, state["stones"], action, 3 - int(state["stones"][action])))
+
+
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_a_bridge_that_was_just_broken_is_saved_unless_that_loses(game):
+    """By a stone on one of the cells that save it, of the mark that was joined, by whoever moves, in every playout."""
+    rng, saved, spared = np.random.default_rng(6), 0, 0
+    for state in np.concatenate([positions(game, rng, plies, batch=30) for plies in (6, 10, 14, 20, 26)]):
+        if (
+            state["done"]
+            or int(state["last_action"]) in game.cell_free_actions
+            or (game.name == "unlur" and state["black"] < 0)
+        ):
+            continue
+        actions, mover = answers(game, state), int(state["to_move"])
+        if not actions:
+            continue
+        legal = np.flatnonzero(game.legal_action_mask(state[None])[0])
+        after = np.repeat(state[None], len(legal), axis=0)
+        game.step(after, legal)
+        losing = set(legal[after["returns"][:, mover] < 0].tolist()) if game.name == "unlur" else set()
+        states, players = np.repeat(state[None], 12, axis=0), np.full((12, game.num_actions), -1, np.int8)
+        game.playout(states, rng, save_bridges=True, last_player_by_action=players)
+        if not losing & set(actions):
+            assert (players[:, actions] == mover).any(axis=1).all()
+            saved += 1
+        elif losing != set(legal.tolist()):
+            at_once = states["ply"] == state["ply"] + 1
+            assert not np.isin(states["last_action"][at_once], list(losing)).any()
+            spared += 1
+    assert saved > 15
+    assert spared > 0 or game.name == "chameleon"
+
+
+@pytest.mark.parametrize("save_bridges", [False, True])
+def test_who_swaps_where_no_bridge_is_broken(save_bridges):
+    """Of the 17 answers to a first stone on Chameleon 3 one is the swap; both marks are equally likely."""
+    game, count = Chameleon(size=3), 3400
+    states = game.init(count, np.random.default_rng(8))
+    game.step(states, np.full(count, game.string_to_action("b2x")))
+    before = states["vert"].copy()
+    game.playout(states, np.random.default_rng(9), save_bridges=save_bridges)
+    swapped = states["vert"] != before
+    assert abs(swapped.sum() - count / 17) < 5 * (count / 17) ** 0.5
+    assert (states["ply"] == (states["stones"] != 0).sum(axis=1) + swapped).all()
+    new = np.delete(states["stones"], game.board.names.index("b2"), axis=1)
+    marks = [(new == mark).sum() for mark in (1, 2)]
+    if save_bridges:  # there are more bridges of x, which was there first
+        assert min(marks) > 0.3 * sum(marks)
+    else:
+        assert abs(marks[0] - marks[1]) < 5 * sum(marks) ** 0.5
 
 
 def test_a_broken_bridge_is_saved_at_once():

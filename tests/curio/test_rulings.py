@@ -67,6 +67,17 @@ def test_a_piece_goes_at_most_as_far_as_its_owner_s_number():
     }
 
 
+def test_nobody_may_pass_who_can_only_capture():
+    """C12: a capture is a move."""
+    game = Curio(base=2, rows=3, cols=3, capture="lt", turn=False)
+    record = play(game, "", "D11 D11 D11/D11 L21 D11/D11 D11 D11")
+    moves = legal(game, record)[0]
+    assert len(moves) == 8
+    assert all(game.action_cells(game.string_to_action(move))[0] == game.board.names.index("b2") for move in moves)
+    with pytest.raises(ValueError, match="pass"):
+        game.step(record, [game.string_to_action("pass")])
+
+
 def test_a_piece_passes_over_nothing_and_lands_on_no_friend():
     """C6"""
     board = ". D11 D22 . D11/. . . . ./D11 . D44 . ./. . . . ./L33 . L11 D44 D44"

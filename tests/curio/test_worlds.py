@@ -4,6 +4,7 @@ Small random positions are played on at random, under all combinations of the op
 middle or at the end of such a game, a player, and the worlds in which this player may be.
 """
 
+import itertools
 import random
 from collections import Counter
 from functools import cache
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from pbm_envs import Curio, curio_v0
+from pbm_envs.games.curio.worlds import Turnings
 from tests.curio.positions import VARIANTS, chi_square_bound, may_hide, some_board
 from tests.play import play
 from tests.reference.curio import Curio as Reference
@@ -190,3 +192,34 @@ def test_whole_armies(shape, games):
                 mine = (states["to_move"] == player)[:, None]
                 assert np.array_equal(game.legal_action_mask(views), masks & mine)
             game.step(states, [moves.choice(np.flatnonzero(mask)) if mask.any() else 0 for mask in masks])
+
+
+def test_turnings_count_every_way_to_hide_a_pool():
+    """For `face` "random": the ways that `Turnings` counts are those that going through all assignments finds, and it
+    draws them equally often.
+    """
+    rng = random.Random(3)
+    for _ in range(25):
+        base, pieces = 3, [tuple(sorted(rng.choices(range(1, 4), k=2))) for _ in range(rng.randint(2, 5))]
+        shown, hides = zip(*(rng.sample(piece, 2) for piece in pieces), strict=True)
+        lows = [rng.randint(1, hidden) for hidden in hides]
+        kinds = list(itertools.combinations_with_replacement(range(1, base + 1), 2))
+        pool = np.array([pieces.count(kind) for kind in kinds], np.int64)
+        least = np.zeros((base, 9), np.int64)
+        for v in range(1, base + 1):
+            group = sorted((low for low, face in zip(lows, shown, strict=True) if face == v), reverse=True)
+            least[v - 1, : len(group)] = group
+        splits = Counter()
+        for guess in itertools.product(range(1, base + 1), repeat=len(pieces)):
+            fits = all(low <= h for low, h in zip(lows, guess, strict=True))
+            if fits and sorted(map(tuple, map(sorted, zip(shown, guess, strict=True)))) == sorted(pieces):
+                splits[tuple(sorted(Counter(zip(shown, guess, strict=True)).items()))] += 1
+        ways = Turnings(base, pool.tobytes(), least.tobytes())
+        assert ways._completions(0, (0,) * base) == sum(splits.values())
+        drawn = Counter()
+        for _ in range(400):
+            hidden = ways.draw([rng.random() for _ in kinds])
+            drawn[tuple(((v, h), n) for v, row in enumerate(hidden) for h, n in enumerate(row) if n)] += 1
+        assert set(drawn) <= set(splits)
+        expected = {split: 400 * count / sum(splits.values()) for split, count in splits.items()}
+        assert sum((drawn[s] - n) ** 2 / n for s, n in expected.items()) < chi_square_bound(len(splits))

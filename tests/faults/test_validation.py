@@ -98,6 +98,20 @@ def test_a_cycle_of_stones_is_no_chain():
         game.validate(states)
 
 
+@pytest.mark.parametrize("apart", [True, False])
+def test_one_root_for_each_group_of_stones(apart):
+    """Two groups may not share a root, nor one group have two, whatever edges the roots are said to touch."""
+    game = Chameleon(size=5, swap_rule=False)
+    states = game.init(1, np.random.default_rng(0))
+    for text in ("b2x", "e5o", "d2x" if apart else "c2x"):
+        game.step(states, [game.string_to_action(text)])
+    game.validate(states)
+    one, other = np.flatnonzero(states["stones"][0] == 1)
+    states["chain"][0, [one, other]] = (one, one) if apart else (one, other)
+    with pytest.raises(InvalidStateError, match=r"'chain'.*one root"):
+        game.validate(states)
+
+
 def test_no_chain_leads_over_an_empty_cell():
     """A playout would follow it for ever, once the cell is taken."""
     game = Chameleon(size=3)

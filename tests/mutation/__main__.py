@@ -3,11 +3,11 @@
     nice -n 10 python -m tests.mutation --minutes 30 --processes 2
 
 Each mutant is one changed operator, number, condition or statement of one function. A process that has everything
-imported forks; the child puts the mutant's code in the place of the function's and runs `checks` until one raises. One
-that uses more than SECONDS of processor time is in an endless loop, and noticed too. Mutants are drawn in a random
-order, so that those tried in a limited time are a fair sample. Results are kept in build/mutation.json, for the mutants
-whose function has not changed since; survivors that change nothing that can be observed are listed, with the reason, in
-equivalent.json.
+imported forks; the child puts the mutant's code in the place of the function's and runs `checks` until one raises. A
+check that takes five times as long as with the unchanged rules is in an endless loop, and the mutant noticed too.
+Mutants are drawn in a random order, so that those tried in a limited time are a fair sample. Results are kept in
+build/mutation.json, for the mutants whose function has not changed since; survivors that change nothing that can be
+observed are listed, with the reason, in equivalent.json.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MODULES = ["chains"] + [
     f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
 ]
 MODULES += ["curio.moves", "curio.worlds"]
-SECONDS = 60
+GAMES = ("chains", "chameleon", "trinim", "unlur", "curio")
 ENDLESS, SURVIVED = "endless loop", "survived"
 
 
@@ -50,14 +50,38 @@ def attempt(mutant: Mutant) -> str:
     return in_child(game, mutant)
 
 
+class Limit:
+    """On the processor time of each check in this process: five times what it takes with the unchanged rules."""
+
+    def __init__(self) -> None:
+        self.usual: dict[tuple[str, int], float] = {}
+
+    def learn(self) -> None:
+        """Measure every check."""
+        for game in GAMES:
+            for k, (_, check) in enumerate(checks.checks(game)):
+                before = time.process_time()
+                with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+                    check()
+                self.usual[game, k] = time.process_time() - before
+
+    def start(self, game: str, k: int) -> None:
+        """The process ends if the k-th check of the game takes too long from now on."""
+        until = int(time.process_time() + 3 + 5 * self.usual[game, k])
+        resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+
+
+LIMIT = Limit()
+
+
 def in_child(game: str, mutant: Mutant | None = None) -> str:
     """Which check of the game notices the mutant (None: the rules as they are), or SURVIVED, in a child process."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        forget()
         if mutant is not None and (code := mutant.code()) is not None:
             function_at(importlib.import_module(mutant.module), mutant.function).__code__ = code
         os.write(writing, _noticed(game).encode())
@@ -69,9 +93,18 @@ def in_child(game: str, mutant: Mutant | None = None) -> str:
     return answer or (ENDLESS if os.WIFSIGNALED(status) else "crash")
 
 
+def forget() -> None:
+    """Empty what functions of the modules have kept of their results."""
+    for name in MODULES:
+        for each in vars(importlib.import_module(f"pbm_envs.games.{name}")).values():
+            if hasattr(each, "cache_clear"):
+                each.cache_clear()
+
+
 def _noticed(game: str) -> str:
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        for name, check in checks.checks(game):
+        for k, (name, check) in enumerate(checks.checks(game)):
+            LIMIT.start(game, k)
             try:
                 check()
             except BaseException:  # whatever it is, the mutant was noticed
@@ -93,6 +126,12 @@ def all_mutants() -> list[Mutant]:
         found += mutants_of(importlib.import_module(f"pbm_envs.games.{name}"))
     random.Random(2011).shuffle(found)
     return found
+
+
+def known_results(marks: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Those of before, of mutants whose function has not changed: `marks` has the fingerprints by name."""
+    old = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    return {name: each for name, each in old.items() if marks.get(name) == each["function"]}
 
 
 def summary(results: dict[str, dict[str, str]]) -> str:
@@ -121,15 +160,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     until = time.monotonic() + 60 * arguments.minutes
     mutants = all_mutants()
-    old = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     marks = {mutant.name: fingerprint(mutant) for mutant in mutants}
-    results = {name: each for name, each in old.items() if marks.get(name) == each["function"]}
+    results = known_results(marks)
     if arguments.again:
         results = {name: each for name, each in results.items() if each["noticed"] != SURVIVED}
     waiting = [mutant for mutant in mutants if mutant.name not in results and arguments.only in mutant.name]
     print(f"{len(mutants)} mutants, {len(results)} known, {len(waiting)} to try", flush=True)
     checks.learn()
-    for game in ("chains", "trinim", "curio"):
+    LIMIT.learn()
+    for game in GAMES:
         if (how := in_child(game)) != SURVIVED:
             raise SystemExit(f"the unchanged rules of {game} fail: {how}")
 
@@ -140,7 +179,7 @@ def main() -> None:
         results[mutant.name] = {"function": marks[mutant.name], "noticed": how}
         if how == SURVIVED:
             print(f"survived: {mutant.name}", flush=True)
-        if len(results) % 20 == 0:
+        if len(results) % 5 == 0:
             save(results)
 
     with ThreadPoolExecutor(arguments.processes) as pool:

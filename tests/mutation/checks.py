@@ -14,11 +14,15 @@ import numpy as np
 import pytest
 
 from pbm_envs import Curio, Unlur, make_game
-from pbm_envs.testing import CHECKS
-from tests import test_planes, test_reference, test_same_games
+from pbm_envs.games import chains
+from pbm_envs.games.curio import rules as curio_rules
+from pbm_envs.testing import CHECKS, positions
+from tests import test_bridges, test_planes, test_reference, test_same_games
 from tests.curio import test_reference as curio_reference
 from tests.curio import test_worlds
 from tests.curio.positions import VARIANTS, some_board
+from tests.faults import test_validation
+from tests.render import test_scenes
 
 Check = Callable[[], object]
 SMALL: dict[str, list[dict[str, Any]]] = {
@@ -57,8 +61,13 @@ def checks(name: str) -> list[tuple[str, Check]]:
     found += [("same games", partial(_same_games, name, k)) for k in range(len(SAME_GAMES[name]))]
     if name == "curio":
         found += [("worlds", partial(_worlds, test)) for test in WORLDS]
+        found += [("tables", _tables), ("large boards", _large_boards), ("large armies", _large_armies)]
+        found += [("turnings", test_worlds.test_turnings_count_every_way_to_hide_a_pool)]
     found += [("conformance", partial(_conformance, name, check)) for check in CHECKS]
     found += [("rulings", partial(_files, FILES[name]))]
+    if name in ("chameleon", "unlur"):
+        found += [("bridges", partial(_bridges, name)), ("figures", partial(_figures, name))]
+        found += [("tables", _tables), ("validation", partial(_validation, name))]
     if name == "unlur":
         found += [("playouts", _avoiding)]
     return found
@@ -116,6 +125,7 @@ def learn() -> None:
     for name, configurations in SAME_GAMES.items():
         for k in range(len(configurations)):
             EXPECTED[name, k] = _hashes(name, k)
+    EXPECTED["curio", -1] = _large_playouts()
 
 
 def _hashes(name: str, k: int) -> object:
@@ -127,13 +137,91 @@ def _same_games(name: str, k: int) -> None:
     assert _hashes(name, k) == EXPECTED[name, k]
 
 
+def _tables() -> None:
+    """What is computed at import, computed anew."""
+    assert (np.array([chains._runs(bits) for bits in range(64)]) == chains.RUNS).all()
+    for base, kinds in enumerate(curio_rules.KINDS):
+        assert (curio_rules._kinds(base) == kinds).all()
+
+
+def _without_tables(k: int) -> Curio:
+    """A small game of Curio by the kernels for boards of more than 64 cells."""
+    game = Curio(**SAME_GAMES["curio"][k])
+    game._tables = None
+    return game
+
+
+def _large_boards() -> None:
+    """Boards of more than 64 cells have kernels of their own: the same moves, and whole games by the rules."""
+    for k, options in enumerate(SAME_GAMES["curio"][:3]):
+        game, slow = Curio(**options), _without_tables(k)
+        states = positions(game, np.random.default_rng(5), 12, batch=4)
+        assert (slow.legal_action_mask(states) == game.legal_action_mask(states)).all()
+    _who_moved_last(_without_tables(0))
+    assert _large_playouts() == EXPECTED["curio", -1]
+
+
+def _large_armies() -> None:
+    """More pieces that hide a number than there are kinds."""
+    game = Curio(base=2, rows=6, cols=4, num_pieces=9, face="random", turn=False)
+    for state in positions(game, np.random.default_rng(5), 20, batch=3):
+        for player in range(2):
+            view = game.view(state[None], player)
+            worlds = game.determinize(view, np.random.default_rng(6))
+            assert (game.observe(game.view(worlds, player)) == game.observe(view)).all()
+
+
+def _who_moved_last(game: Curio) -> None:
+    """Every action of a playout was played by whom the playout says, or by nobody."""
+    states, players = game.init(6, np.random.default_rng(3)), np.full((6, game.num_actions), -1, np.int8)
+    game.playout(states, np.random.default_rng(4), last_player_by_action=players)
+    game.validate(states)
+    assert states["done"].all()
+    assert (players[np.arange(6), states["last_action"]] == 1 - states["to_move"]).all()
+
+
+def _large_playouts() -> object:
+    game = _without_tables(0)
+    states = game.init(12, np.random.default_rng(3))
+    game.playout(states, np.random.default_rng(4))
+    return states.tobytes()
+
+
+def _validation(name: str) -> None:
+    test_validation.test_random_bytes_are_refused_or_harmless(name)
+    for game, field, value in test_validation.WRONG:
+        if game.name == name:
+            test_validation.test_the_row_and_the_field_are_named(game, field, value)
+    if name == "chameleon":
+        test_validation.test_a_cycle_of_stones_is_no_chain()
+        test_validation.test_no_chain_leads_over_an_empty_cell()
+        for apart in (True, False):
+            test_validation.test_one_root_for_each_group_of_stones(apart)
+    test_validation.test_everything_that_the_rules_make_is_valid(make_game(name, **SAME_GAMES[name][0]))
+
+
+def _bridges(name: str) -> None:
+    game = next(each for each in test_bridges.GAMES if each.name == name)
+    test_bridges.test_the_cell_that_saves_a_bridge(game)
+    test_bridges.test_games_that_save_bridges_end_by_the_rules(game)
+    test_bridges.test_every_saving_cell_is_equally_likely(game)
+    test_bridges.test_a_bridge_that_was_just_broken_is_saved_unless_that_loses(game)
+    if name == "chameleon":
+        test_bridges.test_a_broken_bridge_is_saved_at_once()
+        for save_bridges in (False, True):
+            test_bridges.test_who_swaps_where_no_bridge_is_broken(save_bridges)
+
+
+def _figures(name: str) -> None:
+    test_scenes.test_the_winning_figure_is_marked(make_game(name, **SMALL[name][0] | {"allow_resign": False}))
+
+
 def _files(paths: list[str]) -> None:
     assert pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--no-header", *paths]) == 0
 
 
 def _avoiding() -> None:
     """As tests/unlur/test_playouts.py, from fewer positions."""
-    from pbm_envs.testing import positions
     from tests.unlur.test_playouts import outcomes
 
     game, rng = Unlur(radius=3), np.random.default_rng(5)
