@@ -86,6 +86,14 @@ def test_a_win_comes_before_the_draw_without_captures():
     assert end(small(capture="lt"), "D11 D11 D11/. . ./L21 . L11", "a1-a3") == DRAWN
 
 
+def test_the_last_piece_is_taken_where_anything_may_be_taken():
+    """C11: neither army has a royal piece to lose, and nothing is left to capture."""
+    game = Curio(base=2, rows=3, cols=3, capture="any", turn=False)
+    record = play(game, "a2-a3", "D11 . ./L11 . L11/. . .")
+    assert record["done"][0]
+    assert record["returns"][0].tolist() == [0, 0]
+
+
 def test_an_army_that_has_had_no_royal_piece_cannot_lose_the_last():
     """C10: Light takes all there is; then C11"""
     assert end(small(), "D11 . D11/. . ./L22 . L11", "a1-a3 c3-c2 c1-c2") == DRAWN
