@@ -26,14 +26,14 @@ from pbm_envs import Curio, Game, make_game
 
 RESULTS = Path(__file__).parent / "results"
 MIDDLE = {"base": 2, "rows": 2, "cols": 3, "no_capture_limit": 3}
-LARGE = {"base": 2, "rows": 2, "cols": 4, "no_capture_limit": 2}
+LARGE = dict(make_game("curio-ladder-8").options)
 SMALL = {"base": 2, "rows": 2, "cols": 3, "face": "small", "capture": "gt", "turn": False, "reveal_captured": False}
 JOBS: dict[str, tuple[Any, ...]] = {
     "middle, 1 core": ("tree", 1, MIDDLE, 2),
     "middle, 2 cores": ("tree", 2, MIDDLE, 2),
     "large, 2 cores": ("tree", 2, LARGE, 0),
     "large, 1 core": ("tree", 1, LARGE, 0),
-    "OpenSpiel": ("openspiel", 1, {**SMALL, "no_capture_limit": 1}),
+    "OpenSpiel": ("openspiel", 1, {**SMALL, "no_capture_limit": 4}),
     **{f"CFR+ {rung}": ("solve", 1, rung) for rung in range(1, 6)},
 }
 
