@@ -65,7 +65,7 @@ def test_learning_finds_most_of_a_best_response(name):
 
 def test_a_game_of_perfect_information():
     """Against random play, on one side and on the other."""
-    found = LearnedResponder(make_game("chameleon", size=3), RandomAgent(), steps=10_000).run(
+    found = LearnedResponder(make_game("chameleon", size=3), RandomAgent(), steps=40_000).run(
         50, np.random.default_rng(3)
     )
     assert found.exploitability > 0.7

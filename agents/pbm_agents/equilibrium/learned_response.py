@@ -77,7 +77,8 @@ class LearnedResponder(Responder):
         for name in ("steps", "envs", "moves", "epochs"):
             check_range(name, getattr(self, name), 1)
         torch.manual_seed(int(rng.integers(2**31)))
-        network = PolicyValueNetwork(self.game, self.hidden, self.layers)
+        # the agent need not play alike in positions that mirror each other
+        network = PolicyValueNetwork(self.game, self.hidden, self.layers, symmetric=False)
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)
         played = _Games(self.game, self.agent, np.arange(self.envs) % 2, rng)
         updates = max(1, -(-self.steps // (self.envs * self.moves)))
