@@ -38,6 +38,9 @@ def train(
     batch: Annotated[int, typer.Option(help="Positions of an update.")] = 128,
     learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 1e-3,
     capacity: Annotated[int, typer.Option(help="Positions that are kept.")] = 50_000,
+    critic_share: Annotated[
+        float, typer.Option(help="Share of a critic, which sees what is hidden, in what values learn; 0: none.")
+    ] = 0.0,
     hidden: Annotated[int, typer.Option(help="Units of a layer.")] = 128,
     layers: Annotated[int, typer.Option(help="Of the network.")] = 3,
     evaluate: Annotated[
@@ -78,6 +81,7 @@ def train(
         batch=batch,
         learning_rate=learning_rate,
         capacity=capacity,
+        critic_share=critic_share,
         hidden=hidden,
         layers=layers,
         opponents=tuple(evaluate or Training.opponents),

@@ -34,13 +34,14 @@ class ReplayBuffer:
     be larger than the machine's memory.
     """
 
-    def __init__(self, folder: str | Path, game: Game, capacity: int) -> None:
+    def __init__(self, folder: str | Path, game: Game, capacity: int, *, full_observations: bool = False) -> None:
         """Make a buffer, or open the one that is there.
 
         Args:
             folder: for its arrays, one file for each field of `Examples`, and `buffer.json`.
             game: of which all examples are.
             capacity: so many examples are kept.
+            full_observations: whether the examples have them.
 
         Raises:
             ValueError: if the folder holds a buffer of another game or capacity, or something else.
@@ -48,11 +49,13 @@ class ReplayBuffer:
         check_range("capacity", capacity, 1)
         self.folder, self.game, self.capacity = Path(folder), game, capacity
         self._about = {"format": FORMAT, "game": game.name, "options": dict(game.options), "capacity": capacity}
+        if full_observations:
+            self._about["full_observations"] = True
         added = self._opened()
         self.added = added or 0
         """Examples that have ever been added."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        empty: tuple[NDArray[Any], ...] = tuple(_empty(game))
+        empty: tuple[NDArray[Any], ...] = tuple(_empty(game, full_observations))
         self._arrays = Examples(
             *(self._array(name, part, added is None) for name, part in zip(Examples._fields, empty, strict=True))
         )
@@ -96,6 +99,8 @@ class ReplayBuffer:
         return self._arrays.rows((self.added - count + np.arange(count)) % self.capacity)
 
     def _array(self, name: str, like: NDArray[Any], new: bool) -> NDArray[Any]:
+        if 0 in like.shape[1:]:
+            return np.zeros((self.capacity, *like.shape[1:]), like.dtype)
         path = self.folder / f"{name}.npy"
         if new:
             shape = (self.capacity, *like.shape[1:])
@@ -130,11 +135,13 @@ class ReplayBuffer:
         os.replace(part, self.folder / "buffer.json")
 
 
-def _empty(game: Game) -> Examples:
+def _empty(game: Game, full_observations: bool) -> Examples:
     """No examples, of the right types."""
-    return Examples.without_search(
-        np.zeros((0, *game.observation_shape), np.int8),
+    observations = np.zeros((0, *game.observation_shape), np.int8)
+    none = Examples.without_search(
+        observations,
         np.zeros((0, game.num_actions), np.bool_),
         np.zeros((0, game.num_actions), np.float32),
         np.zeros((0, game.num_players), np.float32),
     )
+    return none._replace(full_observations=observations) if full_observations else none

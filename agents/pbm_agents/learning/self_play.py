@@ -51,6 +51,8 @@ class SelfPlay:
     """
     quick_simulations: int = 16
     """Of the quick searches, or as many as the search has, if these are fewer."""
+    full_observations: bool = False
+    """Whether examples say what the player to move would see if nothing were hidden."""
 
     def __post_init__(self) -> None:
         check_temperature(self.temperature)
@@ -110,7 +112,10 @@ def self_play(
         visits = np.array([result.visits for result in results], np.int32)
         plies, masks = states["ply"][rows], game.legal_action_mask(views)
         found = rows, plies, movers, game.observe(views), masks, policies, from_mover(values, movers), visits
-        turns.append(tuple(part[full] for part in found))
+        seen = (
+            _full_observations(game, states[rows]) if settings.full_observations else np.zeros((len(rows), 0), np.int8)
+        )
+        turns.append(tuple(part[full] for part in (*found, seen)))
         actions = np.zeros(games, np.int64)
         for row, ply, result in zip(rows.tolist(), plies.tolist(), results, strict=True):
             actions[row] = result.sample(rng, settings.temperature_at(ply))
@@ -129,7 +134,7 @@ def self_play(
     cut = np.flatnonzero(states["truncated"])
     if cut.size:
         returns[cut] = _last_values(game, search, states[cut], rng)
-    rows, plies, movers, observations, masks, policies, values, visits = (
+    rows, plies, movers, observations, masks, policies, values, visits, full_observations = (
         np.concatenate(part) for part in zip(*turns, strict=True)
     )
     examples = Examples(
@@ -143,6 +148,7 @@ def self_play(
         endings=endings[rows],
         root_values=values,
         visits=visits,
+        full_observations=full_observations,
     )
     return examples.rows(np.lexsort((plies, rows)))
 
@@ -243,6 +249,13 @@ def _with_progress(parts: Iterable[Examples], count: int, progress: bool) -> Ite
         raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
     bar: Any = tqdm(parts, total=count, unit="batch", desc="self-play")
     return bar
+
+
+def _full_observations(game: Game, states: NDArray[Any]) -> NDArray[np.int8]:
+    """What the players to move would see if nothing were hidden: views of the full states, with nothing blanked out."""
+    states = states.copy()
+    states["viewer"] = states["to_move"]
+    return game.observe(states)
 
 
 def _last_values(game: Game, search: Search, states: NDArray[Any], rng: np.random.Generator) -> Floats:

@@ -32,6 +32,8 @@ class Training:
         learning_rate: Of AdamW.
         weight_decay: Of AdamW.
         capacity: Examples that are kept, of the newest games.
+        critic_share: For games with hidden information: share of an asymmetric critic in what values learn from; the
+            rest is the game's result. The critic is a network that sees the full state, in training only. 0: none.
         hidden: Units of a layer of the network.
         layers: Of the network.
         opponents: Agents by name that never change, to measure progress by.
@@ -57,6 +59,7 @@ class Training:
     learning_rate: float = 1e-3
     weight_decay: float = 1e-4
     capacity: int = 50_000
+    critic_share: float = 0.0
     hidden: int = 128
     layers: int = 3
     opponents: tuple[str, ...] = ("random", "mcts:simulations=100")
@@ -83,6 +86,7 @@ class Training:
         for name in ("reuse", "learning_rate"):
             check_number(name, getattr(self, name), 1e-9, 1e9)
         check_number("weight_decay", self.weight_decay, 0, 1e9)
+        check_number("critic_share", self.critic_share, 0, 1)
         given: Any = self.opponents
         if isinstance(given, str):
             raise ValueError(f"opponents is {given!r}: expected several names, such as ({given!r},)")
@@ -95,6 +99,7 @@ class Training:
             resign_below=self.resign_below,
             full_share=self.full_share,
             quick_simulations=self.quick_simulations,
+            full_observations=self.critic_share > 0,
         )
 
     def self_play_search(self, evaluator: Any) -> Search:

@@ -41,6 +41,7 @@ try:
 except ImportError:
     raise ImportError("training needs PyTorch: pip install 'pbm-envs[torch]'") from None
 
+from .critic import Critic
 from .network import PolicyValueNetwork, read, write
 from .run_folder import fast_evaluator, open_folder, write_network
 
@@ -93,6 +94,8 @@ class _Run:
 
         for name in settings.opponents:
             make_agent(name)  # ValueError, before anything is written
+        if settings.critic_share and game.perfect_information:
+            raise ValueError(f"critic_share is {settings.critic_share} in {game!r}: expected 0, as nothing is hidden")
         self.game, self.out, self.settings = game, out, settings
         open_folder(game, out, settings)
         torch.manual_seed(settings.seed)
@@ -102,19 +105,22 @@ class _Run:
         self.optimizer = torch.optim.AdamW(
             self.learner.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
         )
+        self.critic = Critic(game, settings) if settings.critic_share else None
         self.curve: list[dict[str, Any]] = []
         self.added = 0  # to the buffer, before the round that is under way
         if (out / "checkpoint.pt").exists():
             self._restore(read(out / "checkpoint.pt"))
         if not (out / "buffer" / "buffer.json").exists():  # killed while it was made
             shutil.rmtree(out / "buffer", ignore_errors=True)
-        self.buffer = ReplayBuffer(out / "buffer", game, settings.capacity)
+        self.buffer = ReplayBuffer(out / "buffer", game, settings.capacity, full_observations=settings.critic_share > 0)
 
     def _restore(self, saved: dict[str, Any]) -> None:
         self.learner.load_state_dict(saved["learner"])
         self.best.load_state_dict(saved["best"])
         self.optimizer.load_state_dict(saved["optimizer"])
         self.curve, self.added = saved["curve"], saved["added"]
+        if self.critic is not None:
+            self.critic.restore(saved)
 
     def go_on(self, crew: Crew, tensorboard: bool) -> list[dict[str, Any]]:
         """Play the rounds that are missing."""
@@ -147,14 +153,13 @@ class _Run:
             self.buffer.add(examples)
         elif self.buffer.added != self.added + len(examples.returns):
             raise ValueError(f"the buffer in {str(self.out)!r} does not fit its checkpoint: expected a folder of train")
-        policy_loss, value_loss = self._learn(number, len(examples.returns))
+        losses = self._learn(number, len(examples.returns))
         learned = perf_counter()
         line: dict[str, Any] = {
             "round": number + 1,
             "games": (number + 1) * self.settings.games,
             "positions": self.buffer.added,
-            "policy_loss": policy_loss,
-            "value_loss": value_loss,
+            **losses,
         }
         line |= self._measure(number, crew, always=imitating)
         line["seconds"] = (self.curve[-1]["seconds"] if self.curve else 0.0) + perf_counter() - began
@@ -165,33 +170,35 @@ class _Run:
     def _play(self, number: int, crew: Crew, log: TrainingLog, evaluator: Any) -> Examples:
         """The round's games, with the last figures beside the bar."""
         last = self.curve[-1] if self.curve else {}
-        shown = {name: last[name] for name in ("policy_loss", "value_loss", "elo") if name in last}
+        shown: dict[str, float] = {name: last[name] for name in ("policy_loss", "value_loss", "elo") if name in last}
 
         def advance(games: int, speed: float | None) -> None:
-            figures: dict[str, float] = {} if speed is None else {"positions/s": speed, **shown}
-            log.advance(games, **figures)
+            log.advance(games, **({} if speed is None else {"positions/s": speed} | shown))
 
         return play_round(self.game, self.settings, number, evaluator, self.out / "self_play", crew, advance)
 
-    def _learn(self, number: int, new: int) -> tuple[float, float]:
-        """Update the learner's network; the mean losses."""
+    def _learn(self, number: int, new: int) -> dict[str, float]:
+        """Update the learner's network, and the critic if there is one; the mean losses."""
         settings, rng = self.settings, np.random.default_rng((self.settings.seed, number))
         updates = ceil(new * settings.reuse / settings.batch)
-        losses = np.zeros(2)
+        losses = np.zeros(3)
         self.learner.train()
         for _ in range(updates):
             batch = self.buffer.sample(settings.batch, rng)
             logits, values = self.learner(torch.from_numpy(batch.observations), torch.from_numpy(batch.masks))
             policy_loss = -(torch.from_numpy(batch.policies) * logits.log_softmax(dim=1)).sum(dim=1).mean()
-            value_loss = (values - torch.from_numpy(batch.returns)).square().mean()
+            critic_loss, targets = 0.0, torch.from_numpy(batch.returns)
+            if self.critic is not None:
+                critic_loss, targets = self.critic.learn(batch)
+            value_loss = (values - targets).square().mean()
             self.optimizer.zero_grad()
             (policy_loss + value_loss).backward()
             torch.nn.utils.clip_grad_norm_(self.learner.parameters(), 1.0)
             self.optimizer.step()
-            losses += policy_loss.item(), value_loss.item()
+            losses += policy_loss.item(), value_loss.item(), critic_loss
         self.learner.eval()
-        policy_mean, value_mean = (losses / max(1, updates)).tolist()
-        return policy_mean, value_mean
+        names = ["policy_loss", "value_loss"] + ["critic_loss"] * (self.critic is not None)
+        return dict(zip(names, (losses / max(1, updates)).tolist(), strict=False))
 
     def _measure(self, number: int, crew: Crew, always: bool) -> dict[str, Any]:
         """Games of the learner's network: scores, and whether it is the best from now on."""
@@ -208,6 +215,8 @@ class _Run:
         self.added = self.buffer.added
         state = {"learner": self.learner.state_dict(), "best": self.best.state_dict()}
         state |= {"optimizer": self.optimizer.state_dict(), "curve": self.curve, "added": self.added}
+        if self.critic is not None:
+            state |= self.critic.state()
         write(state, self.out / "checkpoint.pt")
         write_network(self.best, self.out)
         shutil.rmtree(self.out / "self_play")

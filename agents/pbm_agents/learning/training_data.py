@@ -48,6 +48,10 @@ class Examples(NamedTuple):
     """(N, P) what the search expected, from the player to move on; nan where there was none."""
     visits: NDArray[np.int32]
     """(N, A) simulations of the search that began with each action; 0 where there was none."""
+    full_observations: NDArray[np.int8]
+    """(N, rows, cols, planes) what the player to move would see if nothing were hidden, of `self_play` with
+    `full_observations`: for a critic (`critic`), never for what plays. Else (N, 0).
+    """
 
     @classmethod
     def without_search(
@@ -66,6 +70,7 @@ class Examples(NamedTuple):
             endings=np.full(count, ENDED, np.int8),
             root_values=np.full((count, players), np.nan, np.float32),
             visits=np.zeros(masks.shape, np.int32),
+            full_observations=np.zeros((count, 0), np.int8),
         )
 
     def rows(self, chosen: Any) -> Examples:
@@ -122,7 +127,11 @@ def augmented(game: Game, examples: Examples, which: int | NDArray[np.integer[An
         raise ValueError(
             f"examples are {examples.observations.shape} with masks {examples.masks.shape}: expected those of {game!r}"
         )
+    full = examples.full_observations
+    if full.size:
+        full = np.take_along_axis(full.reshape(count, -1), numbers[chosen], axis=1).reshape(full.shape)
     return examples._replace(
+        full_observations=full,
         observations=np.take_along_axis(flat, numbers[chosen], axis=1).reshape(examples.observations.shape),
         masks=np.take_along_axis(examples.masks, moves[chosen], axis=1),
         policies=np.take_along_axis(examples.policies, moves[chosen], axis=1),

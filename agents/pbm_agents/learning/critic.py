@@ -1,0 +1,56 @@
+"""An asymmetric critic: a network that sees the full state, hidden information too, and only helps another to learn."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import torch
+from torch import Tensor
+
+from pbm_envs import Game
+
+from .network import PolicyValueNetwork
+from .settings import Training
+from .training_data import Examples
+
+
+@final
+class Critic:
+    """Learns the results of games from full states, and says what values may learn instead of results alone.
+
+    The result of a game says as much of what was hidden as of the view. What the critic expects of the full state has,
+    over all the states that a view may be, the same mean as the result, and less noise (asymmetric actor-critic: Pinto
+    et al. 2018). Nothing of the critic is in the network that plays.
+    """
+
+    def __init__(self, game: Game, settings: Training) -> None:
+        """As large as the network that plays; `settings.critic_share` is its share of the targets."""
+        self.network = PolicyValueNetwork(game, settings.hidden, settings.layers)
+        self.optimizer = torch.optim.AdamW(
+            self.network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
+        )
+        self.share = settings.critic_share
+
+    def learn(self, batch: Examples) -> tuple[float, Tensor]:
+        """Update the critic: its loss, and (N, P) targets for the values of the network that sees views.
+
+        Args:
+            batch: With full observations.
+        """
+        returns = torch.from_numpy(batch.returns)
+        _, values = self.network(torch.from_numpy(batch.full_observations), torch.from_numpy(batch.masks))
+        loss = (values - returns).square().mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        return loss.item(), (1 - self.share) * returns + self.share * values.detach()
+
+    def state(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {"critic": self.network.state_dict(), "critic_optimizer": self.optimizer.state_dict()}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """What `state` gave."""
+        self.network.load_state_dict(saved["critic"])
+        self.optimizer.load_state_dict(saved["critic_optimizer"])
