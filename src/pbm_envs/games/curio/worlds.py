@@ -17,7 +17,6 @@ from bisect import bisect_right
 from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement
 from math import comb
-from typing import TypeAlias
 
 import numpy as np
 
@@ -28,8 +27,9 @@ from ...core.types import Floats, Ints, Mask, Record, Seeds, States
 from .rules import RANDOM, has_royal, is_dead, kind, may_capture
 from .view import count_pools, shows_larger, split_pool
 
-Choice: TypeAlias = tuple[int, int, tuple[int, ...]]
-"""Of a kind of pieces: in how many ways k of them show the lower number, k, how many slots are done after it."""
+BITS = 10
+MOST_DONE = (1 << BITS) - 1
+"""More than there are pieces in an army (C1)."""
 GROUP_TRIES = 1000
 """How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
 
@@ -144,64 +144,63 @@ class Turnings:
 
     The kinds of pieces are gone through in order; of kind ab, k pieces show a and hide b, the rest the other way round.
     The pieces that show v thus get their hidden values in rising order, and those that may hide h are the ones whose
-    lower bound is at most h: `comb` counts the choices. `ways` counts, exactly, the completions of a beginning.
+    lower bound is at most h: `comb` counts the choices. `_completions` counts, exactly, what can follow a beginning.
+
+    A beginning is one integer, `done`, of BITS bits each: how many kinds are done, then for each v how many pieces that
+    show v have got their values. As tuples, thousands of objects a view, they set off garbage collections.
     """
 
     def __init__(self, base: int, pool: bytes, least: bytes) -> None:
         """`pool` and `least`: of one army, as `collect_batch` writes them."""
         self._base, self._pool = base, np.frombuffer(pool, np.int64).tolist()
         lows = np.frombuffer(least, np.int64).reshape(base, -1).tolist()
-        self._least = [[low for low in shown if low] for shown in lows]
-        self._kinds = list(combinations_with_replacement(range(1, base + 1), 2))
-        self._open = [
-            [sum(0 < low <= value for low in shown) for value in range(base + 1)] for shown in ([], *self._least)
-        ]
+        self._kinds = tuple(combinations_with_replacement(range(1, base + 1), 2))
+        self._open = tuple(
+            tuple(sum(0 < low <= value for low in shown) for value in range(base + 1)) for shown in ([], *lows)
+        )
         """[shown][value]: how many pieces that show `shown` may hide `value`."""
-        self._ways: dict[tuple[int, tuple[int, ...]], int] = {}
-        self._weighted: dict[tuple[int, tuple[int, ...]], tuple[list[float], list[Choice]]] = {}
+        self._ways: dict[int, int] = {}
+        """`_completions` of `done`, where known."""
+        self._weights: dict[int, tuple[float, ...]] = {}
+        """Sums of `_weigh` of `done`, where something was drawn from them."""
 
     def draw(self, chances: list[float]) -> list[list[int]]:
         """[v][h]: how many that show v hide h; `chances` in [0, 1), one a kind."""
         hidden = [[0] * (self._base + 1) for _ in range(self._base + 1)]
-        done = (0,) * self._base
-        for index, (a, b) in enumerate(self._kinds):
-            if (index, done) not in self._weighted:
-                choices = self._choices(index, done)
-                sums = accumulate(float(ways * self._completions(index + 1, then)) for ways, _, then in choices)
-                self._weighted[index, done] = list(sums), choices
-            weights, choices = self._weighted[index, done]
-            _, k, done = choices[bisect_right(weights, chances[index] * weights[-1])]
+        done = 0
+        for (a, b), pieces, chance in zip(self._kinds, self._pool, chances, strict=True):
+            weights = self._weights.get(done)
+            if weights is None:
+                weights = self._weights[done] = tuple(accumulate(map(float, self._weigh(done))))
+            k = bisect_right(weights, chance * weights[-1])
             hidden[a][b] += k
             if a != b:
-                hidden[b][a] += self._pool[index] - k
+                hidden[b][a] += pieces - k
+            done += 1 + (k << BITS * a) + (pieces - k << BITS * b)
         return hidden
 
-    def _choices(self, index: int, done: tuple[int, ...]) -> list[Choice]:
-        """Of one kind, when `done[v - 1]` slots have got their value."""
-        a, b = self._kinds[index]
-        pieces = self._pool[index]
-        first, second = self._open[a][b] - done[a - 1], self._open[b][a] - done[b - 1]
-        low, high = (max(0, pieces - second), min(pieces, first)) if a != b else (pieces, pieces)
-        choices = []
-        for k in range(low, high + 1):  # of more there would be no way
-            then = list(done)
-            ways = comb(first, k)
-            then[a - 1] += k
-            if a != b:
-                ways *= comb(second, pieces - k)
-                then[b - 1] += pieces - k
-            if ways and (b < self._base or then[a - 1] == len(self._least[a - 1])):
-                choices.append((ways, k, tuple(then)))
-        return choices
+    def _weigh(self, done: int) -> list[int]:
+        """In how many ways all can go on if 0, 1, 2, ... pieces of the next kind show the lower number."""
+        (a, b), pieces = self._kinds[done & MOST_DONE], self._pool[done & MOST_DONE]
+        first = self._open[a][b] - (done >> BITS * a & MOST_DONE)  # slots that show a, have no value yet, may hide b
+        second = self._open[b][a] - (done >> BITS * b & MOST_DONE)
+        least = pieces if a == b else max(0, pieces - second)
+        if b == self._base:
+            least = max(least, first)  # the last kind takes all slots that are left
+        ways, then = [0] * least, done + 1 + (least << BITS * a) + (pieces - least << BITS * b)
+        for k in range(least, min(pieces, first) + 1):
+            ways.append(comb(first, k) * comb(second, pieces - k) * self._completions(then))
+            then += (1 << BITS * a) - (1 << BITS * b)
+        return ways
 
-    def _completions(self, index: int, done: tuple[int, ...]) -> int:
-        if index == len(self._kinds):
+    def _completions(self, done: int) -> int:
+        """In how many ways the other kinds can be turned and given to slots."""
+        if done & MOST_DONE == len(self._kinds):
             return 1
-        if (index, done) not in self._ways:
-            self._ways[index, done] = sum(
-                ways * self._completions(index + 1, then) for ways, _, then in self._choices(index, done)
-            )
-        return self._ways[index, done]
+        ways = self._ways.get(done)
+        if ways is None:
+            ways = self._ways[done] = sum(self._weigh(done))
+        return ways
 
 
 turnings = lru_cache(maxsize=1024)(Turnings)
