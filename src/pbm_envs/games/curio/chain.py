@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import kernel, kernel_without_allocation
 from ...core.randomness import draw, uniform
 from ...core.state import NOBODY
 from ...core.types import Ints, Record, Seeds, States
@@ -198,7 +198,7 @@ def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints
     return True
 
 
-@kernel
+@kernel_without_allocation
 def count_broken(
     slots: Ints, count: int, hides: Ints, worth: Ints, allowed: Ints, offsets: Ints, others: Ints, roles: Ints,
     compare: int,
@@ -218,7 +218,7 @@ def count_broken(
     return broken
 
 
-@kernel
+@kernel_without_allocation
 def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
     """Two pieces of a group, which show the same number, exchange what they hide.
 
@@ -232,7 +232,7 @@ def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds
     return 2 if hides[one] != hides[other] else 0
 
 
-@kernel
+@kernel_without_allocation
 def propose_cycle(
     slots: Ints, groups: Ints, starts: Ints, hides: Ints, shows: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
@@ -338,7 +338,7 @@ def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints
             royals[view["owner"][slot]] += 1
 
 
-@kernel
+@kernel_without_allocation
 def sweep(
     pieces: Pieces, hides: Ints, known: Conditions, rules: Record, royals: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
