@@ -39,15 +39,15 @@ RESULTS, EQUIVALENT = ROOT / "build" / "mutation.json", HERE / "equivalent.json"
 MODULES = ["chains"] + [
     f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
 ]
-MODULES += ["curio.moves", "curio.worlds"]
-GAMES = ("chains", "chameleon", "trinim", "unlur", "curio")
+MODULES += ["curio.moves", "curio.worlds", "curio.chain"]
+GAMES = ("chains", "chameleon", "trinim", "unlur", "curio", "curio.chain")
 ENDLESS, SURVIVED = "endless loop", "survived"
 
 
 def attempt(mutant: Mutant) -> str:
     """Which check notices the mutant, or SURVIVED."""
-    game = mutant.module.removeprefix("pbm_envs.games.").partition(".")[0]
-    return in_child(game, mutant)
+    module = mutant.module.removeprefix("pbm_envs.games.")
+    return in_child(module if module == "curio.chain" else module.partition(".")[0], mutant)
 
 
 class Limit:

@@ -15,11 +15,12 @@ import pytest
 
 from pbm_envs import Curio, Unlur, make_game
 from pbm_envs.games import chains
+from pbm_envs.games.curio import chain
 from pbm_envs.games.curio import rules as curio_rules
 from pbm_envs.testing import CHECKS, positions
 from tests import test_bridges, test_planes, test_reference, test_same_games
+from tests.curio import test_chain, test_conditions, test_worlds
 from tests.curio import test_reference as curio_reference
-from tests.curio import test_worlds
 from tests.curio.positions import VARIANTS, some_board
 from tests.faults import test_validation
 from tests.render import test_scenes
@@ -47,9 +48,14 @@ GAMES = 8
 
 
 def checks(name: str) -> list[tuple[str, Check]]:
-    """Those of the game of this name; "chains" is for the two that share them."""
+    """Those of the game of this name; "chains" is for the two that share them, "curio.chain" for what only
+    determinization reaches.
+    """
     if name == "chains":
         return [*checks("chameleon"), *checks("unlur")]
+    if name == "curio.chain":
+        parts = [("conditions", partial(_conditions, test, shape)) for shape in MOMENTS for test in CONDITIONS]
+        return [*parts, ("cycles", _cycles), ("draws", _draws), ("worlds", partial(_worlds, WORLDS[0]))]
     if name == "curio":
         found = [("reference", partial(_curio_reference, k)) for k in range(6)]
         found += [("planes", partial(_curio_planes, k)) for k in range(6)]
@@ -112,6 +118,36 @@ def _worlds(test: Callable[[str, int], object]) -> None:
         test(shape, 6)
 
 
+CONDITIONS = (
+    test_conditions.test_sweeps_lead_to_assignments_and_count_what_they_break,
+    test_conditions.test_an_assignment_breaks_nothing_just_if_it_is_a_world,
+)
+MOMENTS = {"3x3": 18, "4x3": 18}
+"""Games of the small positions whose assignments are all looked at."""
+
+
+def _conditions(test: Callable[[str, int], object], shape: str) -> None:
+    test_conditions.looks.cache_clear()  # what the process that forked has seen were the unchanged rules
+    test(shape, MOMENTS[shape])
+
+
+def _cycles() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        test_conditions.looks.cache_clear()
+        test_conditions.test_steps_are_symmetric_and_connect_all_assignments("4x3", MOMENTS["4x3"], patch)
+    for board in test_conditions.BOARDS:
+        with pytest.MonkeyPatch.context() as patch:
+            test_conditions.test_cycles_are_symmetric_and_connect_what_exchanges_do_not(board, patch)
+
+
+def _draws() -> None:
+    """Uniform draws by the chain: on so small boards few sweeps are enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        for constant, value in (("PILOT", 10), ("VISITS", 10), ("MOST_SWEEPS", 5000)):
+            patch.setattr(chain, constant, value)
+        test_chain.test_draws_every_world_and_nothing_else_equally_often("3x3", 18)
+
+
 def _conformance(name: str, check: Callable[..., object]) -> None:
     check(make_game(name, **SAME_GAMES[name][0]), np.random.default_rng(2008))
 
@@ -121,7 +157,9 @@ EXPECTED: dict[tuple[str, int], object] = {}
 
 
 def learn() -> None:
-    """Take the hashes, once, before anything is changed."""
+    """Take the hashes, and the games that the slow reference has played, once, before anything is changed."""
+    for shape, games in MOMENTS.items():
+        test_worlds.moments(shape, games)
     for name, configurations in SAME_GAMES.items():
         for k in range(len(configurations)):
             EXPECTED[name, k] = _hashes(name, k)
