@@ -5,7 +5,7 @@ import pytest
 
 from pbm_envs.core.fingerprint import fingerprint
 from pbm_envs.core.kernels import kernel
-from pbm_envs.core.words import BITS, WORD, count_bits, highest, lowest_bit, records_of_words, store_word
+from pbm_envs.core.words import BITS, WORD, clear_of, count_bits, lowest_bit, records_of_words, store_word
 
 NUMBERS = [1, 2, 3, 40, 1 << 31, (1 << 63) + 5, (1 << 64) - 1]
 
@@ -13,7 +13,7 @@ NUMBERS = [1, 2, 3, 40, 1 << 31, (1 << 63) + 5, (1 << 64) - 1]
 @kernel
 def looked_at(words, out):
     for k in range(len(words)):
-        out[k, 0], out[k, 1], out[k, 2] = lowest_bit(words[k]), highest(words[k]), count_bits(words[k])
+        out[k, 0], out[k, 1] = lowest_bit(words[k]), count_bits(words[k])
 
 
 @kernel
@@ -22,10 +22,16 @@ def written(target, places, words):
         store_word(target, places[k], words[k])
 
 
+@kernel
+def cleared(first, one, second, other, out):
+    for k in range(0, len(first), WORD):
+        store_word(out, k, clear_of(first, one, second, other, k))
+
+
 def test_bits():
-    out = np.zeros((len(NUMBERS), 3), np.uint64)
+    out = np.zeros((len(NUMBERS), 2), np.uint64)
     looked_at(np.array(NUMBERS, np.uint64), out)
-    expected = [((n & -n).bit_length() - 1, 1 << (n.bit_length() - 1), bin(n).count("1")) for n in NUMBERS]
+    expected = [((n & -n).bit_length() - 1, bin(n).count("1")) for n in NUMBERS]
     assert out.tolist() == [list(row) for row in expected]
 
 
@@ -39,6 +45,15 @@ def test_a_word_is_eight_bytes_in_order(place):
     target = np.full(20, -1, np.int8)
     written(target, np.array([place]), np.arange(1, 9, dtype=np.int8).view(np.uint64))
     assert target.tolist() == [-1] * place + [1, 2, 3, 4, 5, 6, 7, 8] + [-1] * (20 - place - WORD)
+
+
+def test_eight_words_are_compared_at_once():
+    rng = np.random.default_rng(7)
+    first, second = rng.integers(0, 16, (2, 3 * WORD), np.uint64) << np.uint64(60)
+    for one, other in rng.integers(0, 16, (50, 2), np.uint64) << np.uint64(60):
+        out = np.full(3 * WORD, -1, np.int8)
+        cleared(first, one, second, other, out)
+        assert out.tolist() == [int(a & one == 0 and b & other == 0) for a, b in zip(first, second, strict=True)]
 
 
 def test_rows_of_bytes_are_filled_up_with_zeros():

@@ -65,23 +65,37 @@ def _plain_load(source: Planes, at: int) -> np.uint64:
     return np.ascontiguousarray(source[at : at + WORD]).view(np.uint64)[0]
 
 
+def _compiled_clear(_: Any, first: Any, one: Any, second: Any, other: Any, at: Any) -> Any:
+    eight = ir.VectorType(ir.IntType(64), WORD)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def common(kind: Any, array: Any, word: Any) -> Any:
+            data = context.make_array(kind)(context, builder, array).data
+            place = builder.bitcast(builder.gep(data, [arguments[4]]), eight.as_pointer())
+            alone = builder.insert_element(ir.Constant(eight, ir.Undefined), word, ir.IntType(32)(0))
+            spread = builder.shuffle_vector(alone, alone, ir.Constant(ir.VectorType(ir.IntType(32), WORD), None))
+            return builder.and_(builder.load(place, align=WORD), spread)
+
+        met = builder.or_(
+            common(signature.args[0], arguments[0], arguments[1]), common(signature.args[2], arguments[2], arguments[3])
+        )
+        clear = builder.icmp_unsigned("==", met, ir.Constant(eight, None))
+        flags = builder.zext(clear, ir.VectorType(ir.IntType(8), WORD))
+        return builder.bitcast(flags, ir.IntType(64))
+
+    return types.uint64(first, types.uint64, second, types.uint64, types.int64), generate
+
+
+def _plain_clear(first: Words, one: np.uint64, second: Words, other: np.uint64, at: int) -> np.uint64:
+    met = first[at : at + WORD] & one | second[at : at + WORD] & other
+    return (met == NO_BITS).view(np.uint64)[0]
+
+
 def _compiled_lowest_bit(_: Any, word: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), generate
-
-
-def _compiled_highest(_: Any, word: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        zeros = builder.ctlz(arguments[0], ir.Constant(ir.IntType(1), 1))
-        return builder.lshr(ir.Constant(ir.IntType(64), 1 << 63), zeros)
-
-    return types.uint64(types.uint64), generate
-
-
-def _plain_highest(word: np.uint64) -> np.uint64:
-    return BITS[int(word).bit_length() - 1]
 
 
 def _compiled_count(_: Any, word: Any) -> Any:
@@ -105,9 +119,11 @@ it that the row is long enough.
 """
 load_word: Callable[[Any, int], Any] = _plain_load if config.DISABLE_JIT else intrinsic(_compiled_load)
 """`load_word(source, at)`: the eight bytes from `source[at]` on, of a contiguous row of bytes that is long enough."""
+clear_of: Callable[[Any, Any, Any, Any, int], Any] = _plain_clear if config.DISABLE_JIT else intrinsic(_compiled_clear)
+"""`clear_of(first, one, second, other, at)`: a word of eight bytes, for `k` from `at` on: 1 where `first[k]` has no bit
+of `one` and `second[k]` none of `other`, else 0. The arrays are contiguous and long enough.
+"""
 lowest_bit: Callable[[Any], int] = _plain_lowest_bit if config.DISABLE_JIT else intrinsic(_compiled_lowest_bit)
 """`lowest_bit(word)`: the number of the lowest bit that is set, of a word that is not 0."""
-highest: Callable[[Any], Any] = _plain_highest if config.DISABLE_JIT else intrinsic(_compiled_highest)
-"""`highest(word)`: only the highest bit that is set, of a word that is not 0."""
 count_bits: Callable[[Any], int] = _plain_count if config.DISABLE_JIT else intrinsic(_compiled_count)
 """`count_bits(word)`: how many bits are set."""

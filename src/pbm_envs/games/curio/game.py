@@ -160,7 +160,7 @@ class Curio(Game):
         board = square(rows, cols)
         farthest = base if limit else max(rows, cols)
         self._steps, self._moves, texts = _moves(board, farthest)
-        self._tables = move_tables(self._moves, board.neighbours, farthest) if board.size <= MOST_CELLS else None
+        self._tables = move_tables(self._moves, board.size, farthest) if board.size <= MOST_CELLS else None
         self._base, self._face, self._total = base, FACES[face], capture.endswith("_total")
         self._settings = np.zeros(1, SETTINGS)
         self._settings["base"] = base

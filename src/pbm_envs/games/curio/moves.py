@@ -1,65 +1,55 @@
 """The legal moves of Curio on boards of at most 64 cells (C6, C7, C12), for masks and playouts.
 
-Sets of cells are words of bits, and the goals of a piece are found a line at a time. On larger boards each line is
-followed from cell to cell: see `rules`. Both ways give the same moves in the same order: by slot, direction and
-distance.
+Sets of cells are words of bits, and eight moves are tried at once: nothing may stand in the way, and the goal must be
+open to the piece. On larger boards each line is followed from cell to cell: see `rules`. Both ways give the same moves
+in the same order: by slot, direction and distance.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...core.boards import NO_CELL
-from ...core.kernels import kernel
-from ...core.layouts import register_records
+from ...core.kernels import kernel, kernel_without_allocation
+from ...core.layouts import LONGEST_CONSTANT, register_records
 from ...core.randomness import draw
 from ...core.state import NOBODY
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ...core.words import BITS, NO_BITS, Words, count_bits, highest, lowest_bit
-from .rules import CAPTURED, beats, compared_value, play, reach
+from ...core.words import BITS, NO_BITS, WORD, Words, clear_of, count_bits, lowest_bit, store_word
+from .rules import CAPTURED, NO_PIECE, beats, compared_value, play, reach
 
 MOST_CELLS = 64
-LINES = 4
-"""Direction d and its opposite, 7 - d, are line d."""
-ONE = BITS[0]
-MOVES_AT_ONCE = 8
-"""A loop over so many moves is unrolled."""
 
 
-def move_tables(moves: Ints, neighbours: Ints, farthest: int) -> States:
+def move_tables(moves: Ints, cells: int, farthest: int) -> States:
     """What the kernels look up, cell by cell.
 
     Args:
         moves: (M, 4) origin, direction, distance and end of each action, by origin.
-        neighbours: (n, 8) as the board has them.
+        cells: n, of the board.
         farthest: The greatest distance of a move.
 
     Returns:
-        (n,) records of the lines and moves from each cell.
+        (n,) records of the moves from each cell.
     """
-    counts = np.bincount(moves[:, 0], minlength=len(neighbours))
-    goals = -(-int(counts.max()) // MOVES_AT_ONCE) * MOVES_AT_ONCE
+    counts = np.bincount(moves[:, 0], minlength=cells)
+    goals = -(-int(counts.max()) // WORD) * WORD
     dtype = np.dtype(
         [
             ("first", "i8"),  # the first action
-            ("before", "u8", (LINES,)),  # the cells of each line with smaller numbers
-            ("after", "u8", (LINES,)),  # those with larger numbers
-            ("near", "u8", (max(farthest, LINES) + 1,)),  # the cells within this reach on an empty board
+            ("near", "u8", (max(farthest, LONGEST_CONSTANT) + 1,)),  # the cells within this reach on an empty board
             ("goal", "u8", (goals,)),  # the end of each move, by action; then no cell
+            ("way", "u8", (goals,)),  # the cells between origin and end of each move, by action; then all cells
         ]
     )
-    tables = np.zeros(len(neighbours), register_records(dtype))
+    tables = np.zeros(cells, register_records(dtype))
     tables["first"] = np.cumsum([0, *counts[:-1]])
+    tables["way"] = ~NO_BITS
     for action, (origin, _, distance, end) in enumerate(moves.tolist()):
         row = tables[origin]
-        row["goal"][action - row["first"]] = BITS[end]
+        k = action - row["first"]
+        row["goal"][k] = BITS[end]
+        row["way"][k] = NO_BITS if distance == 1 else row["way"][k - 1] | row["goal"][k - 1]
         row["near"][distance:] |= BITS[end]
-    for origin in range(len(neighbours)):
-        for d in range(2 * LINES):
-            cell = neighbours[origin, d]
-            while cell != NO_CELL:
-                tables[origin]["after" if cell > origin else "before"][min(d, 7 - d)] |= BITS[cell]
-                cell = neighbours[cell, d]
     return tables
 
 
@@ -69,16 +59,19 @@ def values_compared(rules: Record) -> int:
     return (2 if rules["total"] else 1) * rules["base"] + 1
 
 
-@kernel
+@kernel_without_allocation
 def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> None:
     """`pieces[army, v]` becomes the cells of the pieces whose value is v when `viewer` compares them (C7).
 
-    What has no piece adds BITS[CAPTURED], which is none: there are no branches, since they could not be foreseen.
+    What has no piece adds no bits: there are no branches, since they could not be foreseen.
     """
-    owner, where = state["owner"], state["cell"]
-    pieces[:] = NO_BITS
+    owner, faces, where, total = state["owner"], state["faces"], state["cell"], rules["total"]
+    for army in range(2):
+        for value in range(pieces.shape[1]):
+            pieces[army, value] = NO_BITS
     for slot in range(len(where)):
-        pieces[owner[slot] & 1, compared_value(state, slot, viewer, rules)] |= BITS[where[slot]]
+        other = int(faces[slot, 1 - viewer]) if total else 0  # C7: `compared_value`
+        pieces[owner[slot] & 1, np.uint8(faces[slot, viewer] + other)] |= BITS[where[slot]]
 
 
 @kernel
@@ -86,95 +79,119 @@ def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
     """`closed[v]` becomes the cells on which no piece of value v may end: those of own pieces, and of enemies that it
     may not capture (C7). Returns all occupied cells; `own` and `enemies` are the rows of `pieces`.
     """
-    values = len(enemies)
-    lower_open, equal_open, higher_open = beats(1, 0, compare), beats(1, 1, compare), beats(0, 1, compare)
+    no_lower, no_equal = closed_if(not beats(1, 0, compare)), closed_if(not beats(1, 1, compare))
+    no_higher = closed_if(not beats(0, 1, compare))
     friends, lower, higher = NO_BITS, NO_BITS, NO_BITS
-    for value in range(values):
+    for value in range(len(enemies)):
         friends |= own[value]
-    for value in range(values):
-        closed[value] = friends
-        if not lower_open:
-            closed[value] |= lower
-        if not equal_open:
-            closed[value] |= enemies[value]
+    for value in range(len(enemies)):
+        closed[value] = friends | lower & no_lower | enemies[value] & no_equal
         lower |= enemies[value]
-    if not higher_open:
-        for value in range(values - 1, -1, -1):
-            closed[value] |= higher
-            higher |= enemies[value]
+    for value in range(len(enemies) - 1, -1, -1):
+        closed[value] |= higher & no_higher
+        higher |= enemies[value]
     return friends | lower
 
 
 @kernel
-def find_goals(state: Record, slot: int, table: Record, occupied: int, closed: Words, rules: Record) -> int:
-    """The cells on which a piece may end its move.
+def closed_if(closed: bool) -> int:
+    """All cells, or none."""
+    return ~NO_BITS if closed else NO_BITS
 
-    On each line, the nearest occupied cells before and after it are found at once: the subtraction turns over every bit
-    from the one to the other ("obstruction difference", https://www.chessprogramming.org/Obstruction_Difference).
-    """
-    before, after, seen = table["before"], table["after"], NO_BITS
-    for line in range(LINES):
-        beyond = after[line] & occupied
-        between = beyond ^ (beyond - highest((before[line] & occupied) | ONE))
-        seen |= between & (before[line] | after[line])
+
+@kernel
+def forbidden_cells(state: Record, slot: int, table: Record, closed: Words, rules: Record) -> int:
+    """The cells on which a piece may not end its move, whatever stands in its way."""
     near, value = table["near"], compared_value(state, slot, state["to_move"], rules)
-    return seen & near[min(reach(state, slot, rules), len(near) - 1)] & ~closed[value]
+    return closed[value] | ~near[min(reach(state, slot, rules), len(near) - 1)]
 
 
 @kernel
 def mask_batch(states: States, out: Mask, tables: States, settings: States) -> None:
     """Write the masks of states, and of the views of players to move."""
-    rules = settings[0]
-    moves, values = rules["moves"], values_compared(rules)
+    values = values_compared(settings[0])
     pieces, closed = np.empty((2, values), np.uint64), np.empty(values, np.uint64)
-    legal = np.zeros(moves + len(tables[0]["goal"]), np.bool_)
+    legal = np.empty(settings[0]["moves"] + len(tables[0]["goal"]), np.bool_)
+    mask_rows(states, out, tables, settings[0], pieces, closed, legal)
+
+
+@kernel_without_allocation
+def mask_rows(
+    states: States, out: Mask, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask
+) -> None:
+    """`mask_batch`, with arrays to work in."""
+    moves = rules["moves"]
     for i in range(len(states)):
-        state, row = states[i], out[i]
+        state = states[i]
         if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
-            row[:] = False
+            for action in range(out.shape[1]):
+                out[i, action] = False
             continue
-        for action in range(len(legal)):
-            legal[action] = False
-        mover = state["to_move"]
-        find_pieces(state, mover, rules, pieces)
-        occupied = close_cells(pieces[mover], pieces[1 - mover], rules["compare"], closed)
-        left, some = NO_BITS, NO_BITS
-        for value in range(values):
-            left |= pieces[mover, value]
-        while left != NO_BITS:  # lowest first: what a row of the tables has too many belongs to the cells after it
-            cell = lowest_bit(left)
-            left &= ~BITS[cell]
-            table = tables[cell]
-            goals = find_goals(state, state["board"][cell], table, occupied, closed, rules)
-            some |= goals
-            goal, here = table["goal"], legal[table["first"] :]
-            for start in range(0, len(goal), MOVES_AT_ONCE):
-                for k in range(start, start + MOVES_AT_ONCE):
-                    here[k] = (goal[k] & goals) != NO_BITS
+        some = mark_legal(state, tables, rules, pieces, closed, legal)
         for action in range(moves):
-            row[action] = legal[action]
-        row[moves] = some == NO_BITS  # C12
+            out[i, action] = legal[action]
+        out[i, moves] = some == NO_BITS  # C12
         if rules["resign"] >= 0:
-            row[rules["resign"]] = True
+            out[i, rules["resign"]] = True
 
 
-@kernel
-def list_pieces(state: Record, rules: Record, slots: Ints, pieces: Words) -> tuple[int, int]:
-    """`slots[army]` becomes the slots of an army in order, `pieces[player]` what `find_pieces` finds for a player. The
-    numbers of pieces of both armies.
+@kernel_without_allocation
+def mark_legal(state: Record, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask) -> int:
+    """`legal[action]` becomes whether the player to move may make the move, a run for each piece; 0 if none is legal.
+
+    Lowest cells come first: what a run has too many belongs to the cells after it.
     """
-    light, dark = 0, 0
+    mover, left, some = state["to_move"], NO_BITS, NO_BITS
+    find_pieces(state, mover, rules, pieces)
+    occupied = close_cells(pieces[mover], pieces[1 - mover], rules["compare"], closed)
+    for action in range(len(legal)):
+        legal[action] = False
+    for value in range(len(closed)):
+        left |= pieces[mover, value]
+    while left != NO_BITS:
+        cell = lowest_bit(left)
+        left &= ~BITS[cell]
+        table = tables[cell]
+        forbidden = forbidden_cells(state, state["board"][cell], table, closed, rules)
+        for k in range(0, len(table["goal"]), WORD):
+            word = clear_of(table["way"], occupied, table["goal"], forbidden, k)
+            store_word(legal, table["first"] + k, word)
+            some |= word
+    return some
+
+
+@kernel_without_allocation
+def list_pieces(state: Record, rules: Record, slots: Ints, counts: Ints, pieces: Words) -> None:
+    """`slots[army]` becomes the slots of an army in order, `counts[army]` how many there are, `pieces[player]` what
+    `find_pieces` finds for a player.
+    """
+    counts[0], counts[1] = 0, 0
     for slot in range(len(state["cell"])):
         if state["cell"][slot] != CAPTURED:
-            if state["owner"][slot] == 0:
-                slots[0, light] = slot
-                light += 1
-            else:
-                slots[1, dark] = slot
-                dark += 1
+            army = state["owner"][slot]
+            slots[army, counts[army]] = slot
+            counts[army] += 1
     for player in range(2):
         find_pieces(state, player, rules, pieces[player])
-    return light, dark
+
+
+@kernel_without_allocation
+def drop_slot(slots: Ints, counts: Ints, army: int, dropped: int) -> None:
+    """Take a slot from those of its army."""
+    left = 0
+    for j in range(counts[army]):
+        slot = slots[army, j]
+        slots[army, left] = slot
+        left += slot != dropped
+    counts[army] = left
+
+
+@kernel_without_allocation
+def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words) -> None:
+    """Put the piece of a slot on a cell in `pieces[player]` of both players, or take it from there."""
+    army = state["owner"][slot]
+    for player in range(2):
+        pieces[player, army, compared_value(state, slot, player, rules)] ^= BITS[cell]
 
 
 @kernel
@@ -186,47 +203,83 @@ def playout_batch(
     settings: States,
     last_player_by_action: Ints,
 ) -> None:
-    """Play at random to the end: count the legal moves of each piece, draw one of all, find it."""
-    rules = settings[0]
-    cells, values = len(tables), values_compared(rules)
+    """Play at random to the end."""
+    cells, values = len(tables), values_compared(settings[0])
     pieces, closed = np.empty((2, 2, values), np.uint64), np.empty(values, np.uint64)
-    slots, before = np.empty((2, cells), np.int64), np.empty(cells, np.int64)
-    goals = np.empty(cells, np.uint64)
+    slots, counts, before = np.empty((2, cells), np.int64), np.empty(2, np.int64), np.empty(cells, np.int64)
+    playout_rows(
+        states, seeds, moves, tables, settings[0], last_player_by_action, slots, counts, before, pieces, closed
+    )
+
+
+@kernel_without_allocation
+def playout_rows(
+    states: States,
+    seeds: Seeds,
+    moves: Ints,
+    tables: States,
+    rules: Record,
+    last_player_by_action: Ints,
+    slots: Ints,
+    counts: Ints,
+    before: Ints,
+    pieces: Words,
+    closed: Words,
+) -> None:
+    """`playout_batch`, with arrays to work in: count the legal moves of each piece, draw one of all, find and play it.
+    The lists and sets of pieces are kept up to date.
+    """
     for i in range(len(states)):
         state = states[i]
         if state["done"]:
             continue
-        light, dark = list_pieces(state, rules, slots, pieces)
+        list_pieces(state, rules, slots, counts, pieces)
         while not state["done"]:
-            mover = int(state["to_move"])
-            known = pieces[mover]
-            occupied = close_cells(known[mover], known[1 - mover], rules["compare"], closed)
-            count, number = 0, dark if mover else light
-            for j in range(number):
+            mover, count = int(state["to_move"]), 0
+            occupied = close_cells(pieces[mover, mover], pieces[mover, 1 - mover], rules["compare"], closed)
+            for j in range(counts[mover]):
                 before[j] = count
                 slot = slots[mover, j]
-                goals[j] = find_goals(state, slot, tables[state["cell"][slot]], occupied, closed, rules)
-                count += count_bits(goals[j])
+                table = tables[state["cell"][slot]]
+                count += count_moves(table, occupied, forbidden_cells(state, slot, table, closed, rules))
+            choice = draw(seeds, i, max(count, 1))
             action = int(rules["moves"])  # pass, if there are no moves (C12)
-            choice, slot = draw(seeds, i, max(count, 1)), 0
+            slot = NO_PIECE
             if count > 0:
-                j = number - 1
+                j = counts[mover] - 1
                 while before[j] > choice:
                     j -= 1
                 slot = slots[mover, j]
                 table = tables[state["cell"][slot]]
-                k, left = -1, choice - before[j]
-                while left >= 0:
-                    k += 1
-                    left -= (table["goal"][k] & goals[j]) != NO_BITS
-                action = table["first"] + k
+                forbidden = forbidden_cells(state, slot, table, closed, rules)
+                action = table["first"] + find_move(table, occupied, forbidden, choice - before[j])
+                flip_piece(state, slot, state["cell"][slot], rules, pieces)
             if last_player_by_action.size:
                 last_player_by_action[i, action] = mover
-            origin = state["cell"][slot]
             play(state, action, moves, rules)
-            if state["quiet"] == 0:
-                light, dark = list_pieces(state, rules, slots, pieces)
-            elif count > 0:
-                moved = BITS[origin] ^ BITS[state["cell"][slot]]
-                for player in range(2):
-                    pieces[player, mover, compared_value(state, slot, player, rules)] ^= moved
+            if count > 0:
+                cell = state["cell"][slot]
+                flip_piece(state, slot, cell, rules, pieces)
+                if state["quiet"] == 0:
+                    taken = state["last_captured"]
+                    flip_piece(state, taken, cell, rules, pieces)
+                    drop_slot(slots, counts, 1 - mover, taken)
+
+
+@kernel_without_allocation
+def count_moves(table: Record, occupied: int, forbidden: int) -> int:
+    """How many moves a piece has."""
+    count = 0
+    for k in range(0, len(table["goal"]), WORD):
+        count += count_bits(clear_of(table["way"], occupied, table["goal"], forbidden, k))
+    return count
+
+
+@kernel_without_allocation
+def find_move(table: Record, occupied: int, forbidden: int, left: int) -> int:
+    """The number of the move of a piece before which `left` others are legal."""
+    way, goal, k = table["way"], table["goal"], -1
+    while left >= 0:
+        k += 1
+        left -= (way[k] & occupied | goal[k] & forbidden) == NO_BITS
+    return k

@@ -19,6 +19,8 @@ from ...core.state import NOBODY, common_fields, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
 
 MOST_BASE = 9
+WORST = 127
+"""More than any number that C7 compares."""
 NO_PIECE = -1
 CAPTURED = -1
 DIRECTIONS = 8
@@ -158,35 +160,32 @@ def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: R
 
 
 @kernel
-def can_capture(state: Record, mover: int, rules: Record) -> bool:
-    """Is there a pair of pieces that C7 would let `mover` capture, wherever they stand? It is enough to look at the
-    mover's piece that beats most and at the enemy piece that is beaten most easily.
-    """
-    owner, where, compare = state["owner"], state["cell"], rules["compare"]
-    sign = 1 if beats(1, 0, compare) else -1
-    mine, theirs = -127, 127
-    for slot in range(len(where)):
-        if where[slot] != CAPTURED:
-            value = sign * compared_value(state, slot, mover, rules)
-            if owner[slot] == mover:
-                mine = max(mine, value)
-            else:
-                theirs = min(theirs, value)
-    return mine > -127 and theirs < 127 and beats(sign * mine, sign * theirs, compare)
-
-
-@kernel
 def is_dead(state: Record, rules: Record) -> bool:
-    """C11: no capture can ever happen again, or each player has one piece left."""
-    owner, where = state["owner"], state["cell"]
+    """C11: no capture can ever happen again, or each player has one piece left.
+
+    Is there a pair of pieces that C7 would let a player capture, wherever they stand? It is enough to look at the
+    player's piece that beats most and at the enemy piece that is beaten most easily. There are no branches in the loop,
+    since they could not be foreseen.
+    """
+    owner, where, faces, total = state["owner"], state["cell"], state["faces"], rules["total"]
+    sign = 1 if beats(1, 0, rules["compare"]) else -1
     light, dark = 0, 0
+    light_best, dark_best, light_worst, dark_worst = -WORST, -WORST, WORST, WORST
     for slot in range(len(where)):
-        if where[slot] != CAPTURED:
-            light += owner[slot] == 0
-            dark += owner[slot] == 1
-    if light == 1 and dark == 1:
+        to_light, to_dark = int(faces[slot, 0]), int(faces[slot, 1])
+        is_light, is_dark = where[slot] >= 0 and owner[slot] == 0, where[slot] >= 0 and owner[slot] == 1
+        by_light = sign * (to_light + to_dark if total else to_light)
+        by_dark = sign * (to_light + to_dark if total else to_dark)
+        light_best = max(light_best, by_light if is_light else -WORST)
+        dark_worst = min(dark_worst, by_light if is_dark else WORST)
+        dark_best = max(dark_best, by_dark if is_dark else -WORST)
+        light_worst = min(light_worst, by_dark if is_light else WORST)
+        light += is_light
+        dark += is_dark
+    if light == 0 or dark == 0 or light == dark == 1:
         return True
-    return not (can_capture(state, 0, rules) or can_capture(state, 1, rules))
+    light_can = beats(sign * light_best, sign * dark_worst, rules["compare"])
+    return not light_can and not beats(sign * dark_best, sign * light_worst, rules["compare"])
 
 
 @kernel

@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import kernel, kernel_without_allocation
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, Record, States
-from ...core.words import WORD, load_word, records_of_words, store_word
-from .rules import LARGE, kind
+from ...core.words import WORD, Words, load_word, records_of_words, store_word
+from .rules import KINDS, LARGE, kind
 
 MOST = 127
 """Counts in int8 planes stop here."""
@@ -86,16 +86,16 @@ def hide_batch(states: States, views: States, base: int) -> None:
             bounds[slot, 1 - seen, 1] = base if known[slot] else bounds[slot, 1 - seen, 1]
 
 
-@kernel
+@kernel_without_allocation
 def count_pools(view: Record, base: int, pools: Ints) -> None:
     """`pools[army, k]` becomes the number of pieces of kind k that are not known."""
     faces, known, owner, sets = view["faces"], view["known"], view["owner"], view["sets"]
+    kinds = KINDS[base]
     for army in range(2):
         for k in range(sets.shape[1]):
             pools[army, k] = sets[army, k]
-    for slot in range(len(known)):
-        if known[slot]:
-            pools[owner[slot], kind(faces[slot, 0], faces[slot, 1], base)] -= 1
+    for slot in range(len(known)):  # without branches, since they could not be foreseen
+        pools[owner[slot] & 1, kinds[np.uint8(faces[slot, 0]), np.uint8(faces[slot, 1])]] -= known[slot]
 
 
 @kernel
@@ -204,87 +204,92 @@ def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
             k += 1
 
 
-@kernel
-def narrow(view: Record, group: Ints, seen: int, left: Ints, out: Ints) -> None:
-    """Take from `out` the values that slots of a group have not, although their own bounds allow them.
+@kernel_without_allocation
+def narrow_group(
+    view: Record, army: int, shown: int, seen: int, rules: Record, pools: Ints, open_values: int, out: Ints, bound: Ints
+) -> None:
+    """Take from `out` the values that hidden pieces of a group have not, although their own bounds allow them.
 
     The pieces of a group show the same number and hide, in some order, given values. If as many slots are bound to a
     range as there are values in it, then these are theirs and no other slot's (Hall). It is enough to look at ranges
-    from the least value of one slot to the greatest of one.
+    from the least value of one slot to the greatest of one, of slots whose bounds exclude a value of the pool.
 
     Args:
         view: The view, whose bounds count.
-        group: The slots.
+        army: The army of the group.
+        shown: The number that its pieces show.
         seen: The player whose view it is.
-        left: (base + 1,) how many of the group hide each value.
+        rules: The settings.
+        pools: As `count_pools` has them.
+        open_values: The values that the group hides, as bits.
         out: (slots,) bit h: the slot can hide h. Changed in place.
+        bound: (slots,) to work in.
     """
-    bounds = view["bounds"][:, 1 - seen]
+    owner, faces, limits, far, count = view["owner"], view["faces"], view["bounds"], seen ^ 1, 0
     leasts, greatests = 0, 0
-    for slot in group:
-        leasts |= 1 << bounds[slot, 0]
-        greatests |= 1 << bounds[slot, 1]
-    for low in range(1, len(left)):
+    for slot in range(len(owner)):
+        if owner[slot] == army and faces[slot, seen] == shown and faces[slot, far] == 0 and out[slot] != open_values:
+            bound[count] = slot
+            count += 1
+            leasts |= 1 << limits[slot, far, 0]
+            greatests |= 1 << limits[slot, far, 1]
+    for low in range(1, rules["base"] + 1):
         if leasts >> low & 1:
             free = 0
-            for high in range(low, len(left)):
-                free += left[high]
+            for high in range(low, rules["base"] + 1):
+                if open_values >> high & 1:
+                    free += pools[army, kind(shown, high, rules["base"])]
                 if greatests >> high & 1:
                     inside = 0
-                    for slot in group:
-                        inside += bounds[slot, 0] >= low and bounds[slot, 1] <= high
-                    if inside == free and inside < len(group):
-                        for slot in group:
-                            if bounds[slot, 0] < low or bounds[slot, 1] > high:
-                                out[slot] &= ~((2 << high) - (1 << low))
+                    for k in range(count):
+                        inside += limits[bound[k], far, 0] >= low and limits[bound[k], far, 1] <= high
+                    if inside == free:
+                        for slot in range(len(owner)):
+                            if owner[slot] == army and faces[slot, seen] == shown and faces[slot, far] == 0:
+                                if limits[slot, far, 0] < low or limits[slot, far, 1] > high:
+                                    out[slot] &= ~((2 << high) - (1 << low))
 
 
-@kernel
-def narrow_group(view: Record, army: int, shown: int, seen: int, rules: Record, pools: Ints, out: Ints) -> None:
-    """`narrow` for the hidden pieces of an army that show the same number."""
-    owner, faces, base = view["owner"], view["faces"], rules["base"]
-    group, count, left = np.empty(len(owner), np.int64), 0, np.zeros(base + 1, np.int64)
-    for slot in range(len(owner)):
-        if owner[slot] == army and faces[slot, seen] == shown and faces[slot, 1 - seen] == 0:
-            group[count] = slot
-            count += 1
-    for h in range(1, base + 1):
-        if h == shown or (h < shown) == shows_larger(army, seen, rules):
-            left[h] = pools[army, kind(shown, h, base)]
-    narrow(view, group[:count], seen, left, out)
+@kernel_without_allocation
+def hidden_by_number(pools: Ints, seen: int, rules: Record, values: Ints) -> None:
+    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
+    as far as the pool says.
+    """
+    base = rules["base"]
+    kinds = KINDS[base]
+    for army in range(2):
+        larger = shows_larger(army, seen, rules)
+        values[army, 0] = 0  # what a captured piece or none shows
+        for v in range(1, base + 1):
+            bits = 0
+            for h in range(1 if larger else v, (v if larger else base) + 1):
+                bits |= int(pools[army, kinds[v, h]] > 0) << h
+            values[army, v] = bits
 
 
-@kernel
-def find_hidden(view: Record, seen: int, rules: Record, pools: Ints, out: Ints, groups: Ints) -> None:
+@kernel_without_allocation
+def find_hidden(view: Record, seen: int, rules: Record, pools: Ints, out: Ints, values: Ints, bound: Ints) -> None:
     """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
 
     The pieces of an army that show the same number and hide the other are a group: what the pool and its own bounds
-    leave to a piece is all, unless the bounds within a group differ. There are no branches in the loop over the slots,
-    since they could not be foreseen. `groups` is (2, 2 * base + 2) to work in.
+    leave to a piece is all, unless bounds have left one of the group less than the pool. There are no branches in the
+    loop over the slots, since they could not be foreseen. `values` (2, base + 1) and `bound`
+    (slots,) are to work in.
     """
     owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
-    numbers = rules["base"] + 1
-    values, first = groups[0], groups[1]  # by group: what its pieces hide, what the first of them can
-    for group in range(2 * numbers):
-        values[group], first[group] = 0, 0
-    for army in range(2):
-        larger, k = shows_larger(army, seen, rules), 0
-        for a in range(1, numbers):
-            for b in range(a, numbers):
-                values[army * numbers + (b if larger else a)] |= int(pools[army, k] > 0) << (a if larger else b)
-                k += 1
-    mixed = 0
+    hidden_from, numbers, narrowed = seen ^ 1, rules["base"] + 1, 0
+    hidden_by_number(pools, seen, rules, values)
     for slot in range(len(owner)):
-        group, far = (owner[slot] & 1) * numbers + faces[slot, seen], faces[slot, 1 - seen]
-        bits = values[group] & ((2 << int(bounds[slot, 1 - seen, 1])) - (1 << int(bounds[slot, 1 - seen, 0])))
-        out[slot] = 1 << far if far else bits
-        before = bits if first[group] == 0 else first[group]
-        first[group] = first[group] if far else before
-        mixed |= int(before != bits and far == 0) << group
-    if mixed:
+        army, shown, far = owner[slot] & 1, np.uint8(faces[slot, seen]), np.uint8(faces[slot, hidden_from])
+        least, most = np.uint8(bounds[slot, hidden_from, 0]), np.uint8(bounds[slot, hidden_from, 1])
+        bits = values[army, shown] & ((2 << int(most)) - (1 << int(least)))
+        out[slot] = 1 << int(far) if far else bits
+        narrowed |= int(bits != values[army, shown] and far == 0) << (army * numbers + shown)
+    if narrowed:
         for group in range(2 * numbers):
-            if mixed >> group & 1:
-                narrow_group(view, group // numbers, group % numbers, seen, rules, pools, out)
+            if narrowed >> group & 1:
+                army, shown = group // numbers, group % numbers
+                narrow_group(view, army, shown, seen, rules, pools, values[army, shown], out, bound)
 
 
 def piece_words(base: int) -> tuple[States, States]:
@@ -329,13 +334,60 @@ def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
             find_hidden_turned(views[i], army, seen, base, pools[army], out[i], scratch)
 
 
+@kernel_without_allocation
+def find_looks(view: Record, seen: int, base: int, look: Ints) -> None:
+    """`look[slot]` becomes the row of `looks` for each piece."""
+    owner, faces, known = view["owner"], view["faces"], view["known"]
+    for slot in range(len(owner)):
+        look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
+
+
+@kernel_without_allocation
+def fill_same(view: Record, seen: int, pools: Ints, planes: Record, same: Planes) -> None:
+    """Write the planes that are the same on every cell."""
+    same[planes["light"] + seen] = 1
+    same[planes["light"] + 1 - seen] = 0
+    same[planes["turn"]] = view["to_move"] == seen and not view["done"]
+    same[planes["quiet"]] = min(view["quiet"], MOST)
+    same[planes["passed"]] = view["passed"]
+    for k in range(pools.shape[1]):
+        same[planes["my_unseen"] + k] = min(pools[seen, k], MOST)
+        same[planes["enemy_unseen"] + k] = min(pools[1 - seen, k], MOST)
+
+
+@kernel_without_allocation
+def write_cells(
+    board: Ints,
+    look: Ints,
+    hides: Ints,
+    looks: States,
+    hidden: States,
+    same_bytes: Planes,
+    same: Words,
+    width: int,
+    at: int,
+    out: Planes,
+) -> None:
+    """Write an observation from `out[at]` on, each cell in words: the planes that are the same on every cell, `same`,
+    together with those of its piece.
+    """
+    tail = load_word(same_bytes, width - WORD)
+    for cell in range(len(board)):
+        slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
+        looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
+        for k in range(len(hidden_here)):
+            store_word(out, at + k * WORD, same[k] | looked[k] | hidden_here[k])
+        for k in range(len(hidden_here), len(looked)):
+            store_word(out, at + k * WORD, same[k])
+        at += width
+        store_word(out, at - WORD, tail)
+
+
 @kernel
 def observe_batch(
     views: States, out: Planes, candidates: Ints, looks: States, hidden: States, settings: States, plane_numbers: States
 ) -> None:
     """Write the observations of `views`.
-
-    Each cell is written in words: the planes that are the same on every cell, together with those of its piece.
 
     Args:
         views: (B,)
@@ -346,12 +398,11 @@ def observe_batch(
         settings: One record of SETTINGS.
         plane_numbers: One record of NUMBERS.
     """
-    rules, planes = settings[0], plane_numbers[0]
-    base, kinds = rules["base"], rules["base"] * (rules["base"] + 1) // 2
-    cells, width = out.shape[1] * out.shape[2], out.shape[3]
-    pools = np.empty((2, kinds), np.int64)
-    look, hides = np.zeros(cells + 1, np.int64), np.zeros(cells + 1, np.int64)  # by slot; [NO_PIECE] is nothing
-    groups = np.empty((2, 2 * base + 2), np.int64)
+    base, (rows, cols, width) = settings[0]["base"], out.shape[1:]
+    cells = rows * cols
+    pools, values = np.empty((2, base * (base + 1) // 2), np.int64), np.empty((2, base + 1), np.int64)
+    look, hides = np.zeros(cells + 1, np.uint16), np.zeros(cells + 1, np.uint16)  # by slot; [cells] is nothing
+    bound = np.empty(cells, np.int64)
     same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
     same, flat = same_bytes.view(np.uint64), out.reshape(-1)
     for i in range(len(views)):
@@ -362,26 +413,7 @@ def observe_batch(
             for slot in range(cells):
                 hides[slot] = candidates[i, slot]
         else:
-            find_hidden(view, seen, rules, pools, hides, groups)
-        board, owner, faces, known = view["board"], view["owner"], view["faces"], view["known"]
-        for slot in range(cells):
-            look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
-        same_bytes[planes["light"] + seen] = 1
-        same_bytes[planes["light"] + 1 - seen] = 0
-        same_bytes[planes["turn"]] = view["to_move"] == seen and not view["done"]
-        same_bytes[planes["quiet"]] = min(view["quiet"], MOST)
-        same_bytes[planes["passed"]] = view["passed"]
-        for k in range(kinds):
-            same_bytes[planes["my_unseen"] + k] = min(pools[seen, k], MOST)
-            same_bytes[planes["enemy_unseen"] + k] = min(pools[1 - seen, k], MOST)
-        tail = load_word(same_bytes, width - WORD)
-        at = i * cells * width
-        for cell in range(cells):
-            slot = board[cell]
-            looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
-            for k in range(len(hidden_here)):
-                store_word(flat, at + k * WORD, same[k] | looked[k] | hidden_here[k])
-            for k in range(len(hidden_here), len(looked)):
-                store_word(flat, at + k * WORD, same[k])
-            at += width
-            store_word(flat, at - WORD, tail)
+            find_hidden(view, seen, settings[0], pools, hides, values, bound)
+        find_looks(view, seen, base, look)
+        fill_same(view, seen, pools, plane_numbers[0], same_bytes)
+        write_cells(view["board"], look, hides, looks, hidden, same_bytes, same, width, i * cells * width, flat)
