@@ -179,7 +179,7 @@ def main(
                 if method == "learned":
                     row = learn(policy, agent, settings, rng)
                 else:
-                    row = search(policy, agent, 2.0 if method != "search" else 0.0, settings, rng)
+                    row = search(policy, agent, SearchResponder.endgame if method != "search" else 0.0, settings, rng)
                 row = {"rung": rung, "agent": name, "method": method, "exact": exact} | row
                 rows.append(row | {"seconds": time.process_time() - spent})
                 print(rows[-1], flush=True)

@@ -47,7 +47,7 @@ class SearchResponder(Responder):
     batch: int = 64
     """Games that are played side by side."""
 
-    endgame: float = 2.0
+    endgame: float = 8.0
     """MiB for the exact best response from here on, where the rest of the game fits into it; 0: always search."""
 
     def prepare(self, rng: np.random.Generator, progress: bool) -> Play:
