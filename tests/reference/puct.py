@@ -19,15 +19,21 @@ PriorsAndValues = Callable[[Any, Any], tuple[Any, Any]]
 
 
 def search(
-    game: Game, state: Any, evaluator: PriorsAndValues, c: float, simulations: int, reduction: float = 0.0
+    game: Game,
+    state: Any,
+    evaluator: PriorsAndValues,
+    c: float,
+    simulations: int,
+    reduction: float = 0.0,
+    forced: float = 0.0,
 ) -> Node:
-    """The root after that many simulations; `reduction` is that for first plays."""
+    """The root after that many simulations; `reduction` is that for first plays, `forced` that for forced playouts."""
     root = Node(game, state, None)
     priors = {root: evaluate(game, root, evaluator)[0]}
     for _ in range(simulations):
         node, expanded = root, False
         while not node.over and not expanded:
-            action = best_action(node, priors[node], c, reduction)
+            action = best_action(node, priors[node], c, reduction, forced if node is root else 0.0)
             expanded = action not in node.children
             if expanded:
                 after = node.state.copy()
@@ -46,9 +52,12 @@ def search(
     return root
 
 
-def best_action(node: Node, priors: Any, c: float, reduction: float = 0.0) -> int:
+def best_action(node: Node, priors: Any, c: float, reduction: float = 0.0, forced: float = 0.0) -> int:
     simulations = sum(child.visits for child in node.children.values())
     backed_up = sum(child.total[node.player] for child in node.children.values())
+    for action in node.untried:
+        if action in node.children and node.children[action].visits < math.sqrt(forced * priors[action] * simulations):
+            return action
     best, highest = -1, -math.inf
     for action in node.untried:  # that is, the legal ones
         child = node.children.get(action)
@@ -59,6 +68,29 @@ def best_action(node: Node, priors: Any, c: float, reduction: float = 0.0) -> in
         if score > highest:
             best, highest = action, score
     return best
+
+
+def pruned(root: Node, priors: Any, c: float, forced: float) -> dict[int, int]:
+    """Visits by action, without forced ones (Wu 2020): one after the other is taken away, as long as PUCT would not
+    choose the action then.
+    """
+    counts = {action: child.visits for action, child in root.children.items()}
+    total = sum(counts.values())
+    best = max(sorted(counts), key=lambda action: counts[action])
+
+    def score(action: int, count: int) -> float:
+        value = root.children[action].total[root.player] / counts[action]
+        return float(value + c * priors[action] * math.sqrt(total) / (1 + count))
+
+    left = dict(counts)
+    for action in counts.keys() - {best}:
+        for _ in range(int(math.sqrt(forced * priors[action] * total))):
+            if left[action] == 0 or score(action, left[action] - 1) >= score(best, counts[best]):
+                break
+            left[action] -= 1
+        if left[action] <= 1:
+            left[action] = 0
+    return left
 
 
 def evaluate(game: Game, node: Node, evaluator: PriorsAndValues) -> tuple[Any, Any]:

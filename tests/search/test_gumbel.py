@@ -148,6 +148,7 @@ def test_first_plays_are_reduced():
         ({"gumbel": 4, "evaluator": 1, "noise": 0.25}, "expected a budget in simulations beside it, and neither reuse"),
         ({"gumbel_noise": 1.0, "evaluator": 1}, "gumbel_noise is 1.0: expected gumbel above 0 beside it"),
         ({"first_play_reduction": 0.5}, "first_play_reduction is 0.5: expected an evaluator that gives priors"),
+        ({"forced_playouts": 2.0}, "forced_playouts is 2.0: expected an evaluator that gives priors"),
         ({"first_play_reduction": -1.0, "evaluator": 1}, "first_play_reduction is -1.0: expected"),
     ],
     ids=str,

@@ -129,6 +129,23 @@ def test_puct(game, simulations, c, reduction):
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
 
 
+@open_games
+@pytest.mark.parametrize(("simulations", "forced"), [(60, 2.0), (150, 8.0)])
+def test_forced_playouts(game, simulations, forced):
+    """The same visits, and the same policy without those that were only forced: there are some of them."""
+    states, seeds = roots(game, simulations, each=2)
+    network, fewer = fake_network(game), 0
+    search = Search(simulations=simulations, c=0.5, solver=False, evaluator=network, forced_playouts=forced)
+    for row, result in enumerate(search.run(game, states, seeds)):
+        root = puct.search(game, states[row : row + 1], network, 0.5, simulations, forced=forced)
+        assert result.visits.tolist() == visits(game, root), game.to_text(states[row])
+        left = puct.pruned(root, puct.evaluate(game, root, network)[0], 0.5, forced)
+        assert result.pruned_visits.tolist() == [left.get(action, 0) for action in range(game.num_actions)]
+        assert result.policy() == pytest.approx(result.pruned_visits / result.pruned_visits.sum())
+        fewer += result.pruned_visits.sum() < result.visits.sum()
+    assert fewer or forced < 8
+
+
 @pytest.mark.parametrize("game", [OPEN[1], OPEN[2], OPEN[7], HIDDEN[0]], ids=str, indirect=True)
 @pytest.mark.parametrize("settings", [{}, {"solver": False, "rave": 0}, {"width": 4}, {"playouts": 3}], ids=str)
 def test_a_row_does_not_see_its_neighbours(game, settings):

@@ -216,6 +216,15 @@ def test_playout_caps():
             SelfPlay(**bad)
 
 
+def test_forced_playouts(tmp_path):
+    """With PUCT, and only in full searches."""
+    settings = {**vars(TINY), "forced_playouts": 2.0}
+    puct = Training(**{**settings, "gumbel": 0, "full_share": 0.5})
+    assert len(train(GAMES[0], tmp_path / "run", puct)) == 2
+    with pytest.raises(ValueError, match=r"forced_playouts is 2.0, gumbel 4: expected one of them 0"):
+        Training(**settings)
+
+
 def test_elo():
     assert elo(0.5, 100) == 0
     assert elo(10 / 11, 10**9) == pytest.approx(400, abs=0.01)

@@ -230,7 +230,7 @@ def _searched(
         return search.run(game, views, rng, workspace=workspaces[0]), full
     full = rng.random(len(views)) < settings.full_share
     most = min(settings.quick_simulations, search.simulations or settings.quick_simulations)
-    quick = replace(search, simulations=most, seconds=None, noise=0.0, gumbel_noise=0.0)
+    quick = replace(search, simulations=most, seconds=None, noise=0.0, gumbel_noise=0.0, forced_playouts=0.0)
     found: list[Any] = [None] * len(views)
     for some, how, workspace in zip((full, ~full), (search, quick), workspaces, strict=True):
         rows = np.flatnonzero(some)

@@ -21,6 +21,7 @@ class Training:
         games: Of self-play in a round.
         simulations: Of each move in self-play.
         gumbel: Actions that sequential halving considers at the root, as in `Search`; 0: PUCT with Dirichlet noise.
+        forced_playouts: In PUCT, as in `Search`; 2 in KataGo. 0: none.
         full_share: Share of the positions that are searched in full and learned from, as in `SelfPlay`.
         quick_simulations: Of the others.
         exploring_plies: Moves are drawn in so many plies of a game; then the best one found is played.
@@ -48,6 +49,7 @@ class Training:
     games: int = 64
     simulations: int = 48
     gumbel: int = 16
+    forced_playouts: float = 0.0
     full_share: float = 1.0
     quick_simulations: int = 12
     exploring_plies: int = 12
@@ -85,6 +87,9 @@ class Training:
             check_range(name, getattr(self, name), 0)
         for name in ("reuse", "learning_rate"):
             check_number(name, getattr(self, name), 1e-9, 1e9)
+        check_number("forced_playouts", self.forced_playouts, 0, 1e9)
+        if self.gumbel and self.forced_playouts:
+            raise ValueError(f"forced_playouts is {self.forced_playouts}, gumbel {self.gumbel}: expected one of them 0")
         check_number("weight_decay", self.weight_decay, 0, 1e9)
         check_number("critic_share", self.critic_share, 0, 1)
         given: Any = self.opponents
@@ -108,7 +113,8 @@ class Training:
             return Search(simulations=self.imitation_simulations)
         if self.gumbel:
             return Search(simulations=self.simulations, evaluator=evaluator, gumbel=self.gumbel, gumbel_noise=1.0)
-        return Search(simulations=self.simulations, evaluator=evaluator, noise=0.25)
+        forced = self.forced_playouts
+        return Search(simulations=self.simulations, evaluator=evaluator, noise=0.25, forced_playouts=forced)
 
     def playing_search(self, evaluator: Any) -> Search:
         """What plays for a network in evaluations."""

@@ -47,6 +47,8 @@ class SearchResult:
         nodes: Nodes of the tree.
         completed_policy: (A,) of a search with `gumbel`, else None: the priors, improved by the values that were found
             and a mixed value for the actions without a visit (Danihelka et al. 2022).
+        pruned_visits: (A,) of a search with `forced_playouts`, else None: the visits without those that were forced and
+            that PUCT would not have made (Wu 2020).
     """
 
     game: Game
@@ -63,11 +65,13 @@ class SearchResult:
     seconds: float
     nodes: int
     completed_policy: Floats | None = None
+    pruned_visits: Ints | None = None
 
     def policy(self, temperature: float = 1.0) -> Floats:
-        """(A,) probabilities in proportion to `visits ** (1 / temperature)`, with `gumbel` to `completed_policy ** (1 /
-        temperature)`; at 0, all on `best`. An action that is proven to be worse than `best` has none; nor has any other
-        beside a proven win.
+        """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`.
+
+        With `gumbel` `completed_policy` stands in the place of the visits, with `forced_playouts` `pruned_visits`. An
+        action that is proven to be worse than `best` has none; nor has any other beside a proven win.
 
         Raises:
             ValueError: If the temperature is negative or not finite.
@@ -75,7 +79,9 @@ class SearchResult:
         check_temperature(temperature)
         if temperature == 0 or (self.proven_actions[self.best] and self.values[self.best] == 1):
             return np.eye(len(self.visits))[self.best]
-        shares: Floats | Ints = self.visits if self.completed_policy is None else self.completed_policy
+        shares: Floats | Ints = self.visits if self.pruned_visits is None else self.pruned_visits
+        if self.completed_policy is not None:
+            shares = self.completed_policy
         chosen = (shares > 0) & ~(self.proven_actions & (self.values < self.values[self.best]))
         weights = np.where(chosen, shares / shares[chosen].max(), 0)
         weights[chosen] **= 1 / temperature
@@ -166,7 +172,26 @@ def read_result(
         seconds=seconds,
         nodes=int(tree.sizes[g]),
         completed_policy=policy,
+        pruned_visits=_pruned(tree, g, visits, values) if tree.settings[0]["forced_playouts"] else None,
     )
+
+
+def _pruned(tree: Tree, g: int, visits: Ints, values: Floats) -> Ints:
+    """(A,) the visits of the root's actions less those that were forced: as many as can be taken away before PUCT would
+    prefer the action to the most visited one. What has one visit left has none.
+    """
+    total, priors = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64)
+    best, kept = int(visits.argmax()), visits.copy()
+    spread = tree.settings[0]["c"] * priors * np.sqrt(total)
+    highest = values[best] + spread[best] / (1 + visits[best])
+    for a in np.flatnonzero(visits):
+        if a != best:
+            forced = int(np.sqrt(tree.settings[0]["forced_playouts"] * priors[a] * total))
+            least = int(spread[a] / (highest - values[a])) if highest > values[a] else visits[a]
+            kept[a] = max(visits[a] - forced, min(visits[a], least))
+            if kept[a] <= 1:
+                kept[a] = 0
+    return kept
 
 
 def _actions(tree: Tree, g: int, n: int) -> tuple[Array, Array, Array]:

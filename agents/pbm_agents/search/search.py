@@ -82,6 +82,9 @@ class Search:
             finds then depends on the runs before.
         first_play_reduction: In PUCT an action without a visit is worth what its node has been worth so far, less this
             times the square root of the visited actions' priors.
+        forced_playouts: In PUCT, for self-play: an action of the root that has a visit gets at least the square root of
+            this times its prior times the visits of the root (Wu 2020, who takes 2), so that noise in the priors can
+            find something. `SearchResult.policy` takes away those of them that PUCT would not have made.
         gumbel: Actions that sequential halving considers at the root (Danihelka et al. 2022), for budgets of few
             simulations of an evaluator that gives priors; 16 in the paper. 0: PUCT.
         gumbel_noise: Scale of the Gumbel numbers that decide which these are: 1 in self-play, 0 for the best play.
@@ -110,6 +113,7 @@ class Search:
     early_stop: bool = False
     reuse: bool = False
     first_play_reduction: float = 0.0
+    forced_playouts: float = 0.0
     gumbel: int = 0
     gumbel_noise: float = 0.0
     value_weight: float = 1.0
@@ -134,6 +138,7 @@ class Search:
             ("prior_weight", 0.0, 1e9),
             ("noise", 0.0, 1.0),
             ("first_play_reduction", 0.0, 1e9),
+            ("forced_playouts", 0.0, 1e9),
             ("gumbel_noise", 0.0, 1e9),
             ("value_weight", 0.0, 1e9),
             ("concentration", 1e-9, 1e9),
@@ -152,18 +157,19 @@ class Search:
             )
         if self.noise and not gives_priors:
             raise ValueError(f"noise is {quoted(self.noise)}: expected an evaluator that gives priors beside it")
-        if self.first_play_reduction and not gives_priors:
-            raise ValueError(
-                f"first_play_reduction is {quoted(self.first_play_reduction)}: expected an evaluator that gives priors "
-                "beside it"
-            )
+        for name in ("first_play_reduction", "forced_playouts"):
+            if getattr(self, name) and not gives_priors:
+                raise ValueError(
+                    f"{name} is {quoted(getattr(self, name))}: expected an evaluator that gives priors beside it"
+                )
         check_range("gumbel", self.gumbel, 0)
         if self.gumbel and not gives_priors:
             raise ValueError(f"gumbel is {quoted(self.gumbel)}: expected an evaluator that gives priors beside it")
-        if self.gumbel and (self.simulations is None or self.reuse or self.noise or self.first_play_reduction):
+        of_puct = self.noise or self.first_play_reduction or self.forced_playouts
+        if self.gumbel and (self.simulations is None or self.reuse or of_puct):
             raise ValueError(
                 f"gumbel is {quoted(self.gumbel)}: expected a budget in simulations beside it, and neither reuse "
-                "nor noise nor first_play_reduction"
+                "nor noise nor first_play_reduction nor forced_playouts"
             )
         if self.gumbel_noise and not self.gumbel:
             raise ValueError(f"gumbel_noise is {quoted(self.gumbel_noise)}: expected gumbel above 0 beside it")
@@ -250,6 +256,7 @@ class Search:
             priors=self.priors,
             prior_weight=self.prior_weight,
             first_play_reduction=self.first_play_reduction,
+            forced_playouts=self.forced_playouts,
         )
         simulator.start(views, streams, previous)
         if self.noise:

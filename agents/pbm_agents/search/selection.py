@@ -146,7 +146,8 @@ def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
 @kernel_without_allocation
 def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
     """PUCT (Silver et al. 2017). An action without a visit has the value of its node so far, less the reduction for
-    first plays times the square root of the priors of the visited actions.
+    first plays times the square root of the priors of the visited actions. At the root forced playouts come first (Wu
+    2020): of an action that has some visits, but fewer than `sqrt(forced_playouts * prior * visits of the root)`.
     """
     edges, priors, available, settings = tree.edges, tree.priors, tree.available, tree.settings[0]
     c, resign, hidden = settings["c"], settings["resign_action"], available.size > 0
@@ -156,6 +157,7 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
     mean = tree.sums[g, n, SUM, node["player"]] / max(1, node["visits"])
     if settings["first_play_reduction"]:
         mean -= settings["first_play_reduction"] * math.sqrt(visited_share(tree, g, n))
+    forced = settings["forced_playouts"] * node["visits"] if n == 0 else 0.0
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
         legal = mask[a] and a != resign
@@ -163,6 +165,8 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
             legal = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
         if legal:
             count = edge["visits"]
+            if 0 < count < math.sqrt(forced * priors[g, n, a]):
+                return a
             value = edge["total"] / count if count else mean
             chances = available[g, n, a] if hidden else node["visits"] + 1  # this one included
             score = value + c * priors[g, n, a] * math.sqrt(chances) / (1 + count)

@@ -41,12 +41,14 @@ class Simulator:
         priors: ActionPriors | None = None,
         prior_weight: float = 0.0,
         first_play_reduction: float = 0.0,
+        forced_playouts: float = 0.0,
     ) -> None:
         """`memory` is written to. `priors` are those beside RAVE."""
         self.game, self.evaluator, self.memory = game, evaluator, memory
         settings = memory.tree.settings
         settings["c"], settings["equivalence"], settings["solver"] = weights.c, weights.rave, solver
         settings["prior_weight"], settings["first_play_reduction"] = prior_weight, first_play_reduction
+        settings["forced_playouts"] = forced_playouts
         self.gumbel: GumbelRoots | None = None
         """Of these positions, with Gumbel numbers at the root."""
         self._rave, self._priors = weights.rave > 0, priors

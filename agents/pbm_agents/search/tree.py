@@ -61,6 +61,7 @@ SETTINGS = np.dtype(
         ("equivalence", "f8"),  # parameter of RAVE
         ("prior_weight", "f8"),  # of priors beside RAVE
         ("first_play_reduction", "f8"),  # in PUCT
+        ("forced_playouts", "f8"),  # in PUCT at the root
         ("value_weight", "f8"),  # with Gumbel numbers at the root
         ("resign_action", "i4"),  # which is never searched
         ("to_move", "i4"),  # where in a state's bytes this field is
