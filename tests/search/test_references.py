@@ -146,6 +146,18 @@ def test_forced_playouts(game, simulations, forced):
     assert fewer or forced < 8
 
 
+@pytest.mark.parametrize("game", [OPEN[0], HIDDEN[0]], ids=str, indirect=True)
+@pytest.mark.parametrize("simulations", [1, 4, 9, 40])
+def test_forced_playouts_beside_proofs(game, simulations):
+    """The best action keeps its visits: there is a policy, also where the most visited action is proven to lose."""
+    states, seeds = roots(game, simulations, each=8)
+    search = Search(simulations=simulations, evaluator=fake_network(game), noise=0.25, forced_playouts=2.0)
+    for result in search.run(game, game.view(states, states["to_move"]), seeds):
+        assert (result.pruned_visits <= result.visits).all()
+        assert result.policy().sum() == pytest.approx(1)
+        assert result.policy()[result.best] > 0
+
+
 @pytest.mark.parametrize("game", [OPEN[1], OPEN[2], OPEN[7], HIDDEN[0]], ids=str, indirect=True)
 @pytest.mark.parametrize("settings", [{}, {"solver": False, "rave": 0}, {"width": 4}, {"playouts": 3}], ids=str)
 def test_a_row_does_not_see_its_neighbours(game, settings):

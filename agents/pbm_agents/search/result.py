@@ -172,16 +172,16 @@ def read_result(
         seconds=seconds,
         nodes=int(tree.sizes[g]),
         completed_policy=policy,
-        pruned_visits=_pruned(tree, g, visits, values) if tree.settings[0]["forced_playouts"] else None,
+        pruned_visits=_pruned(tree, g, visits, values, best) if tree.settings[0]["forced_playouts"] else None,
     )
 
 
-def _pruned(tree: Tree, g: int, visits: Ints, values: Floats) -> Ints:
+def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints:
     """(A,) the visits of the root's actions less those that were forced: as many as can be taken away before PUCT would
-    prefer the action to the most visited one. What has one visit left has none.
+    prefer the action to the best one, which keeps its own. What has one visit left has none.
     """
     total, priors = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64)
-    best, kept = int(visits.argmax()), visits.copy()
+    kept = visits.copy()
     spread = tree.settings[0]["c"] * priors * np.sqrt(total)
     highest = values[best] + spread[best] / (1 + visits[best])
     for a in np.flatnonzero(visits):
