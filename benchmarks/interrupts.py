@@ -40,7 +40,7 @@ for turn in range(-1, {times}):
     except KeyboardInterrupt:
         print("stopped", flush=True)
 """
-SEARCH = "Search(simulations={simulations}, memory=256, threads={threads}, solver=False).run(game, states, rng)"
+SEARCH = "Search(seconds={seconds}, memory=64, threads={threads}, solver=False).run(game, states, rng)"
 CHAMELEON = "game = Chameleon(size=11); states = game.init({rows}, rng)"
 HARDEST = "rows=12, cols=12, num_pieces=70, face='random', turn=False, reveal_captured=False"
 
@@ -48,15 +48,15 @@ HARDEST = "rows=12, cols=12, num_pieces=70, face='random', turn=False, reveal_ca
 def search(positions: int, threads: int) -> tuple[str, str, str]:
     return (
         CHAMELEON.format(rows=positions),
-        SEARCH.format(simulations=10_000_000 // positions, threads=threads),
-        SEARCH.format(simulations=5, threads=threads),
+        SEARCH.format(seconds=600, threads=threads),
+        SEARCH.format(seconds=0.1, threads=threads),
     )
 
 
 PROGRAMS = {
     "playouts of 1,000,000 games": (
         CHAMELEON.format(rows=1_000_000),
-        "game.playout(states.copy(), rng)",
+        "game.playout(states, rng)",
         "game.playout(states[:9].copy(), rng)",
     ),
     "observations of 200,000 games": (

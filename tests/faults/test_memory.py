@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pbm_envs import Chameleon, Game, Unlur
+from pbm_envs import Chameleon, Curio, Game, Unlur
 from pbm_envs.core import game as core_game
 from pbm_envs.core.types import States
 
@@ -100,11 +100,18 @@ def test_long_batches_are_split_and_nothing_changes(monkeypatch: pytest.MonkeyPa
         game.playout(states, np.arange(7, dtype=np.uint64), last_player_by_action=last)
         return [array.tobytes() for array in (*found, states, last)]
 
-    whole = everything()
-    assert (core_game.MOST_ROWS, core_game.MOST_PLAYOUTS) == (50_000, 1000)
+    def worlds() -> bytes:
+        hidden: Game = Curio()
+        views = hidden.view(hidden.init(7, np.arange(7, dtype=np.uint64)), 0)
+        return hidden.determinize(views, np.arange(7, dtype=np.uint64)).tobytes()
+
+    whole, drawn = everything(), worlds()
+    assert (core_game.MOST_ROWS, core_game.MOST_WORLDS, core_game.MOST_PLAYOUTS) == (50_000, 5000, 1000)
     monkeypatch.setattr(core_game, "MOST_ROWS", 3)
     monkeypatch.setattr(core_game, "MOST_PLAYOUTS", 2)
+    monkeypatch.setattr(core_game, "MOST_WORLDS", 2)
     assert everything() == whole
+    assert worlds() == drawn
     assert len(game.init(0, rng)) == 0
 
 

@@ -30,7 +30,7 @@ from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, Game
 from .printable import quoted
 from .randomness import seeds
 from .scene import Scene, Seat
-from .state import INT64, NO_ACTION, NOBODY, any_view, copy_states, single_record
+from .state import INT64, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
 from .symmetry import Symmetry
 from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from .validation import validate_common_fields
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from ..render import Picture
 
-MOST_ROWS, MOST_PLAYOUTS = 50_000, 1000
-"""Rows of a batch, and playouts, that go to a kernel at once: longer batches are split, so that Ctrl-C acts soon."""
+MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
+"""Rows of a batch, worlds drawn, and playouts, at once: longer batches are split, so that Ctrl-C acts soon."""
 ALL_ROWS = (slice(None),)
 NOT_RECORDED = np.zeros((0, 0), np.int8)
 
@@ -229,7 +229,10 @@ class Game(GameHooks):
             (B,) full states.
         """
         self._check(views)
-        states = self._determinize(views, seeds(rng, len(views)))
+        streams = seeds(rng, len(views))
+        split = ALL_ROWS if self.perfect_information else parts(len(views), MOST_WORLDS)
+        drawn = [as_bytes(self._determinize(views[part], streams[part])) for part in split]
+        states = (drawn[0] if len(drawn) == 1 else np.concatenate(drawn)).view(self.dtype)
         states["viewer"] = NOBODY
         return states
 
