@@ -131,6 +131,13 @@ def test_every_plane_of_curio(shape: dict[str, Any], pieces: int | None, count: 
     curio_games(shape, pieces, count, "quick")
 
 
+@pytest.mark.smallest
+@pytest.mark.parametrize(("face", "plies"), [("large", 30), ("random", 4)])
+def test_ten_kinds_of_pieces(face: str, plies: int) -> None:
+    """Also in plain Python, where NumPy's small integers overflow."""
+    along(Curio(face=face), None, random.Random(f"ten kinds {face}"), plies)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "options", "_", "count"), PERFECT, ids=str)
 def test_thousands_of_games_without_secrets(name: str, options: dict[str, Any], _: int, count: int) -> None:

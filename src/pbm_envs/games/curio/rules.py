@@ -81,7 +81,7 @@ KINDS = np.stack([_kinds(base) for base in range(MOST_BASE + 1)])
 @kernel
 def kind(a: int, b: int, base: int) -> int:
     """The number of the kind of piece with these faces."""
-    return KINDS[base, a, b]
+    return int(KINDS[base, a, b])  # plain Python would go on in eight bits
 
 
 @kernel

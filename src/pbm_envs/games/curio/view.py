@@ -226,7 +226,7 @@ def narrow_group(
         bound: (slots,) to work in.
     """
     owner, faces, limits, far, count = view["owner"], view["faces"], view["bounds"], seen ^ 1, 0
-    leasts, greatests = 0, 0
+    leasts, greatests, every_value = 0, 0, (2 << rules["base"]) - 1
     for slot in range(len(owner)):
         if owner[slot] == army and faces[slot, seen] == shown and faces[slot, far] == 0 and out[slot] != open_values:
             bound[count] = slot
@@ -247,7 +247,7 @@ def narrow_group(
                         for slot in range(len(owner)):
                             if owner[slot] == army and faces[slot, seen] == shown and faces[slot, far] == 0:
                                 if limits[slot, far, 0] < low or limits[slot, far, 1] > high:
-                                    out[slot] &= ~((2 << high) - (1 << low))
+                                    out[slot] &= every_value ^ ((2 << high) - (1 << low))
 
 
 @kernel_without_allocation
