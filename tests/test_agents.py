@@ -89,9 +89,13 @@ def test_the_same_seed_gives_the_same_game():
 
 @pytest.mark.parametrize("name", known_games())
 def test_playouts_play_as_the_random_agent_does(name):
-    """Returns and lengths of 3000 games each, five standard errors apart at most."""
-    game, rng, agent = make_game(name), np.random.default_rng(9), RandomAgent()
-    played, stepped = game.init(3000, rng), game.init(3000, rng)
+    compare_playouts(make_game(name), 3000)
+
+
+def compare_playouts(game, games):
+    """Returns and lengths of so many games each, five standard errors apart at most."""
+    rng, agent = np.random.default_rng(9), RandomAgent()
+    played, stepped = game.init(games, rng), game.init(games, rng)
     game.playout(played, rng)
     while not stepped["done"].all():
         rows = np.flatnonzero(~stepped["done"])
@@ -100,7 +104,7 @@ def test_playouts_play_as_the_random_agent_does(name):
         stepped[rows] = batch
     for measure in (lambda states: states["returns"][:, 0], lambda states: states["ply"]):
         a, b = measure(played), measure(stepped)
-        assert abs(a.mean() - b.mean()) <= 5 * np.sqrt((a.var() + b.var()) / 3000)
+        assert abs(a.mean() - b.mean()) <= 5 * np.sqrt((a.var() + b.var()) / games)
 
 
 def test_public_names_are_imported_when_they_are_used():

@@ -18,7 +18,7 @@ from pbm_envs.games import chains
 from pbm_envs.games.curio import chain
 from pbm_envs.games.curio import rules as curio_rules
 from pbm_envs.testing import CHECKS, positions
-from tests import test_bridges, test_planes, test_reference, test_same_games
+from tests import test_agents, test_bridges, test_planes, test_reference, test_same_games
 from tests.curio import test_chain, test_conditions, test_worlds
 from tests.curio import test_reference as curio_reference
 from tests.curio.positions import VARIANTS, some_board
@@ -71,6 +71,14 @@ def checks(name: str) -> list[tuple[str, Check]]:
         found += [("turnings", test_worlds.test_turnings_count_every_way_to_hide_a_pool)]
     found += [("conformance", partial(_conformance, name, check)) for check in CHECKS]
     found += [("rulings", partial(_files, FILES[name]))]
+    found += [
+        (
+            "random play",
+            partial(
+                test_agents.compare_playouts, make_game(name, **SAME_GAMES[name][0]), 300 if name == "curio" else 1200
+            ),
+        )
+    ]
     if name in ("chameleon", "unlur"):
         found += [("bridges", partial(_bridges, name)), ("figures", partial(_figures, name))]
         found += [("tables", _tables), ("validation", partial(_validation, name))]
