@@ -94,6 +94,7 @@ def test_normalized_elo_is_what_was_asked_for(players):
     assert result.normalized_elo == pytest.approx(expected, abs=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("elo", "accepted"), [(0.0, H0), (40.0, H1)])
 def test_normalized_tests_keep_their_error_rates(elo, accepted):
     """600 tests at each hypothesis, 60% draws: wrong at most 5%, and at most so often that chance explains it."""

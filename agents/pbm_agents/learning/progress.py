@@ -64,7 +64,7 @@ def elo(score: float, games: int, players: int = 2) -> float:
     """The difference in Elo that a score means; of three players, against two equal opponents.
 
     >>> round(elo(0.75, 1000)), round(elo(1.0, 40)), round(elo(1 / 3, 10**9, players=3))
-    (190, 763, 0)
+    (191, 763, 0)
 
     Args:
         score: From 0 to 1.
