@@ -44,8 +44,8 @@ test-oldest:  ## the oldest supported versions, in an environment of their own
 test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the programs that train with RL libraries
 	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
 	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
-	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py tests/training/test_docstrings.py \
-		tests/training/test_trainer_ray.py
+	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py tests/training/test_docstrings.py
+	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_trainer_ray.py  # Ray keeps a process's first home
 
 test-text-libraries: $(TEXT_LIBRARIES:%=$(VENV)-%/installed)  ## games in words inside other people's libraries
 	for library in $(TEXT_LIBRARIES); do \
