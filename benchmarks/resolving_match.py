@@ -23,7 +23,7 @@ from pbm_envs import Curio
 RESULTS = Path(__file__).parent / "results"
 
 
-def table(rows: list[dict[str, Any]], seconds: float, worlds: int) -> str:
+def table(rows: list[dict[str, Any]], agent: str, opponent: str) -> str:
     """For people: the score and its 95% interval over pairs of games."""
     scores = np.array([row["score"] for row in rows])
     half = 1.96 * scores.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else np.nan
@@ -31,7 +31,7 @@ def table(rows: list[dict[str, Any]], seconds: float, worlds: int) -> str:
     lines = [
         machine(),
         "",
-        f"resolve:seconds={seconds},worlds={worlds} against ismcts:seconds={seconds}, default Curio",
+        f"{agent} against {opponent}, default Curio",
         "a machine with other work",
         f"games: {2 * len(rows)}",
         f"won, drawn, lost: {wins}, {draws}, {losses}",
@@ -44,23 +44,27 @@ def table(rows: list[dict[str, Any]], seconds: float, worlds: int) -> str:
 def main(
     games: Annotated[int, typer.Option(help="In all.")] = 200,
     seconds: Annotated[float, typer.Option(help="Of each move of both.")] = 0.2,
-    worlds: Annotated[int, typer.Option(help="Of `resolve`.")] = 4,
+    worlds: Annotated[int, typer.Option(help="Of `resolve`.")] = 3,
+    playouts: Annotated[int, typer.Option(help="Of `resolve`.")] = 1,
 ) -> None:
     """Play what is missing."""
     path = RESULTS / "resolving_match.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    if any((row["seconds"], row["worlds"]) != (seconds, worlds) for row in rows):
-        raise ValueError(f"{path} has games with other settings: expected seconds={seconds}, worlds={worlds}")
+    if any((row["seconds"], row["worlds"], row["playouts"]) != (seconds, worlds, playouts) for row in rows):
+        raise ValueError(
+            f"{path} has games with other settings: expected seconds={seconds}, worlds={worlds}, playouts={playouts}"
+        )
     opponent = f"ismcts:seconds={seconds}"
     while 2 * len(rows) < games:
-        agent = f"resolve:seconds={seconds},worlds={worlds}"
+        agent = f"resolve:seconds={seconds},worlds={worlds},playouts={playouts}"
         found = evaluate(agent, Curio(), [opponent], games=2, seed=len(rows))[opponent]
-        row = {"seconds": seconds, "worlds": worlds, "wins": found.wins, "draws": found.draws, "losses": found.losses}
-        rows.append(row | {"score": found.score.value, "plies": found.plies})
+        row = {"seconds": seconds, "worlds": worlds, "playouts": playouts, "plies": found.plies}
+        row |= {"wins": found.wins, "draws": found.draws, "losses": found.losses, "score": found.score.value}
+        rows.append(row)
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        text = table(rows, seconds, worlds)
+        text = table(rows, agent, opponent)
         (RESULTS / "resolving_match.txt").write_text(text)
-    print(text)
+        print(f"{2 * len(rows)} games, score {np.mean([row['score'] for row in rows]):.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -71,9 +71,10 @@ class Lookahead:
             size: Transitions, at most.
             playouts: From each world where the tree is cut off.
             rng: Of the playouts.
-            until: The time (`time.perf_counter`) at which no further level is begun.
+            until: The time (`time.perf_counter`) at which the last level is done, as far as its size can tell.
         """
         self.game, self.belief, self.searcher = game, belief, searcher
+        begun = time.perf_counter()
         grower, collector = Grower(game, 64 * GIBIBYTE, threads=1), Collector(game)
         level = grower.first(belief.states, belief.histories)
         self.levels = [level]
@@ -92,7 +93,9 @@ class Lookahead:
                 self.waiting.append(waits)
                 sizes = game.legal_action_mask(level.states).sum(axis=1)
                 needed = (waits & (level.states["to_move"] != searcher)).any()  # the searcher's next move is below
-                if not needed and (collector.transitions + sizes.sum() > size or time.perf_counter() > until):
+                now, more = time.perf_counter(), int(sizes.sum())
+                late = now + (now - begun) / collector.transitions * more > until
+                if not needed and (late or collector.transitions + more > size):
                     break
         arrays = collector.arrays()
         cut = arrays["children"] >= collector.pairs
