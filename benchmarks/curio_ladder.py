@@ -73,9 +73,14 @@ def measure_tree(rung: int, largest_greedy: int) -> tuple[PublicTree, dict[str, 
     facts["evaluate_seconds"] = time.perf_counter() - start
     facts["evaluate_processor_seconds"] = time.process_time() - spent
     if tree.num_information_sets <= largest_greedy:
-        facts["greedy"] = exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
+        facts["greedy"] = measure_greedy(tree)
     facts["peak_gib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return tree, facts
+
+
+def measure_greedy(tree: PublicTree) -> float:
+    """The exploitability of the greedy agent."""
+    return exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
 
 
 def measure_solution(tree: PublicTree, rung: int, until: float, seconds: float) -> dict[str, Any]:
@@ -154,7 +159,7 @@ def main(
     again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
     until: Annotated[float, typer.Option(help="The exploitability of the solutions.")] = 2.5e-7,
     seconds: Annotated[float, typer.Option(help="Of processor time for each solution, about; 0: none.")] = 900.0,
-    largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 120_000,
+    largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 2_000_000,
 ) -> None:
     """Measure what is missing."""
     path = RESULTS / "curio_ladder.jsonl"
@@ -163,6 +168,10 @@ def main(
         known = {row["rung"]: row for row in map(json.loads, path.read_text().splitlines())}
     for rung in rungs or RUNGS:
         if not again and "value" in known.get(rung, {}):
+            if "greedy" not in known[rung] and known[rung]["information_sets"] <= largest_greedy:
+                known[rung]["greedy"] = measure_greedy(PublicTree.build(make_game(f"curio-ladder-{rung}")))
+                print(known[rung], flush=True)
+                path.write_text("".join(json.dumps(known[k]) + "\n" for k in sorted(known)))
             continue
         tree, facts = measure_tree(rung, largest_greedy)
         for solved in (False, True) if seconds > 0 else (False,):
