@@ -153,6 +153,12 @@ def test_who_swaps_where_no_bridge_is_broken(save_bridges):
     before = states["vert"].copy()
     game.playout(states, np.random.default_rng(9), save_bridges=save_bridges)
     swapped = states["vert"] != before
+    later = game.init(300, np.random.default_rng(8))
+    for move in ("a1x", "c3o"):
+        game.step(later, np.full(300, game.string_to_action(move)))
+    before = later["vert"].copy()
+    game.playout(later, np.random.default_rng(9), save_bridges=save_bridges)
+    assert (later["vert"] == before).all()
     assert abs(swapped.sum() - count / 17) < 5 * (count / 17) ** 0.5
     assert (states["ply"] == (states["stones"] != 0).sum(axis=1) + swapped).all()
     new = np.delete(states["stones"], game.board.names.index("b2"), axis=1)

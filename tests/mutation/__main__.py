@@ -136,7 +136,7 @@ def known_results(marks: dict[str, str]) -> dict[str, dict[str, str]]:
 
 def summary(results: dict[str, dict[str, str]]) -> str:
     """A table by module, and the survivors."""
-    equivalent = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+    equivalent = json.loads(EQUIVALENT.read_text())
     lines = []
     for module in [*MODULES, ""]:
         rows = {name: each["noticed"] for name, each in results.items() if name.startswith(module)}
@@ -155,17 +155,19 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", default="", help="part of a mutant's name")
-    parser.add_argument("--again", action="store_true", help="try survivors again")
+    parser.add_argument("--again", action="store_true", help="try survivors again that are not in equivalent.json")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     until = time.monotonic() + 60 * arguments.minutes
     mutants = all_mutants()
     marks = {mutant.name: fingerprint(mutant) for mutant in mutants}
     results = known_results(marks)
+    known = set(results)
     if arguments.again:
-        results = {name: each for name, each in results.items() if each["noticed"] != SURVIVED}
-    waiting = [mutant for mutant in mutants if mutant.name not in results and arguments.only in mutant.name]
-    print(f"{len(mutants)} mutants, {len(results)} known, {len(waiting)} to try", flush=True)
+        equivalent = json.loads(EQUIVALENT.read_text())
+        known -= {name for name, each in results.items() if each["noticed"] == SURVIVED and name not in equivalent}
+    waiting = [mutant for mutant in mutants if mutant.name not in known and arguments.only in mutant.name]
+    print(f"{len(mutants)} mutants, {len(known)} known, {len(waiting)} to try", flush=True)
     checks.learn()
     LIMIT.learn()
     for game in GAMES:
