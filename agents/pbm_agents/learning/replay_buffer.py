@@ -99,7 +99,7 @@ class ReplayBuffer:
         return self._arrays.rows((self.added - count + np.arange(count)) % self.capacity)
 
     def _array(self, name: str, like: NDArray[Any], new: bool) -> NDArray[Any]:
-        if 0 in like.shape[1:]:
+        if 0 in like.shape[1:]:  # a file of no bytes cannot be mapped
             return np.zeros((self.capacity, *like.shape[1:]), like.dtype)
         path = self.folder / f"{name}.npy"
         if new:

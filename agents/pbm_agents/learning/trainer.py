@@ -197,8 +197,9 @@ class _Run:
             self.optimizer.step()
             losses += policy_loss.item(), value_loss.item(), critic_loss
         self.learner.eval()
-        names = ["policy_loss", "value_loss"] + ["critic_loss"] * (self.critic is not None)
-        return dict(zip(names, (losses / max(1, updates)).tolist(), strict=False))
+        policy_mean, value_mean, critic_mean = (losses / max(1, updates)).tolist()
+        means = {"policy_loss": policy_mean, "value_loss": value_mean}
+        return means if self.critic is None else means | {"critic_loss": critic_mean}
 
     def _measure(self, number: int, crew: Crew, always: bool) -> dict[str, Any]:
         """Games of the learner's network: scores, and whether it is the best from now on."""

@@ -165,7 +165,7 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
             legal = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
         if legal:
             count = edge["visits"]
-            if 0 < count < math.sqrt(forced * priors[g, n, a]):
+            if forced and 0 < count < math.sqrt(forced * priors[g, n, a]):
                 return a
             value = edge["total"] / count if count else mean
             chances = available[g, n, a] if hidden else node["visits"] + 1  # this one included
