@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import kernel, kernel_without_allocation
 from ...core.state import NOBODY
 from ...core.types import Planes, States
 from ...core.words import WORD, Words, store_word
-from ..chains import store_cell
+from ..chains import stone_words, store_cell
+from .rules import O
 
 PLANES = {
     "x": "an x stands here",
@@ -31,21 +32,49 @@ def empty_cells() -> Planes:
     return cells
 
 
+def triples() -> Words:
+    """(4, 64, 2) three cells in a row: their planes, in two words, by template and by their stones, two bits each."""
+    cells = stone_words(empty_cells(), (X_PLANE, O_PLANE)).view(np.int8).reshape(4, -1, WORD)[..., : len(PLANES)]
+    looks, stones = np.zeros((4, 64, 2 * WORD), np.int8), np.arange(64)
+    for k in range(3):
+        stone = np.minimum(stones >> 2 * k & 3, O)  # 3 is no stone
+        looks[:, :, k * len(PLANES) : (k + 1) * len(PLANES)] = cells[:, stone]
+    return looks.view(np.uint64)
+
+
+WIDTH = len(PLANES)
+TRIPLES = triples()
+
+
 @kernel
 def observe_batch(views: States, out: Planes, words: Words, swap_rule: bool) -> None:
-    """Write the observations of `views`, each cell with one store; `words` are `stone_words`. What a word has too many
-    belongs to the cell after it, which is written next.
+    """Write the observations of `views`, three cells with two stores; `words` are `stone_words`. What the words have
+    too many belongs to the cell after them, which is written next.
     """
-    flat, planes, buffer, at = out.reshape(-1), out.shape[3], np.empty(WORD, np.int8), 0
+    observe_games(views, out.reshape(-1), words, swap_rule, np.empty(WORD, np.int8))
+
+
+@kernel_without_allocation
+def observe_games(views: States, flat: Planes, words: Words, swap_rule: bool, buffer: Planes) -> None:
+    """`observe_batch`, written to `flat`, (B * size,); `buffer` is (8,) to work in."""
+    at = 0
     for i in range(len(views)):
         view = views[i]
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
         template = 1 if view["vert"] == viewer else 0
         if swap_rule and view["ply"] == 1 and not view["done"]:
             template += 2
-        stones, looks = view["stones"], words[template]
-        for cell in range(len(stones) - 1):
-            store_word(flat, at, looks[np.uint8(stones[cell])])
-            at += planes
-        store_cell(flat, at, looks[stones[-1]], planes, buffer)
-        at += planes
+        stones = view["stones"]
+        last, cell = len(stones) - 1, 0
+        while cell + 2 < last:
+            here = stones[np.uint64(cell)] | stones[np.uint64(cell + 1)] << 2 | stones[np.uint64(cell + 2)] << 4
+            store_word(flat, at, TRIPLES[template, np.uint64(here), 0])
+            store_word(flat, at + WORD, TRIPLES[template, np.uint64(here), 1])
+            at += 3 * WIDTH
+            cell += 3
+        while cell < last:
+            store_word(flat, at, words[template, np.uint8(stones[cell])])
+            at += WIDTH
+            cell += 1
+        store_cell(flat, at, words[template, np.uint8(stones[last])], WIDTH, buffer)
+        at += WIDTH

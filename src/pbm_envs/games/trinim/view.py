@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import kernel, kernel_without_allocation
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, States
-from ...core.words import WORD, load_word, records_of_words, store_word
+from ...core.words import WORD, Words, load_word, records_of_words, store_word
 from .rules import COLOURS, NAMES, RED
 
 OWNERS = ("me", "the next player", "the player after that")
@@ -72,27 +72,49 @@ def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_
         places: (n,) where each cell lies in the grid, counted row by row.
         seat_planes: As `seat_planes` has them.
     """
-    width, size = out.shape[3], out.shape[1] * out.shape[2] * out.shape[3]
+    width = out.shape[3]
     same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
-    same, flat = same_bytes.view(np.uint64), out.reshape(-1)
     same_bytes[CELL_PLANE] = 1
+    size = out.shape[1] * out.shape[2] * width
+    same = same_bytes.view(np.uint64)
+    observe_games(views, out.reshape(-1), size, width, looks, places, seat_planes, same_bytes, same)
+
+
+@kernel_without_allocation
+def observe_games(
+    views: States,
+    flat: Planes,
+    size: int,
+    width: int,
+    looks: States,
+    places: Ints,
+    seat_planes: Ints,
+    same_bytes: Planes,
+    same: Words,
+) -> None:
+    """`observe_batch`, written to `flat`, (B * size,), with the planes of a cell without a piece in `same_bytes` and,
+    as words, in `same`, which are one memory.
+    """
     for i in range(len(views)):
-        view = views[i]
-        viewer = 0 if view["viewer"] == NOBODY else int(view["viewer"])
-        pieces, players = view["pieces"], len(view["out"])
+        view, first = views[i], i * size
+        pieces, held, resigned, players = view["pieces"], view["held"], view["out"], len(view["out"])
+        agent = 0 if view["viewer"] == NOBODY else int(view["viewer"])
+        to_move = NOBODY if view["done"] else int(view["to_move"])
         for seat in range(players):
-            agent = (viewer + seat) % players
             held_planes, odd_planes = seat_planes[seat, 0], seat_planes[seat, 1]
             for colour in range(COLOURS):
-                held = view["held"][agent, colour]
-                same_bytes[held_planes + colour] = held
-                same_bytes[odd_planes + colour] = held & 1
-            same_bytes[seat_planes[seat, 2]] = agent == view["to_move"] and not view["done"]
-            same_bytes[seat_planes[seat, 3]] = view["out"][agent]
+                count = held[np.uint64(agent), colour]
+                same_bytes[np.uint64(held_planes + colour)] = count
+                same_bytes[np.uint64(odd_planes + colour)] = count & 1
+            same_bytes[np.uint64(seat_planes[seat, 2])] = agent == to_move
+            same_bytes[np.uint64(seat_planes[seat, 3])] = resigned[np.uint64(agent)]
+            agent = agent + 1 if agent + 1 < players else 0
+        for k in range(size):  # between writing bytes and reading them as words, which waits for them
+            flat[first + k] = 0
         tail = load_word(same_bytes, width - WORD)
-        out[i] = 0
         for cell in range(len(pieces)):
-            at, look = i * size + places[cell] * width, looks[pieces[cell]]["words"]
+            at = first + int(places[np.uint64(cell)]) * width
+            look = looks[np.uint8(pieces[np.uint64(cell)])]["words"]
             for k in range(len(look)):
                 store_word(flat, at + k * WORD, same[k] | look[k])
             store_word(flat, at + width - WORD, tail)

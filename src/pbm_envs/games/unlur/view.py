@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import kernel, kernel_without_allocation
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, States
 from ...core.words import WORD, Words, store_word
-from ..chains import store_cell
 
 PLANES = {
     "cell": "a cell of the hexagon",
@@ -19,6 +18,7 @@ PLANES = {
     "I am Black": "the viewer needs a Y",
     "I am White": "the viewer needs a line",
 }
+WIDTH = len(PLANES)
 CELL_PLANE, BLACK_PLANE, WHITE_PLANE, EDGE_PLANE, *PHASE_PLANES = map(list(PLANES).index, PLANES)
 CONTRACT, AM_BLACK, AM_WHITE = range(len(PHASE_PLANES))
 """The phases, which are also the templates."""
@@ -35,8 +35,7 @@ def empty_cells() -> Planes:
 
 @kernel
 def observe_batch(views: States, out: Planes, words: Words, places: Ints, edges: Ints) -> None:
-    """Write the observations of `views`, each cell with one store. What a word has too many belongs to the place after
-    it: to a cell that is written next, or to a place off the board, where it is zeros.
+    """Write the observations of `views`: the empty board of the phase, which is made once, and a store for each cell.
 
     Args:
         views: (B,)
@@ -45,19 +44,44 @@ def observe_batch(views: States, out: Planes, words: Words, places: Ints, edges:
         places: (n,) where the planes of each cell begin.
         edges: Where the plane "edge" is set.
     """
-    planes, size, buffer = out.shape[3], out.shape[1] * out.shape[2] * out.shape[3], np.empty(WORD, np.int8)
-    flat = out.reshape(-1)
+    size = out.shape[1] * out.shape[2] * out.shape[3]
+    boards, made = np.empty((len(words), size), np.int8), np.zeros(len(words), np.int8)
+    observe_games(views, out.reshape(-1), words, places, edges, boards, made, np.empty(WORD, np.int8))
+
+
+@kernel_without_allocation
+def observe_games(
+    views: States, flat: Planes, words: Words, places: Ints, edges: Ints, boards: Planes, made: Ints, buffer: Planes
+) -> None:
+    """`observe_batch`, written to `flat`, (B * size,); `boards` (phases, size), `made` (phases,), zeros, and `buffer`
+    (8,) are to work in.
+    """
+    size = boards.shape[1]
     for i in range(len(views)):
         view, first = views[i], i * size
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
         phase = AM_BLACK if view["black"] == viewer else AM_WHITE
         if view["black"] == NOBODY:
             phase = CONTRACT
+        board = boards[phase]
+        if made[phase] == 0:
+            write_empty_board(board, words[phase, 0], places, edges, buffer)
+            made[phase] = 1
         for k in range(size):
-            flat[first + k] = 0
-        stones, looks = view["stones"], words[phase]
-        for cell in range(len(stones) - 1):
-            store_word(flat, first + places[cell], looks[np.uint8(stones[cell])])
-        store_cell(flat, first + places[len(stones) - 1], looks[stones[-1]], planes, buffer)
-        for k in range(len(edges)):
-            flat[first + edges[k]] = 1
+            flat[first + k] = board[k]
+        stones = view["stones"]
+        for cell in range(len(stones)):  # an empty one sets the plane "cell" again: the planes of stones follow it
+            flat[np.uint64(first + int(places[np.uint64(cell)]) + int(stones[np.uint64(cell)]))] = 1
+
+
+@kernel_without_allocation
+def write_empty_board(board: Planes, word: int, places: Ints, edges: Ints, buffer: Planes) -> None:
+    """The observation of a board without stones, whose cells have the planes that are the bytes of `word`."""
+    store_word(buffer, 0, word)
+    for k in range(len(board)):
+        board[k] = 0
+    for place in places:
+        for k in range(WIDTH):
+            board[place + k] = buffer[k]
+    for place in edges:
+        board[place] = 1
