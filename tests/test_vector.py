@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 import pbm_envs
 from pbm_envs import chameleon_v0, curio_v0, trinim_v0
 from pbm_envs import games as known_games
+from pbm_envs.core.state import NOBODY
 from tests.environments import MODULES, NAMES, SMALL
 
 CASES = [
@@ -234,6 +235,44 @@ def test_seeds_of_some_rows():
     following, _ = envs.reset()
     assert (following[0] == other.reset()[0][0]).all()
     assert (following[0] != planes[0]).any()
+
+
+def test_each_row_follows_its_own_stream_from_game_to_game():
+    envs = small("trinim", 3)
+    envs.reset(seed=5)
+    streams = [np.random.default_rng(seed) for seed in (5, 6, 7)]
+    starts = [envs.game.init(1, stream)[0].tobytes() for stream in streams]
+    for k in range(60):
+        rows, seeds = np.arange(3) != k % 3, [None, None, None]
+        if k == 31:
+            seeds[0], streams[0] = 8, np.random.default_rng(8)
+        envs.reset(seed=seeds, options={"reset_mask": rows})
+        for row in np.flatnonzero(rows).tolist():
+            starts[row] = envs.game.init(1, streams[row])[0].tobytes()
+        assert [state.tobytes() for state in envs.states] == starts
+
+
+def test_full_states_remain_when_observing_fails(monkeypatch):
+    envs = small("chameleon", 3)
+    _, info = envs.reset(seed=5)
+
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(type(envs.game), "_observe", fail)
+    with pytest.raises(MemoryError):
+        envs.step(drawn(info["action_mask"], np.random.default_rng(1)))
+    assert (envs.states["viewer"] == NOBODY).all()
+
+
+def test_last_observations_are_not_overwritten():
+    envs = small("trinim", copy=False)
+    rows, (*_, info) = ended(envs)
+    last = info["final_obs"]
+    kept = [last[row].copy() for row in rows]
+    for _ in range(5):
+        *_, info = envs.step(drawn(info["action_mask"], np.random.default_rng(2)))
+    assert all((last[row] == one).all() for row, one in zip(rows, kept, strict=True))
 
 
 def test_boards_and_moves_for_all():

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.types import Planes
+from ..envs.batch import Bools, Floats
 from ..envs.opponents import RANDOM, OpponentScore, Weights
-from ..envs.vector import BoardGameVectorEnv, Bools, Floats
+from ..envs.vector import BoardGameVectorEnv
 
 try:
     from stable_baselines3.common.vec_env import VecEnv

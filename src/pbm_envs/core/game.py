@@ -550,6 +550,8 @@ class Game(GameHooks):
         """`out`, or an array to fill."""
         if out is None:
             return np.empty(shape, dtype)
+        if type(out) is np.ndarray and out.shape == shape and out.dtype == dtype and out.flags.carray:
+            return out  # the usual case, fast
         if not isinstance(out, np.ndarray):
             raise ValueError(f"out is {quoted(out)}: expected an array, contiguous {np.dtype(dtype)} {shape}")
         if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:

@@ -13,16 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.checks import check_range, check_seed, to_array, to_options
 from ..core.game import Game
+from ..core.kernels import kernel
 from ..core.printable import quoted
 from ..core.state import as_bytes, copy_states, take_rows
-from ..core.types import Rng, States
+from ..core.types import Rng, Seeds, States
 from .history import History
 
 Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
 Rows: TypeAlias = NDArray[np.int64]
 Players: TypeAlias = "NDArray[np.int8]"
+Bools: TypeAlias = "NDArray[np.bool_]"
+Floats: TypeAlias = "NDArray[np.float32]"
 FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
+AHEAD = 8
+"""Seeds of set-ups that are drawn from a stream at once: asking a generator takes longer than what it answers."""
 
 
 @final
@@ -36,6 +41,10 @@ class GameBatch:
         self.states = np.zeros(count, game.dtype)
         self.illegal = np.zeros(count, np.bool_)
         self._rngs: list[Rng] = []
+        self._ahead = np.zeros((count, AHEAD), np.uint64)
+        """What each stream has given for its next set-ups."""
+        self._used = np.full(count, AHEAD)
+        """How much of that has been used."""
 
     def started(self) -> None:
         """RuntimeError before the first reset."""
@@ -56,10 +65,11 @@ class GameBatch:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
         seeds = _seeds(seed, count)
         rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
-        for row in rows.tolist():
+        ahead, used = self._ahead[rows], self._used[rows]
+        for k, row in enumerate(rows.tolist()):
             if seeds[row] is not None:
-                rngs[row] = np.random.default_rng(seeds[row])
-        fresh = self._set_up([rngs[row] for row in rows.tolist()])
+                rngs[row], used[k] = np.random.default_rng(seeds[row]), AHEAD
+        fresh = self._set_up([rngs[row] for row in rows.tolist()], ahead, used)
         history = None if self.history is None else History(self.game, count, self.history.length)
         for k, row in enumerate(rows.tolist()):
             if boards[row] is not None or moves[row]:
@@ -67,7 +77,7 @@ class GameBatch:
                     self._start(fresh[k : k + 1], boards[row], moves[row] or (), history, row)
                 except ValueError as error:
                     raise ValueError(f"environment {row}: {error}") from None
-        self._rngs = rngs
+        self._rngs, self._ahead[rows], self._used[rows] = rngs, ahead, used
         as_bytes(self.states)[rows] = as_bytes(fresh)
         self.illegal[rows] = False
         if self.history is not None and history is not None:
@@ -87,9 +97,17 @@ class GameBatch:
             )
         return np.flatnonzero(mask)
 
-    def _set_up(self, rngs: Sequence[Rng]) -> States:
-        """New games with the game's own set-up, as `init(1, rng)` makes them."""
-        return self.game.init(len(rngs), np.array([rng.bit_generator.random_raw() for rng in rngs], np.uint64))
+    def _set_up(self, rngs: Sequence[Rng], ahead: Seeds, used: NDArray[np.int64]) -> States:
+        """New games with the game's own set-up, as `init(1, rng)` makes them.
+
+        `ahead` (R, AHEAD) is what their streams have given and `used` (R,) how much of it has been used; both are
+        brought up to date.
+        """
+        for k in np.flatnonzero(used == AHEAD).tolist():
+            ahead[k], used[k] = rngs[k].bit_generator.random_raw(AHEAD), 0
+        seeds = ahead[np.arange(len(rngs)), used]
+        used += 1
+        return self.game.init(len(rngs), seeds)
 
     def _start(self, state: States, board: str | None, moves: Sequence[str], history: History | None, row: int) -> None:
         """Change a new game, a batch of one, to one that starts from a board and moves, in this row of `history`."""
@@ -108,7 +126,9 @@ class GameBatch:
 
     def deal(self, rows: Rows) -> None:
         """The next games in these rows."""
-        as_bytes(self.states)[rows] = as_bytes(self._set_up([self._rngs[row] for row in rows.tolist()]))
+        ahead, used = self._ahead[rows], self._used[rows]
+        as_bytes(self.states)[rows] = as_bytes(self._set_up([self._rngs[row] for row in rows.tolist()], ahead, used))
+        self._ahead[rows], self._used[rows] = ahead, used
         self.illegal[rows] = False
         if self.history is not None:
             self.history.clear(rows)
@@ -176,10 +196,58 @@ class GameBatch:
         They are the legal actions where a limit of plies has cut a game off, and else all ones; under Curio's `*_total`
         also where the player was not next, since the legal actions would reveal something.
         """
-        masks = self.game.legal_action_mask(views)
-        masks[self.illegal[rows]] = True
-        masks[~masks.any(axis=1)] = True
+        masks = np.ones((len(rows), self.game.num_actions), np.bool_)
+        cut = np.flatnonzero(~views["done"] & ~self.illegal[rows])
+        if cut.size:
+            legal = self.game.legal_action_mask(take_rows(views, cut))
+            legal[~legal.any(axis=1)] = True
+            masks[cut] = legal
         return masks
+
+
+@kernel
+def settle(
+    done: Bools,
+    cut: Bools,
+    returns: Floats,
+    illegal: Bools,
+    over: Bools,
+    players: NDArray[np.int8],
+    before: Floats,
+    restarts: bool,
+    one_seat: bool,
+    rewards: Floats,
+    reward: Floats,
+    terminated: Bools,
+    truncated: Bools,
+) -> bool:
+    """What a step has brought: one pass over all games writes the last four, (N, P) and (N,). Whether games have ended.
+
+    Args:
+        done: (N,) which games are over.
+        cut: (N,) by a limit of plies or an illegal action.
+        returns: (N, P) of the games.
+        illegal: (N,) ended by an illegal action.
+        over: (N,) were over before the step.
+        players: (N,) whose reward is wanted.
+        before: (N, P) the returns before the step.
+        restarts: Games that were over before are now followed by the next, which go on.
+        one_seat: To the seat of a game with opponents an illegal action is no truncation.
+        rewards: Of all players.
+        reward: Of `players`.
+        terminated: As Gymnasium has it.
+        truncated: As Gymnasium has it.
+    """
+    any_ended = False
+    for i in range(len(done)):
+        for player in range(returns.shape[1]):
+            rewards[i, player] = returns[i, player] - before[i, player]
+        reward[i] = rewards[i, players[i]]
+        now = done[i] and not (restarts and over[i])
+        terminated[i] = now and (not cut[i] or illegal[i])
+        truncated[i] = now and cut[i] and not (one_seat and illegal[i])
+        any_ended |= done[i] and not over[i]
+    return any_ended
 
 
 def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:

@@ -54,20 +54,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.checks import check_flag, check_range, check_seed, to_array
 from ..core.game import Game
+from ..core.hooks import GameHooks
 from ..core.printable import quoted
-from ..core.state import as_bytes
+from ..core.state import NOBODY, as_bytes
 from ..core.types import Planes, States
 from ..render import Scene
 from ..render.modes import Frame, Renderer
 from .attributes import NoNewAttributes
-from .batch import GameBatch, Rows, Seed
+from .batch import Bools, Floats, GameBatch, Rows, Seed, settle
 from .buffers import aligned, as_array, as_tensors, import_torch, pinned
 from .opponents import RANDOM, Opponents, OpponentScore, Weights
 
-Bools: TypeAlias = NDArray[np.bool_]
-Floats: TypeAlias = NDArray[np.float32]
 IllegalAction: TypeAlias = Literal["terminate", "raise"]
 RENDER_MODES = ["ansi", "rgb_array"]
+NO_ROWS = np.zeros(0, np.int64)
 _with_pools: WeakSet[BoardGameVectorEnv] = WeakSet()
 """Environments whose threads a child process would wait for in vain: threads do not survive a fork."""
 
@@ -147,7 +147,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._opponents = None if opponent is None else Opponents(self._games, opponent, seat)
         self._raises = illegal_action == "raise"
         self._copy = copy
-        self._rows = np.arange(num_envs)
+        self._states_are_views = type(game)._view is GameHooks._view
+        """Then a state becomes a view by the name of its viewer, and need not be copied."""
         cuts = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self._parts = [slice(a, b) for a, b in pairwise(cuts)]
         self._views = np.empty(num_envs, game.dtype)
@@ -201,21 +202,32 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
     def step(self, actions: ArrayLike) -> tuple[Planes, Floats, Bools, Bools, dict[str, Any]]:
         games, states = self._games, self.states
         actions = to_array("actions", as_array(actions), "integers, one for each game")
-        over_before = states["done"].copy()
-        waiting = np.flatnonzero(states["done"]) if self.autoreset_mode is AutoresetMode.NEXT_STEP else self._rows[:0]
-        players, before = self._players().copy(), states["returns"].copy()
+        over, players, before = states["done"].copy(), self._players().copy(), states["returns"].copy()
         games.play(actions, None if self._raises else self._masks)
         if self._opponents is not None:
             self._opponents.play_opponents()
-        ended = np.flatnonzero(states["done"] & ~over_before)
-        rewards = states["returns"] - before
+        restarts = self.autoreset_mode is AutoresetMode.NEXT_STEP
+        waiting = np.flatnonzero(over) if restarts else NO_ROWS
+        rewards, reward = np.empty_like(before), np.empty(self.num_envs, np.float32)
+        terminated, truncated = np.empty((2, self.num_envs), np.bool_)
+        any_ended = settle(
+            states["done"],
+            states["truncated"],
+            states["returns"],
+            games.illegal,
+            over,
+            players,
+            before,
+            restarts,
+            self._opponents is not None,
+            rewards,
+            reward,
+            terminated,
+            truncated,
+        )
+        ended = np.flatnonzero(states["done"] & ~over) if any_ended else NO_ROWS
         if waiting.size:
             self._next_games(waiting)
-        over = states["done"].copy()
-        truncated = states["truncated"] & over
-        terminated = over & (~truncated | games.illegal)
-        if self._opponents is not None:
-            truncated &= ~games.illegal
         info: dict[str, Any] = {"rewards": rewards}
         if ended.size:
             info |= self._final(ended)
@@ -223,7 +235,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
                 self._opponents.count(ended)
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 self._next_games(ended)
-        shown = self._observe_games(), rewards[self._rows, players], terminated, truncated, self._info(info)
+        shown = self._observe_games(), reward, terminated, truncated, self._info(info)
         return as_tensors(shown) if self._tensors else shown
 
     def action_masks(self) -> Bools:
@@ -275,12 +287,19 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return planes
 
     def _observe_rows(self, part: slice, planes: Planes) -> None:
-        game, states, views, masks = self.game, self.states[part], self._views[part], self._masks[part]
-        players = self._players()[part]
-        game.view(states, players, out=views)
+        game, states, masks, players = self.game, self.states[part], self._masks[part], self._players()[part]
         over = np.flatnonzero(states["done"])
+        if self._states_are_views and not over.size:
+            try:
+                states["viewer"] = players
+                game.observe(states, out=planes[part])
+                game.legal_action_mask(states, out=masks)
+            finally:
+                states["viewer"] = NOBODY
+            return
+        views = game.view(states, players, out=self._views[part])
         if over.size:
-            rows = self._rows[part][over]
+            rows = over + (part.start or 0)
             last = self._games.last_views(rows, players[over])
             as_bytes(views)[over] = as_bytes(last)
         game.observe(views, out=planes[part])
@@ -299,7 +318,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         if self._games.history is not None:
             now |= self._games.history.info(self._players())
         now["rewards"] = info.pop("rewards")
-        return now | {f"_{key}": np.ones(self.num_envs, np.bool_) for key in now} | info
+        everywhere = np.ones((len(now), self.num_envs), np.bool_)
+        return now | {f"_{key}": everywhere[k] for k, key in enumerate(now)} | info
 
     def _final(self, rows: Rows) -> dict[str, Any]:
         """What is known of games that have just ended."""
@@ -324,7 +344,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             return final
         observations = np.full(self.num_envs, None, object)
         for row, planes in zip(rows.tolist(), self.game.observe(views), strict=True):
-            observations[row] = planes.copy()
+            observations[row] = planes
         return {"final_obs": observations, "_final_obs": ended.copy()} | final
 
 
