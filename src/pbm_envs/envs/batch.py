@@ -16,7 +16,7 @@ from ..core.game import Game
 from ..core.kernels import kernel
 from ..core.printable import quoted
 from ..core.state import as_bytes, copy_states, take_rows
-from ..core.types import Rng, Seeds, States
+from ..core.types import Rng, States
 from .history import History
 
 Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
@@ -41,10 +41,8 @@ class GameBatch:
         self.states = np.zeros(count, game.dtype)
         self.illegal = np.zeros(count, np.bool_)
         self._rngs: list[Rng] = []
-        self._ahead = np.zeros((count, AHEAD), np.uint64)
-        """What each stream has given for its next set-ups."""
-        self._used = np.full(count, AHEAD)
-        """How much of that has been used."""
+        self._ahead: list[list[int]] = [[] for _ in range(count)]
+        """What each stream has given for its next set-ups, the last first."""
 
     def started(self) -> None:
         """RuntimeError before the first reset."""
@@ -65,11 +63,11 @@ class GameBatch:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
         seeds = _seeds(seed, count)
         rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
-        ahead, used = self._ahead[rows], self._used[rows]
-        for k, row in enumerate(rows.tolist()):
+        ahead = list(self._ahead)
+        for row in rows.tolist():
             if seeds[row] is not None:
-                rngs[row], used[k] = np.random.default_rng(seeds[row]), AHEAD
-        fresh = self._set_up([rngs[row] for row in rows.tolist()], ahead, used)
+                rngs[row], ahead[row] = np.random.default_rng(seeds[row]), []
+        fresh = self._set_up(rows, rngs, ahead)
         history = None if self.history is None else History(self.game, count, self.history.length)
         for k, row in enumerate(rows.tolist()):
             if boards[row] is not None or moves[row]:
@@ -77,7 +75,7 @@ class GameBatch:
                     self._start(fresh[k : k + 1], boards[row], moves[row] or (), history, row)
                 except ValueError as error:
                     raise ValueError(f"environment {row}: {error}") from None
-        self._rngs, self._ahead[rows], self._used[rows] = rngs, ahead, used
+        self._rngs, self._ahead = rngs, ahead
         as_bytes(self.states)[rows] = as_bytes(fresh)
         self.illegal[rows] = False
         if self.history is not None and history is not None:
@@ -97,17 +95,12 @@ class GameBatch:
             )
         return np.flatnonzero(mask)
 
-    def _set_up(self, rngs: Sequence[Rng], ahead: Seeds, used: NDArray[np.int64]) -> States:
-        """New games with the game's own set-up, as `init(1, rng)` makes them.
-
-        `ahead` (R, AHEAD) is what their streams have given and `used` (R,) how much of it has been used; both are
-        brought up to date.
-        """
-        for k in np.flatnonzero(used == AHEAD).tolist():
-            ahead[k], used[k] = rngs[k].bit_generator.random_raw(AHEAD), 0
-        seeds = ahead[np.arange(len(rngs)), used]
-        used += 1
-        return self.game.init(len(rngs), seeds)
+    def _set_up(self, rows: Rows, rngs: Sequence[Rng], ahead: Sequence[list[int]]) -> States:
+        """New games in these rows, as `init(1, rng)` makes them of their streams, which have given what is `ahead`."""
+        for row in rows.tolist():
+            if not ahead[row]:
+                ahead[row].extend(rngs[row].bit_generator.random_raw(AHEAD)[::-1].tolist())
+        return self.game.init(len(rows), np.array([ahead[row].pop() for row in rows.tolist()], np.uint64))
 
     def _start(self, state: States, board: str | None, moves: Sequence[str], history: History | None, row: int) -> None:
         """Change a new game, a batch of one, to one that starts from a board and moves, in this row of `history`."""
@@ -126,9 +119,7 @@ class GameBatch:
 
     def deal(self, rows: Rows) -> None:
         """The next games in these rows."""
-        ahead, used = self._ahead[rows], self._used[rows]
-        as_bytes(self.states)[rows] = as_bytes(self._set_up([self._rngs[row] for row in rows.tolist()], ahead, used))
-        self._ahead[rows], self._used[rows] = ahead, used
+        as_bytes(self.states)[rows] = as_bytes(self._set_up(rows, self._rngs, self._ahead))
         self.illegal[rows] = False
         if self.history is not None:
             self.history.clear(rows)
@@ -206,7 +197,7 @@ class GameBatch:
 
 
 @kernel
-def settle(
+def write_outcomes(
     done: Bools,
     cut: Bools,
     returns: Floats,
@@ -221,7 +212,7 @@ def settle(
     terminated: Bools,
     truncated: Bools,
 ) -> bool:
-    """What a step has brought: one pass over all games writes the last four, (N, P) and (N,). Whether games have ended.
+    """Write what a step has brought, the last four arguments, in one pass over all games; whether some have ended.
 
     Args:
         done: (N,) which games are over.

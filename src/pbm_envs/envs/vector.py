@@ -61,7 +61,7 @@ from ..core.types import Planes, States
 from ..render import Scene
 from ..render.modes import Frame, Renderer
 from .attributes import NoNewAttributes
-from .batch import Bools, Floats, GameBatch, Rows, Seed, settle
+from .batch import Bools, Floats, GameBatch, Rows, Seed, write_outcomes
 from .buffers import aligned, as_array, as_tensors, import_torch, pinned
 from .opponents import RANDOM, Opponents, OpponentScore, Weights
 
@@ -210,7 +210,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         waiting = np.flatnonzero(over) if restarts else NO_ROWS
         rewards, reward = np.empty_like(before), np.empty(self.num_envs, np.float32)
         terminated, truncated = np.empty((2, self.num_envs), np.bool_)
-        any_ended = settle(
+        any_ended = write_outcomes(
             states["done"],
             states["truncated"],
             states["returns"],
