@@ -1,15 +1,21 @@
-"""Champions against the playout search with as much processor time, and what each of their tricks is worth.
+"""Champions against the playout search with as much time, what their tricks are worth, and solved positions.
 
-    python benchmarks/champions.py [--seconds 0.05] [--games 400] [--only TEXT]
+    python benchmarks/champions.py [--seconds 0.05] [--games 400] [--only TEXT]     # matches
+    python benchmarks/champions.py solved                                           # of the sets in solved/
+    python benchmarks/champions.py openspiel [--seconds 0.05] [--games 400]         # against OpenSpiel's bots
 
-Both search with so many simulations as take so many seconds of processor time a move on the game's positions, measured
-before each match: so the result does not depend on what else the machine does. Every opening (two random moves) is
-played from each seat. Results are appended to `results/champions.txt` match by match.
+In matches both search with so many simulations as take so many seconds of processor time a move on the game's
+positions, measured before each match: so the result does not depend on what else the machine does. Where a solver tries
+what the search proposes, both play by the clock instead. Every opening (two random moves) is played from each seat.
+
+Results are appended to `results/champions.txt` line by line. What is there already, with the same seconds and games, is
+not played again, so that a run that was stopped goes on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,17 +23,25 @@ from typing import NamedTuple
 
 import numpy as np
 from machine import machine
-from pbm_agents import Search, Workspace
+from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
-from pbm_agents.champions.agent import PATTERNS, SECONDS_OF_THREE, SECONDS_OF_TWO, load_patterns
-from pbm_agents.exact import ExactAgent
+from pbm_agents.champions.agent import (
+    PATTERNS,
+    SECONDS_OF_THREE,
+    SECONDS_OF_TWO,
+    ChampionAgent,
+    load_patterns,
+    pattern_weight,
+)
+from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent
 from pbm_agents.players.search_agents import SearchAgent
 
-from pbm_envs import Chameleon, Game, Trinim, Unlur
+from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, make_game
 from pbm_envs.testing import random_actions
 
 RESULTS = Path(__file__).parent / "results" / "champions.txt"
+SOLVED = Path(__file__).parent / "solved"
 SEED, MEASURED, TURNS = 2018, 8, 5
 
 
@@ -41,7 +55,7 @@ class Match(NamedTuple):
         plain = Search(simulations=simulations, save_bridges=self.bridges)
         if not self.patterns:
             return plain
-        return replace(plain, priors=load_patterns(self.game), prior_weight=PATTERNS[self.game.name])
+        return replace(plain, priors=load_patterns(self.game), prior_weight=pattern_weight(self.game))
 
 
 MATCHES = (
@@ -57,7 +71,18 @@ MATCHES = (
     Match(Trinim(), "champion"),
     Match(Trinim(size=6), "champion"),
     Match(Trinim(num_players=3), "champion"),
-    *(Match(game, "champion's tricks") for game in (Chameleon(size=5), Chameleon(size=7), Unlur(radius=4))),
+    *(Match(game, "champion") for game in (Chameleon(size=5), Chameleon(size=7), Unlur(radius=4))),
+    *(
+        Match(game, name, patterns, bridges)
+        for game in (Chameleon(size=7), Unlur(radius=4))
+        for name, patterns, bridges in (
+            ("without solver", True, True),
+            ("patterns only", True, False),
+            ("bridges only", False, True),
+        )
+    ),
+    Match(Curio(), "champion"),
+    Match(Curio(base=3, rows=4, cols=4), "champion"),
 )
 
 
@@ -105,6 +130,9 @@ def score_of(game: Game, agents: tuple[Agent, Agent], games: int) -> tuple[list[
 
 def play(match: Match, seconds: float, games: int) -> str:
     game, plain = match.game, Search(simulations=200)
+    if match.name == "champion" and (ConnectionSolver.fits(game) or game.name == "curio"):
+        agents: tuple[Agent, Agent] = ChampionAgent(seconds=seconds), SearchAgent(seconds=seconds)
+        return f"{line_of(match, *score_of(game, agents, games))}, by the clock"
     own_each, each = seconds_each([match.search(200) if game.name in PATTERNS else plain, plain], game)
     own, budget = max(1, round(seconds / own_each)), max(1, round(seconds / each))
     opponent = SearchAgent(Search(simulations=budget))
@@ -114,29 +142,114 @@ def play(match: Match, seconds: float, games: int) -> str:
         agent: Agent = ExactAgent(pieces=pieces, pieces_of_three=of_three, simulations=budget)
     else:
         agent = SearchAgent(match.search(own))
-    shares, times = score_of(game, (agent, opponent), games)
+    line = line_of(match, *score_of(game, (agent, opponent), games))
+    return f"{line}, {own} against {budget} simulations"
+
+
+def name_of(match: Match) -> str:
+    size = match.game.options.get("size", match.game.options.get("radius"))
+    if match.game.name == "curio":
+        size = "{rows}x{cols}".format(**match.game.options)
+    return f"{type(match.game).__name__} {size}{' of three' * (match.game.num_players == 3)}, {match.name:17}"
+
+
+def line_of(match: Match, shares: list[float], times: list[float]) -> str:
     score = wilson(float(np.mean(shares)), len(shares))
-    size = game.options.get("size", game.options.get("radius"))
     return (
-        f"{type(game).__name__} {size}{' of three' * (game.num_players == 3)}, {match.name:17}"
-        f" {score.value:.3f} ({score.low:.3f} to {score.high:.3f}) {len(shares):4} games, {own:6} against {budget:6}"
-        f" simulations, {1000 * times[0]:6.1f} and {1000 * times[1]:6.1f} ms a move"
+        f"{name_of(match)} {score.value:.3f} ({score.low:.3f} to {score.high:.3f}) {len(shares):4} games,"
+        f" {1000 * times[0]:6.1f} and {1000 * times[1]:6.1f} ms a move"
     )
+
+
+OPENSPIEL = (
+    *(Match(game, "openspiel-mcts") for game in (Chameleon(), Chameleon(size=5), Unlur(), Unlur(radius=4))),
+    *(Match(game, "openspiel-mcts") for game in (Trinim(), Trinim(num_players=3))),
+    *(Match(game, "openspiel-ismcts") for game in (Curio(base=3, rows=4, cols=4), Curio())),
+)
+OPENSPIEL_SIMULATIONS = 300
+
+
+def against_openspiel(match: Match, seconds: float, games: int) -> str:
+    """The champion by the clock against a bot that has so many simulations, whatever they take."""
+    bot = make_agent(f"{match.name}:simulations={OPENSPIEL_SIMULATIONS}")
+    return line_of(match, *score_of(match.game, (ChampionAgent(seconds=seconds), bot), games))
+
+
+def solved(name: str, seconds: float) -> str:
+    """How often the champion and the playout search play a winning move, by the clock, one position at a time."""
+    lines = [json.loads(line) for line in (SOLVED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    game, rng = make_game(lines[0]["game"], **lines[0]["options"]), np.random.default_rng(SEED)
+    agents = [make_agent(f"{agent}:seconds={seconds}") for agent in ("champion", "mcts")]
+    right = np.zeros((len(lines), 2), np.bool_)
+    for row, line in enumerate(lines):
+        state = game.init(1, rng, board=line.get("board"))
+        for move in line["moves"]:
+            game.step(state, [game.string_to_action(move)])
+        for k, agent in enumerate(agents):
+            [action] = agent.act(game, game.view(state, state["to_move"]), rng)
+            right[row, k] = game.action_to_string(int(action)) in line["winning"]
+    champion, mcts = (wilson(float(share), len(lines)) for share in right.mean(axis=0))
+    return (
+        f"{solved_name(name, seconds)} champion {champion.value:.3f} ({champion.low:.3f} to {champion.high:.3f}),"
+        f" mcts {mcts.value:.3f} ({mcts.low:.3f} to {mcts.high:.3f}) {len(lines):4} positions"
+    )
+
+
+def solved_name(name: str, seconds: float) -> str:
+    return f"solved {name}, {seconds} s:"
+
+
+def recorded(header: str) -> list[str]:
+    """The results below headers of this kind."""
+    found, inside = list[str](), False
+    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    for line in lines:
+        if line.startswith("pbm-envs "):
+            inside = line.endswith(header)
+        elif inside:
+            found.append(" ".join(line.split()))
+    return found
+
+
+def is_recorded(name: str, games: int | None, lines: list[str]) -> bool:
+    beginning = " ".join(name.split())
+    return any(line.startswith(f"{beginning} ") and (games is None or f" {games} games" in line) for line in lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="?", default="matches", choices=["matches", "solved", "openspiel"])
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--games", type=int, default=400)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
+    header = {
+        "matches": f"; {arguments.seconds} s of processor time a move, about",
+        "solved": "; winning moves in solved positions, by the clock",
+        "openspiel": f"; champion:seconds={arguments.seconds} against {OPENSPIEL_SIMULATIONS} simulations of OpenSpiel",
+    }[arguments.what]
+    known, started = recorded(header), False
     with open(RESULTS, "a", encoding="utf-8") as file:
-        print(f"{machine()}; {arguments.seconds} s of processor time a move, about", file=file)
-        for match in MATCHES:
-            if arguments.only in f"{match.game!r} {match.name}":
-                line = play(match, arguments.seconds, arguments.games)
-                print(line, flush=True)
-                print(line, file=file, flush=True)
+
+        def write(line: str) -> None:
+            nonlocal started
+            if not started:
+                print(f"{machine()}{header}", file=file)
+            started = True
+            print(line, flush=True)
+            print(line, file=file, flush=True)
+
+        if arguments.what == "solved":
+            for path in sorted(SOLVED.glob("*.jsonl")):
+                for seconds in (0.01, 0.05):
+                    if arguments.only in path.stem and not is_recorded(solved_name(path.stem, seconds), None, known):
+                        write(solved(path.stem, seconds))
+            return
+        for match in OPENSPIEL if arguments.what == "openspiel" else MATCHES:
+            games = max(1, arguments.games // match.game.num_players) * match.game.num_players
+            if arguments.only in f"{match.game!r} {match.name}" and not is_recorded(name_of(match), games, known):
+                run = against_openspiel if arguments.what == "openspiel" else play
+                write(run(match, arguments.seconds, games))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from pbm_agents import Search, make_agent
 from pbm_agents.champions import ChampionAgent, PatternPriors
 from pbm_agents.champions.agent import load_patterns
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
-from pbm_agents.exact import ExactAgent
+from pbm_agents.exact import ExactAgent, VerifiedSearchAgent
 from pbm_agents.players.search_agents import SearchAgent
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
@@ -138,11 +138,19 @@ def test_what_plays_which_game():
     trinim = agent.player(Trinim())
     assert isinstance(trinim, ExactAgent)
     assert trinim.trinim.most == {2: 17, 3: 13}  # of size 5 all of two players
-    for game, patterns in ((Chameleon(), True), (Unlur(), True), (Chameleon(size=5), False), (Curio(), False)):
+    for game, patterns, kind, weight in (
+        (Chameleon(), True, SearchAgent, 2.0),
+        (Unlur(), True, SearchAgent, 1.0),
+        (Chameleon(size=7), True, VerifiedSearchAgent, 2.0),
+        (Chameleon(size=5), True, VerifiedSearchAgent, 0.5),
+        (Unlur(radius=4), True, VerifiedSearchAgent, 0.5),
+        (Curio(), False, SearchAgent, 0.5),
+    ):
         player = agent.player(game)
-        assert isinstance(player, SearchAgent)
+        assert isinstance(player, kind)
         assert (player.search.priors is not None) == player.search.save_bridges == patterns
         assert player.search.seconds == 0.05
+        assert player.search.prior_weight == weight
     assert isinstance(make_agent("champion").player(Curio()).search, Search)
     with pytest.raises(ValueError, match="expected one of the two"):
         make_agent("champion:seconds=1,simulations=5")

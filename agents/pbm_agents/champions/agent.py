@@ -3,6 +3,7 @@
 | game | what it is |
 |---|---|
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
+| Chameleon up to 7x7, Unlur up to radius 4 | the same, and late enough in the game a solver tries what it proposes |
 | Trinim | solved exactly as soon as that fits into the budget, searched until then |
 | Curio, and games outside the package | the tree search as it is: nothing that we have is stronger |
 
@@ -20,7 +21,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.checks import check_number
 
-from ..exact import ExactAgent
+from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
 from ..search import Search
@@ -29,7 +30,8 @@ from .patterns import PatternPriors
 PATTERNS = {"chameleon": 2.0, "unlur": 1.0}
 """Games with learned patterns, and the weight of their priors."""
 SMALLEST = {"chameleon": 49, "unlur": 61}
-"""Cells of the smallest boards on which patterns pay: below, playouts alone see nearly everything."""
+"""Cells of the smallest boards on which priors have that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
+WEIGHT_ON_SMALL_BOARDS = 0.5
 SECONDS_OF_TWO, SECONDS_OF_THREE = 3e-7, 4e-6
 """Solving Trinim takes this times 2 ** pieces, roughly, with two and with three players, on one core."""
 
@@ -75,12 +77,17 @@ class ChampionAgent:
     def _make(self, game: Game) -> Agent:
         if game.name == "trinim":
             return ExactAgent(**_affordable(self.settings["seconds"]), **self.settings)
-        if game.name in PATTERNS and game.board.size >= SMALLEST[game.name]:
-            priors = load_patterns(game)
-            return SearchAgent(
-                Search(**self.settings, priors=priors, prior_weight=PATTERNS[game.name], save_bridges=True)
-            )
-        return SearchAgent(Search(**self.settings))
+        if game.name not in PATTERNS:
+            return SearchAgent(Search(**self.settings))
+        search = Search(
+            **self.settings, priors=load_patterns(game), prior_weight=pattern_weight(game), save_bridges=True
+        )
+        return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
+
+
+def pattern_weight(game: Game) -> float:
+    """The weight of the priors of patterns on this board."""
+    return PATTERNS[game.name] if game.board.size >= SMALLEST[game.name] else WEIGHT_ON_SMALL_BOARDS
 
 
 def load_patterns(game: Game) -> PatternPriors:

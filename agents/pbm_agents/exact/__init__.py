@@ -1,6 +1,8 @@
 """Exact play: games, or their endings, that are solved completely."""
 
 from .agent import ExactAgent
+from .connection import ConnectionSolver
+from .connection_agent import VerifiedSearchAgent
 from .trinim import TrinimAgent, TrinimSolution, TrinimSolver
 
-__all__ = ["ExactAgent", "TrinimAgent", "TrinimSolution", "TrinimSolver"]
+__all__ = ["ConnectionSolver", "ExactAgent", "TrinimAgent", "TrinimSolution", "TrinimSolver", "VerifiedSearchAgent"]

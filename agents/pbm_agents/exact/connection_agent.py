@@ -1,0 +1,88 @@
+"""An agent for the small boards of the connection games: a search proposes moves, a solver tries them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game, Unlur
+from pbm_envs.core.checks import check_range
+from pbm_envs.core.types import Record
+
+from ..players.agent import Actions, Views
+from ..players.search_agents import SearchAgent
+from ..search import Search, SearchResult
+from ..search.search import check_searchable
+from .connection import ConnectionSolver
+
+NODES_A_SECOND = 2e6
+"""That the solver looks at, about, on one core."""
+NODES_OF_A_SIMULATION = 4
+SHARE_OF_THE_SOLVER = 0.6
+"""Of the seconds of a move, where the solver is asked."""
+EMPTY, NODES, GROWTH = (18, 16), 10_000, 4
+"""With so many nodes most positions of Chameleon and of Unlur with so many empty cells are solved, and with each cell
+more it takes so many times as many."""
+
+
+@final
+class VerifiedSearchAgent:
+    """Searches, and plays the most visited move of which a solver does not find that it loses.
+
+    The solver is asked on boards that it fits (`ConnectionSolver.fits`), where few enough cells are empty for its share
+    of the budget; elsewhere this is a `SearchAgent`.
+    """
+
+    def __init__(self, search: Search) -> None:
+        """An agent with the budget of this search.
+
+        Args:
+            search: Its settings. Of `seconds` the solver takes its share; beside `simulations` it looks at
+                NODES_OF_A_SIMULATION positions for each.
+        """
+        self.search = search
+        self._searching = SearchAgent(search)
+        if search.seconds is None:
+            self.nodes, before = NODES_OF_A_SIMULATION * int(search.simulations or 0), search
+        else:
+            self.nodes = int(min(search.seconds * SHARE_OF_THE_SOLVER * NODES_A_SECOND, 1e12))
+            before = replace(search, seconds=search.seconds * (1 - SHARE_OF_THE_SOLVER))
+        check_range("nodes", self.nodes, 0)
+        self._proposing = SearchAgent(before)
+        self._solver: ConnectionSolver | None = None
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        check_searchable(game, views)
+        late = np.array([self.can_help(game, view) for view in views], np.bool_)
+        actions = np.empty(len(views), np.int64)
+        if not late.all():
+            actions[~late] = self._searching.act(game, views[~late], rng)
+        if late.any():
+            results = self._proposing.analyse(game, views[late], rng)
+            actions[late] = [self._verified(game, result) for result in results]
+        return actions
+
+    def can_help(self, game: Game, view: Record) -> bool:
+        """Whether the solver is asked about this position."""
+        if not self.nodes or not ConnectionSolver.fits(game) or (isinstance(game, Unlur) and view["black"] < 0):
+            return False
+        most = EMPTY[isinstance(game, Unlur)] + math.log(self.nodes / NODES, GROWTH)
+        return int((view["stones"] == 0).sum()) <= most
+
+    def _verified(self, game: Game, result: SearchResult) -> int:
+        """The most visited action that is not found to lose; if all are, the most visited one."""
+        if result.proven:
+            return result.best
+        if self._solver is None or self._solver.game != game:
+            self._solver = ConnectionSolver(game)
+        legal, left = game.legal_action_mask(result.view)[0], self.nodes
+        for action in dict.fromkeys([result.best, *np.argsort(-result.visits, kind="stable").tolist()]):
+            if legal[action] and action != game.resign_action:
+                if self._solver.action_value(result.view, action, left) >= 0:
+                    return int(action)
+                left -= self._solver.nodes
+        return result.best

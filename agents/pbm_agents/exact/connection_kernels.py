@@ -1,0 +1,286 @@
+"""Endings of the two connection games solved as kernels: who wins with best play, Chameleon (H3) and Unlur (U4, U5).
+
+The stones of each mark are a word of bits, a bit for each place of the grid that holds the board. Beside every row is
+a column without cells, so that steps to the six neighbours are shifts that cannot leave the board unnoticed. As stones
+are never removed, what threatens to win on one cell is stopped only there: a player who has to stop the opponent on two
+cells has lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pbm_envs.core.kernels import kernel
+from pbm_envs.core.types import Ints
+
+WON, LOST, UNKNOWN = 1, -1, 0
+"""For the player to move."""
+CHAMELEON, UNLUR = 0, 1
+FIRST_ROLE = 0
+"""Vert, or Black."""
+TABLE_BITS = 20
+"""Of the number of positions that the table remembers: the newest of those that share a place."""
+TRIED = 1 << 60
+HISTORY_BITS = 20
+NODES, SPENT = 0, 1
+"""Of the counters: how many positions may be looked at, and how many were."""
+
+
+@kernel
+def spread(cells: int, shifts: Ints) -> int:
+    """The neighbours of some cells, and places beside the board."""
+    found = 0
+    for k in range(len(shifts)):
+        found |= cells << shifts[k] | cells >> shifts[k]
+    return found
+
+
+@kernel
+def flood(seed: int, stones: int, shifts: Ints) -> int:
+    """All stones that are joined to those of `seed`."""
+    chain, grown = 0, seed & stones
+    while grown != chain:
+        chain = grown
+        grown |= spread(chain, shifts) & stones
+    return chain
+
+
+@kernel
+def near(stones: int, empty: int, side: int, shifts: Ints) -> int:
+    """The empty cells on which a stone more would be joined to this side of the board."""
+    return (side | spread(flood(side, stones, shifts), shifts)) & empty
+
+
+@kernel
+def joining(stones: int, empty: int, side: int, opposite: int, shifts: Ints) -> int:
+    """The empty cells on which a stone more joins two sides of the board."""
+    cells = near(stones, empty, side, shifts)
+    return cells & near(stones, empty, opposite, shifts) if cells else 0
+
+
+@kernel
+def lines_and_ys(stones: int, empty: int, sides: Ints, shifts: Ints) -> tuple[int, int]:
+    """The empty cells on which one stone more of this colour makes a line, and those on which it makes a Y (U5)."""
+    near_1, near_2 = near(stones, empty, sides[0], shifts), near(stones, empty, sides[1], shifts)
+    near_3, near_4 = near(stones, empty, sides[2], shifts), near(stones, empty, sides[3], shifts)
+    near_5, near_6 = near(stones, empty, sides[4], shifts), near(stones, empty, sides[5], shifts)
+    return near_1 & near_4 | near_2 & near_5 | near_3 & near_6, near_1 & near_3 & near_5 | near_2 & near_4 & near_6
+
+
+@kernel
+def placements(
+    rules: int, first: int, second: int, role: int, board: int, sides: Ints, shifts: Ints, allowed: Ints
+) -> int:
+    """What the player to move can place without losing at once.
+
+    Args:
+        rules: CHAMELEON or UNLUR.
+        first: Stones of mark 1.
+        second: Of mark 2.
+        role: 0 or 1: Vert or Horz, Black or White.
+        board: All cells.
+        sides: Of Chameleon top, bottom, left and right; of Unlur all six.
+        shifts: To three of the neighbours.
+        allowed: (2,) is overwritten: the cells on which a stone of each mark loses neither at once nor, for all that
+            is seen from here, to the next move.
+
+    Returns:
+        WON if a move wins, LOST if all lose, else UNKNOWN.
+    """
+    empty = board & ~(first | second)
+    allowed[0] = allowed[1] = 0
+    if rules == CHAMELEON:
+        own, other = 2 * role, 2 - 2 * role
+        if joining(first, empty, sides[own], sides[own + 1], shifts):
+            return WON
+        if joining(second, empty, sides[own], sides[own + 1], shifts):
+            return WON
+        by_first = joining(first, empty, sides[other], sides[other + 1], shifts)
+        by_second = joining(second, empty, sides[other], sides[other + 1], shifts)
+        threats = by_first | by_second
+        if threats & (threats - 1):
+            return LOST
+        free = threats if threats else empty
+        allowed[0], allowed[1] = free & ~by_first, free & ~by_second
+        return UNKNOWN if allowed[0] | allowed[1] else LOST
+    own_stones, other_stones = (first, second) if role == FIRST_ROLE else (second, first)
+    own_line, own_y = lines_and_ys(own_stones, empty, sides, shifts)
+    other_line, other_y = lines_and_ys(other_stones, empty, sides, shifts)
+    if own_y if role == FIRST_ROLE else own_line:
+        return WON
+    losing, threats = (own_line, other_line) if role == FIRST_ROLE else (own_y, other_y)
+    if threats & (threats - 1):
+        return LOST
+    allowed[role] = (threats if threats else empty) & ~losing
+    return UNKNOWN if allowed[role] else LOST
+
+
+@kernel
+def place_in_table(first: int, second: int, role: int) -> int:
+    """Where the table may remember a position."""
+    mixed = first * 0x9E3779B97F4A7C1 + second * 0x2545F4914F6CDD1D + role * 0x5851F42D4C957F2D
+    mixed ^= mixed >> 29
+    mixed *= 0x3F58476D1CE4E5B9
+    return int((mixed ^ (mixed >> 32)) & ((1 << TABLE_BITS) - 1))
+
+
+@kernel
+def count_bits(word: int) -> int:
+    count = 0
+    while word:
+        word &= word - 1
+        count += 1
+    return count
+
+
+@kernel
+def look_up(first: int, second: int, role: int, table: Ints) -> int:
+    """What the table remembers of a position for its player to move."""
+    at = place_in_table(first, second, role)
+    known = table[at, 2]
+    if known >> 1 != 2 + role or table[at, 0] != first or table[at, 1] != second:
+        return UNKNOWN
+    return WON if known & 1 else LOST
+
+
+@kernel
+def remember(first: int, second: int, role: int, value: int, table: Ints) -> None:
+    at = place_in_table(first, second, role)
+    table[at, 0], table[at, 1], table[at, 2] = first, second, 4 + 2 * role + (value == WON)
+
+
+@kernel
+def look_at(
+    rules: int,
+    first: int,
+    second: int,
+    role: int,
+    board: int,
+    cells: Ints,
+    sides: Ints,
+    shifts: Ints,
+    table: Ints,
+    history: Ints,
+    counters: Ints,
+    allowed: Ints,
+    scores: Ints,
+) -> int:
+    """A position without going deeper than to its children: its value, or how promising each move is.
+
+    Args:
+        rules: As in `solve`, like first, second, role, board, cells, sides, shifts, table, history and counters.
+        first: See there.
+        second: See there.
+        role: See there.
+        board: See there.
+        cells: See there.
+        sides: See there.
+        shifts: See there.
+        table: See there.
+        history: See there.
+        counters: See there.
+        allowed: (2,) to work in.
+        scores: (2 * cells,) is overwritten where the value is UNKNOWN: of each mark on each cell how many replies it
+            leaves, and TRIED for what is not worth trying.
+    """
+    counters[SPENT] += 1
+    value = placements(rules, first, second, role, board, sides, shifts, allowed)
+    if value != UNKNOWN:
+        return value
+    own_first, own_second = allowed[0], allowed[1]
+    promising = False
+    for m in range(2):
+        mine = own_first if m == 0 else own_second
+        for k in range(len(cells)):
+            at = m * len(cells) + k
+            scores[at] = TRIED
+            if not mine & cells[k]:
+                continue
+            one, two = (first | cells[k], second) if m == 0 else (first, second | cells[k])
+            least, most = (min(one, two), max(one, two)) if rules == CHAMELEON else (one, two)
+            reply = look_up(least, most, 1 - role, table)
+            if reply == UNKNOWN:
+                counters[SPENT] += 1
+                reply = placements(rules, one, two, 1 - role, board, sides, shifts, allowed)
+            if reply == LOST:
+                history[role, m, k] += 1
+                return WON
+            if reply == UNKNOWN:
+                replies = count_bits(allowed[0]) + count_bits(allowed[1])
+                scores[at] = (replies << HISTORY_BITS) - min(history[role, m, k] >> 4, (1 << HISTORY_BITS) - 1)
+                promising = True
+    return UNKNOWN if promising else LOST
+
+
+@kernel
+def solve(
+    rules: int,
+    first: int,
+    second: int,
+    role: int,
+    board: int,
+    cells: Ints,
+    sides: Ints,
+    shifts: Ints,
+    table: Ints,
+    history: Ints,
+    counters: Ints,
+) -> int:
+    """WON or LOST for the player to move, or UNKNOWN if it takes more than the counters allow.
+
+    Depth first, with a stack. Moves that leave the fewest replies are tried first, then those that have won most often.
+
+    Args:
+        rules: As in `placements`, like first, second, role, board, sides and shifts.
+        first: See there.
+        second: See there.
+        role: See there.
+        board: See there.
+        cells: The bits of the cells, in the order in which they are tried where all else is equal.
+        sides: See there.
+        shifts: See there.
+        table: (1 << TABLE_BITS, 3): two words, and 4 + 2 * role + (1 if won); 0: nothing is remembered.
+        history: (2, 2, cells) how often a mark on a cell has won for a role.
+        counters: See NODES and SPENT.
+    """
+    levels, count = len(cells) + 2, len(cells)
+    words, scores = np.zeros((levels, 2), np.int64), np.zeros((levels, 2 * count), np.int64)
+    tried, allowed = np.zeros(levels, np.int64), np.zeros(2, np.int64)
+    words[0, 0], words[0, 1] = first, second
+    depth, entering, value = 0, True, UNKNOWN
+    while True:
+        own = role ^ (depth & 1)
+        one, two = words[depth, 0], words[depth, 1]
+        least, most = (min(one, two), max(one, two)) if rules == CHAMELEON else (one, two)
+        if entering:
+            if counters[SPENT] >= counters[NODES]:
+                return UNKNOWN
+            value = look_up(least, most, own, table)
+            if value == UNKNOWN:
+                value = look_at(
+                    rules, one, two, own, board, cells, sides, shifts, table, history, counters, allowed, scores[depth]
+                )
+                if value != UNKNOWN:
+                    remember(least, most, own, value, table)
+        elif value == LOST:  # the opponent, after the move that was tried here
+            value = WON
+            history[own, tried[depth] // count, tried[depth] % count] += 1
+            remember(least, most, own, value, table)
+        else:
+            value = UNKNOWN
+        if value == UNKNOWN:
+            best = int(scores[depth].argmin())
+            if scores[depth, best] == TRIED:
+                value = LOST
+                remember(least, most, own, value, table)
+            else:
+                scores[depth, best] = TRIED
+                tried[depth] = best
+                words[depth + 1, 0], words[depth + 1, 1] = one, two
+                words[depth + 1, best // count] |= cells[best % count]
+                depth, entering = depth + 1, True
+                continue
+        if depth == 0:
+            return value
+        depth -= 1
+        entering = False
