@@ -26,7 +26,6 @@ import resource
 import sys
 import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -44,10 +43,10 @@ GAMES = ("chains", "chameleon", "trinim", "unlur", "curio", "curio.chain")
 ENDLESS, SURVIVED = "endless loop", "survived"
 
 
-def attempt(mutant: Mutant) -> str:
-    """Which check notices the mutant, or SURVIVED."""
+def game_of(mutant: Mutant) -> str:
+    """Whose checks are to notice the mutant."""
     module = mutant.module.removeprefix("pbm_envs.games.")
-    return in_child(module if module == "curio.chain" else module.partition(".")[0], mutant)
+    return module if module == "curio.chain" else module.partition(".")[0]
 
 
 class Limit:
@@ -74,23 +73,27 @@ class Limit:
 LIMIT = Limit()
 
 
-def in_child(game: str, mutant: Mutant | None = None) -> str:
-    """Which check of the game notices the mutant (None: the rules as they are), or SURVIVED, in a child process."""
+def start_child(game: str, mutant: Mutant | None) -> tuple[int, int]:
+    """A child process that runs the game's checks (None: of the rules as they are), and where to read its answer."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(reading)
-        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-        forget()
-        if mutant is not None and (code := mutant.code()) is not None:
-            function_at(importlib.import_module(mutant.module), mutant.function).__code__ = code
-        os.write(writing, _noticed(game).encode())
-        os._exit(0)
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+            forget()
+            if mutant is not None and (code := mutant.code()) is not None:
+                function_at(importlib.import_module(mutant.module), mutant.function).__code__ = code
+            os.write(writing, _noticed(game).encode())
+        finally:
+            os._exit(0)
     os.close(writing)
+    return child, reading
+
+
+def answer(reading: int, status: int) -> str:
+    """Which check of an ended child has noticed its mutant, or SURVIVED."""
     with os.fdopen(reading) as answers:
-        answer = answers.read()
-    _, status = os.waitpid(child, 0)
-    return answer or (ENDLESS if os.WIFSIGNALED(status) else "crash")
+        return answers.read() or (ENDLESS if os.WIFSIGNALED(status) else "crash")
 
 
 def forget() -> None:
@@ -171,21 +174,25 @@ def main() -> None:
     checks.learn()
     LIMIT.learn()
     for game in GAMES:
-        if (how := in_child(game)) != SURVIVED:
+        child, reading = start_child(game, None)
+        if (how := answer(reading, os.waitpid(child, 0)[1])) != SURVIVED:
             raise SystemExit(f"the unchanged rules of {game} fail: {how}")
 
-    def run(mutant: Mutant) -> None:
-        if time.monotonic() > until:
-            return
-        how = attempt(mutant)
+    running: dict[int, tuple[Mutant, int]] = {}
+    waiting.reverse()
+    while running or (waiting and time.monotonic() < until):
+        while len(running) < arguments.processes and waiting and time.monotonic() < until:
+            mutant = waiting.pop()
+            child, reading = start_child(game_of(mutant), mutant)
+            running[child] = mutant, reading
+        child, status = os.wait()
+        mutant, reading = running.pop(child)
+        how = answer(reading, status)
         results[mutant.name] = {"function": marks[mutant.name], "noticed": how}
         if how == SURVIVED:
             print(f"survived: {mutant.name}", flush=True)
-        if len(results) % 5 == 0:
+        if len(results) % 20 == 0:
             save(results)
-
-    with ThreadPoolExecutor(arguments.processes) as pool:
-        list(pool.map(run, waiting))
     save(results)
     print(summary(results))
 

@@ -9,9 +9,11 @@ connect all assignments.
 
 An assignment that breaks n conditions has the weight PENALTY ** n (Metropolis et al. 1953), so the chain passes between
 worlds that no single step connects. Seen only at the times when nothing is broken, it is itself a Markov chain (the
-trace chain), with the uniform distribution over all worlds as its only stationary one. After VISITS visits it stops.
+trace chain), with the uniform distribution over all worlds as its only stationary one. It stops after VISITS visits, or,
+where worlds are rare and much happens between two visits, LATE_VISITS visits after sweep ENOUGH_SWEEPS. (Not at the
+first of these: a world at the border of those that break nothing is more often the first that one comes to.)
 `tests/curio/test_chain.py` draws from small positions whose worlds are all known, and compares large ones with
-rejection.
+rejection and, where worlds are rarest, with a chain that runs four times as long.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ PILOT = 100
 """Sweeps (as many steps as there are hidden pieces) before visits count."""
 VISITS = 300
 """Visits of worlds, one a sweep at most, after which the chain stops."""
+ENOUGH_SWEEPS, LATE_VISITS = 1000, 30
+"""It stops as well after so many visits that come later than so many sweeps: fewer than a third visit a world then."""
 MOST_SWEEPS = 1 << 17
 """Sweeps for one view before `determinize` gives up."""
 MINE, WANTED = 1, 2
@@ -375,7 +379,9 @@ def sweep(
 
 
 @kernel
-def run_chain(view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, row: int, scratch: Ints) -> int:
+def run_chain(
+    view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, row: int, scratch: Ints, longer: int
+) -> int:
     """Fill in the hidden faces of a view; the sweeps that it took, or -1 if it found no world."""
     cells, compare = view["owner"].shape[0], rules["compare"]
     hides, allowed, royals = np.zeros(cells, np.int64), np.empty(cells, np.int64), np.zeros(2, np.int64)
@@ -386,21 +392,24 @@ def run_chain(view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seed
     known = list_conditions(view, rules, steps, legal, allowed)
     count_royals(view, known.royal, hides, rules["base"], royals)
     broken = count_all_broken(pieces, hides, known, compare, royals)
-    out, visits = np.empty((2, rules["base"] + 2), np.int64), 0
+    out, visits, late = np.empty((2, rules["base"] + 2), np.int64), 0, 0
     for swept in range(1, MOST_SWEEPS + 1):
         broken += sweep(pieces, hides, known, rules, royals, seeds, row, out)
-        if swept > PILOT and broken == 0:
+        if swept > longer * PILOT and broken == 0:
             for k in range(len(pieces.slots)):
                 view["faces"][pieces.slots[k], 1 - view["viewer"]] = hides[pieces.slots[k]]
             if is_consistent(view, rules):
                 visits += 1
-                if visits == VISITS:
+                late += swept > longer * ENOUGH_SWEEPS
+                if visits == longer * VISITS or late == longer * LATE_VISITS:
                     return swept
     return -1
 
 
 @kernel
-def draw_worlds_batch(views: States, settings: States, steps: Ints, legal: Ints, seeds: Seeds, out: Ints) -> None:
+def draw_worlds_batch(
+    views: States, settings: States, steps: Ints, legal: Ints, seeds: Seeds, out: Ints, longer: int
+) -> None:
     """Fill in every hidden face.
 
     Args:
@@ -410,6 +419,7 @@ def draw_worlds_batch(views: States, settings: States, steps: Ints, legal: Ints,
         legal: (B, actions) what each viewer may do, under `*_total`; else (1, 0).
         seeds: (B,)
         out: (B,) the sweeps that each took; -1 where no world was found.
+        longer: How many times as long as usual the chain is to run.
     """
     rules = settings[0]
     cells, base = views[0]["owner"].shape[0], rules["base"]
@@ -417,4 +427,4 @@ def draw_worlds_batch(views: States, settings: States, steps: Ints, legal: Ints,
     for i in range(len(views)):
         out[i] = 0
         if views[i]["viewer"] != NOBODY:
-            out[i] = run_chain(views[i], rules, steps, legal[i if rules["total"] else 0], seeds, i, scratch)
+            out[i] = run_chain(views[i], rules, steps, legal[i if rules["total"] else 0], seeds, i, scratch, longer)

@@ -254,7 +254,7 @@ class Curio(Game):
             found, first = np.unique(rows[good], return_index=True)
             states[found] = worlds[good][first]
             pending, tries = np.setdiff1d(pending, found), tries + copies
-            copies = min(2 * copies, 1 + 4096 // (1 + len(pending)))
+            copies = min(8 * copies, 1 + 4096 // (1 + len(pending)))
         return self._without_legal(states)
 
     def _without_legal(self, states: States) -> States:
@@ -262,14 +262,14 @@ class Curio(Game):
             states["legal"] = 0  # only views carry it
         return states
 
-    def _run_chains(self, views: States, seeds: Seeds) -> States:
-        """Worlds by the chain, one a view."""
+    def _run_chains(self, views: States, seeds: Seeds, longer: int = 1) -> States:
+        """Worlds by the chain, one a view; `longer` times as many sweeps as usual."""
         legal = np.ascontiguousarray(views["legal"]) if self._total else NO_LEGAL
         worlds, sweeps = copy_states(views), np.empty(len(views), np.int64)
         for row in range(0, len(worlds), MOST_CHAINS):  # few at once, so that Ctrl-C acts soon
             some = slice(row, row + MOST_CHAINS)
             known = legal[some] if self._total else legal
-            draw_worlds_batch(worlds[some], self._settings, self._steps, known, seeds[some], sweeps[some])
+            draw_worlds_batch(worlds[some], self._settings, self._steps, known, seeds[some], sweeps[some], longer)
         if (sweeps < 0).any():
             raise RuntimeError(f"{self!r}: found no position that fits what a player knows: the view is of no game")
         return worlds
