@@ -53,7 +53,8 @@ class Mutant:
     @property
     def name(self) -> str:
         """Lines are counted from the function's first, so that names outlive changes elsewhere in the file."""
-        return f"{self.module.removeprefix('pbm_envs.games.')}.{self.function}:{self.line - self.source.lineno}.{self.column} {self.change}"
+        place = f"{self.line - self.source.lineno}.{self.column}"
+        return f"{self.module.removeprefix('pbm_envs.games.')}.{self.function}:{place} {self.change}"
 
     def code(self) -> CodeType | None:
         """What runs in the place of the function's code; None if that is no Python."""

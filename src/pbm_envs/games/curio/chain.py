@@ -9,9 +9,9 @@ connect all assignments.
 
 An assignment that breaks n conditions has the weight PENALTY ** n (Metropolis et al. 1953), so the chain passes between
 worlds that no single step connects. Seen only at the times when nothing is broken, it is itself a Markov chain (the
-trace chain), with the uniform distribution over all worlds as its only stationary one. It stops after VISITS visits, or,
-where worlds are rare and much happens between two visits, LATE_VISITS visits after sweep ENOUGH_SWEEPS. (Not at the
-first of these: a world at the border of those that break nothing is more often the first that one comes to.)
+trace chain), with the uniform distribution over all worlds as its only stationary one. It stops after VISITS visits;
+where worlds are rare, and much happens between two visits, it stops LATE_VISITS visits after sweep ENOUGH_SWEEPS. (Not
+at the first of these: worlds next to assignments that break a condition are more often the first that one comes to.)
 `tests/curio/test_chain.py` draws from small positions whose worlds are all known, and compares large ones with
 rejection and, where worlds are rarest, with a chain that runs four times as long.
 """
