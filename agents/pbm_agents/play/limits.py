@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ class Limits:
         asked: dict[str, float] = {"simulations": int(getattr(agent, "simulations", 0)) or worlds}
         if isinstance(search, Search):
             asked = {
-                "simulations": (search.simulations or 1) * worlds,
+                "simulations": _simulations(search) * worlds,
                 "seconds": (search.seconds or 0.0) * worlds,
                 "threads": search.threads,
                 "memory": search.memory if search.simulations is None else _tree_bytes(search, game, worlds) / MEBIBYTE,
@@ -52,4 +53,10 @@ def _tree_bytes(search: Search, game: Game, worlds: int) -> int:
     """Of a search by simulations: no simulation makes more than one node."""
     hidden = not game.perfect_information and worlds == 1
     node = node_bytes(game, hidden=hidden, priors=False, rave=True)
-    return (2 + (search.simulations or 0)) * (1 + search.reuse) * node * worlds
+    return (2 * (search.trees or 1) + _simulations(search)) * (1 + search.reuse) * node * worlds
+
+
+def _simulations(search: Search) -> int:
+    """Of all trees of a position."""
+    trees = search.trees or 1
+    return trees * math.ceil((search.simulations or 1) / trees)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +43,10 @@ class SearchResult:
         proven_actions: (A,) bool: the action's outcome is proven.
         value: (P,) mean returns of all simulations, or the outcome once that is proven.
         proven: The outcome of the position is proven: `value` is what perfect play gives each player.
-        principal_variation: The most visited line of play, from `best` on.
+        principal_variation: The most visited line of play, from `best` on; of several trees, in that with most visits.
         simulations: How many this run has made. With `reuse`, `visits` also counts those of earlier runs.
         seconds: How long the run took, with all positions of its batch (of its thread).
-        nodes: Nodes of the tree.
+        nodes: Nodes of the tree, or of all trees of the position.
         completed_policy: (A,) of a search with `gumbel`, else None: the priors, improved by the values that were found
             and a mixed value for the actions without a visit (Danihelka et al. 2022).
         pruned_visits: (A,) of a search with `forced_playouts`, else None: the visits without those that were forced and
@@ -146,34 +148,72 @@ class SearchResult:
         )
 
 
-def read_result(
-    game: Game, view: Views, tree: Tree, g: int, simulations: int, seconds: float, gumbel: GumbelRoots | None = None
-) -> SearchResult:
-    """What stands at the root of tree g, after so many simulations and seconds from `view` (1,)."""
-    root = tree.nodes[g, 0]
-    visits, values, proven_actions = _actions(tree, g, 0)
-    if gumbel is None:
+class SearchedTree(NamedTuple):
+    """One of the trees of a position, after so many simulations and seconds."""
+
+    tree: Tree
+    g: int
+    simulations: int
+    seconds: float
+    gumbel: GumbelRoots | None = None
+
+    @property
+    def proven(self) -> bool:
+        return bool(self.tree.nodes[self.g, 0]["proven"])
+
+
+def read_result(game: Game, view: Views, trees: Sequence[SearchedTree]) -> SearchResult:
+    """What stands at the roots of the trees that were searched from `view` (1,), added up."""
+    each = [_actions(one.tree, one.g, 0) for one in trees]
+    visits, values, proven_actions = each[0] if len(each) == 1 else _add_up(each)
+    first = trees[0]
+    if first.gumbel is None:
         best, policy = _best(visits, values, proven_actions), None
     else:
-        best, policy = gumbel.read(tree, g)
+        best, policy = first.gumbel.read(first.tree, first.g)
         best = _unless_proven_better(best, values, proven_actions)
+    pruned = None
+    if first.tree.settings[0]["forced_playouts"]:
+        own = [_pruned(one.tree, one.g, *its[:2], best) for one, its in zip(trees, each, strict=True)]
+        pruned = np.sum(own, axis=0, dtype=visits.dtype)
+    longest = max(range(len(trees)), key=lambda k: (each[k][2][best], each[k][0][best]))
     return SearchResult(
         game=game,
         view=view.copy(),
-        player=int(root["player"]),
+        player=int(first.tree.nodes[first.g, 0]["player"]),
         visits=visits,
         values=values,
         proven_actions=proven_actions,
-        value=tree.sums[g, 0, BEST].copy() if root["proven"] else tree.sums[g, 0, SUM] / max(1, root["visits"]),
-        proven=bool(root["proven"]),
+        value=_value(trees),
+        proven=any(one.proven for one in trees),
         best=best,
-        principal_variation=tuple(_principal_variation(tree, g, best)),
-        simulations=simulations,
-        seconds=seconds,
-        nodes=int(tree.sizes[g]),
+        principal_variation=tuple(_principal_variation(trees[longest].tree, trees[longest].g, best)),
+        simulations=sum(one.simulations for one in trees),
+        seconds=max(one.seconds for one in trees),
+        nodes=sum(int(one.tree.sizes[one.g]) for one in trees),
         completed_policy=policy,
-        pruned_visits=_pruned(tree, g, visits, values, best) if tree.settings[0]["forced_playouts"] else None,
+        pruned_visits=pruned,
     )
+
+
+def _add_up(each: Sequence[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+    """(A,) visits, values and what is proven of several trees together: sums, means, and the proofs of all."""
+    visits = np.sum([visits for visits, _, _ in each], axis=0, dtype=each[0][0].dtype)
+    totals = np.sum([np.where(visits > 0, visits * values, 0) for visits, values, _ in each], axis=0)
+    values = np.divide(totals, visits, out=np.full(len(visits), np.nan), where=visits > 0)
+    proven_actions = np.any([proven for _, _, proven in each], axis=0)
+    for _, outcomes, proven in each:
+        values[proven] = outcomes[proven]
+    return visits, values, proven_actions
+
+
+def _value(trees: Sequence[SearchedTree]) -> Floats:
+    """(P,) the mean returns of all simulations, or the outcome once one of the trees has proven it."""
+    for one in trees:
+        if one.proven:
+            return np.array(one.tree.sums[one.g, 0, BEST])
+    total = np.sum([one.tree.sums[one.g, 0, SUM] for one in trees], axis=0)
+    return np.array(total / max(1, sum(int(one.tree.nodes[one.g, 0]["visits"]) for one in trees)))
 
 
 def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints:

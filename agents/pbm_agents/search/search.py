@@ -19,7 +19,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.checks import check_flag, check_number, check_range
 from pbm_envs.core.printable import quoted
-from pbm_envs.core.randomness import seeds
+from pbm_envs.core.randomness import branch, seeds
 from pbm_envs.core.types import Array, Rng, Seeds
 
 from ..players.agent import check_game
@@ -27,7 +27,7 @@ from .automatic_width import WAVES, width_that_pays
 from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
 from .ending import end_searches_when, ending
 from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
-from .result import SearchResult, read_result
+from .result import SearchedTree, SearchResult, read_result
 from .simulation import Simulator
 from .tree import node_bytes
 from .workspace import Memory, Workspace
@@ -91,7 +91,11 @@ class Search:
         value_weight: What values weigh against priors there and below: c_scale of the paper.
         noise: Share of Dirichlet noise in the priors of the root, from 0 to 1. In PUCT.
         concentration: Parameter of the Dirichlet distribution.
-        threads: The positions of a batch are spread over these. The evaluator is then called by several at once.
+        trees: Trees of each position, each with random numbers of its own, which share the budget (in simulations
+            rounded up); what stands at their roots is added up before the choice (root parallelization: Chaslot,
+            Winands & van den Herik 2008). None: 1; by the clock and without an evaluator, as many as there are threads
+            for each position, so that several threads search one position.
+        threads: The trees of a batch are spread over these. The evaluator is then called by several at once.
         memory: MiB for the trees of a search by the clock. When they are full, simulations end at their leaves.
 
     Raises:
@@ -119,6 +123,7 @@ class Search:
     value_weight: float = 1.0
     noise: float = 0.0
     concentration: float = 0.3
+    trees: int | None = None
     threads: int = 1
     memory: int = 1024
 
@@ -131,6 +136,8 @@ class Search:
             value = getattr(self, name)
             if value is not None:
                 check_range(name, value, 1)
+        if self.trees is not None:
+            check_range("trees", self.trees, 1, 1024)
         for name, low, high in (
             ("c", 0.0, 1e9),
             ("rave", 0.0, 1e9),
@@ -166,10 +173,10 @@ class Search:
         if self.gumbel and not gives_priors:
             raise ValueError(f"gumbel is {quoted(self.gumbel)}: expected an evaluator that gives priors beside it")
         of_puct = self.noise or self.first_play_reduction or self.forced_playouts
-        if self.gumbel and (self.simulations is None or self.reuse or of_puct):
+        if self.gumbel and (self.simulations is None or self.reuse or of_puct or (self.trees or 1) > 1):
             raise ValueError(
                 f"gumbel is {quoted(self.gumbel)}: expected a budget in simulations beside it, and neither reuse "
-                "nor noise nor first_play_reduction nor forced_playouts"
+                "nor noise nor first_play_reduction nor forced_playouts nor several trees"
             )
         if self.gumbel_noise and not self.gumbel:
             raise ValueError(f"gumbel_noise is {quoted(self.gumbel_noise)}: expected gumbel above 0 beside it")
@@ -215,29 +222,53 @@ class Search:
             if self.seconds is not None:
                 self._warm_up(game, views, hidden, workspace)
                 search = self._with_width(game, views, hidden)
+            count, trees = len(views), search._trees_of_each(len(views))
+            if trees > 1:
+                search = search._for_each_of(trees)
+                streams, given = np.empty(count * trees, np.uint64), streams
+                branch(given, np.repeat(np.arange(count), trees), streams)
             workspace.make_room((search, game, hidden))
-            parts = [part for part in np.array_split(np.arange(len(views)), self.threads) if len(part)]
-            jobs = [(workspace, k, game, views[part], streams[part], hidden) for k, part in enumerate(parts)]
-            if len(jobs) == 1:
-                return search._search(*jobs[0])
-            stop = threading.Event()
-            with ThreadPoolExecutor(len(jobs) or 1) as pool:
-                found = [pool.submit(copy_context().run, search._search_until, stop, job) for job in jobs]
-                try:
-                    return [result for results in found for result in results.result()]
-                except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
-                    stop.set()
-                    raise
+            parts = [part for part in np.array_split(np.arange(count * trees), self.threads) if len(part)]
+            jobs = [(workspace, k, game, views[part // trees], streams[part], hidden) for k, part in enumerate(parts)]
+            searched = search._search(*jobs[0]) if len(jobs) == 1 else search._search_in_threads(jobs, count)
+            return [read_result(game, views[k : k + 1], searched[k * trees : (k + 1) * trees]) for k in range(count)]
 
-    def _search_until(self, stop: threading.Event, job: tuple[Any, ...]) -> list[SearchResult]:
-        """As `_search`, but it ends with what it has found once `stop` is set."""
+    def _trees_of_each(self, positions: int) -> int:
+        if self.trees is not None:
+            return self.trees
+        return max(1, self.threads // max(1, positions)) if self.seconds is not None and self.evaluator is None else 1
+
+    def _for_each_of(self, trees: int) -> Search:
+        """The search of one of so many trees of a position: its share of the budget, of which threads side by side take
+        theirs at the same time.
+        """
+        if self.seconds is None:
+            return replace(self, simulations=math.ceil((self.simulations or 0) / trees), trees=1)
+        return replace(self, seconds=self.seconds * min(trees, self.threads) / trees, trees=1)
+
+    def _search_in_threads(self, jobs: list[tuple[Any, ...]], positions: int) -> list[SearchedTree]:
+        """Each job in a thread of its own. By the clock, a proof of the only position ends all."""
+        stop, proof_ends = threading.Event(), positions == 1 and self.seconds is not None
+        with ThreadPoolExecutor(len(jobs) or 1) as pool:
+            found = [pool.submit(copy_context().run, self._search_until, stop, proof_ends, job) for job in jobs]
+            try:
+                return [tree for trees in found for tree in trees.result()]
+            except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
+                stop.set()
+                raise
+
+    def _search_until(self, stop: threading.Event, proof_ends: bool, job: tuple[Any, ...]) -> list[SearchedTree]:
+        """As `_search`, but it ends with what it has found once `stop` is set, as its own proof does if that counts."""
         outer = ending()
         with end_searches_when(lambda: stop.is_set() or (outer is not None and outer())):
-            return self._search(*job)
+            searched = self._search(*job)
+        if proof_ends and any(tree.proven for tree in searched):
+            stop.set()
+        return searched
 
     def _search(
         self, workspace: Workspace, part: int, game: Game, views: Array, streams: Seeds, hidden: bool
-    ) -> list[SearchResult]:
+    ) -> list[SearchedTree]:
         """Wave after wave, until the budget is spent or every position can stop."""
         start, is_over = time.perf_counter(), ending()
         evaluator, weights = self.leaf_evaluator, self._weights(game, hidden)
@@ -284,10 +315,7 @@ class Search:
                 growing = growing[~simulator.can_stop(growing, left if look else None)]
                 trees = np.repeat(growing, full)
         seconds = time.perf_counter() - start
-        return [
-            read_result(game, views[g : g + 1], memory.tree, g, int(done[g]), seconds, simulator.gumbel)
-            for g in range(len(views))
-        ]
+        return [SearchedTree(memory.tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(len(views))]
 
     @property
     def _has_priors(self) -> bool:
