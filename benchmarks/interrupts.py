@@ -77,6 +77,30 @@ PROGRAMS = {
         "game.determinize(views, rng)",
         "game.determinize(views[:9], rng)",
     ),
+    "steps of 65,536 games in a vector environment": (
+        "from pbm_envs import chameleon_v0, sample_actions\n"
+        "env = chameleon_v0.vector_env(65_536, size=11)\n"
+        "def play():\n"
+        "    _, info = env.reset(seed=1)\n"
+        "    for _ in range(99): _, _, _, _, info = env.step(sample_actions(info['action_mask'], rng))",
+        "play()",
+        "env.step(sample_actions(env.reset(seed=1)[1]['action_mask'], rng))",
+    ),
+    "building a tree of 650,000 information sets": (
+        "from pbm_envs import make_game\n"
+        "from pbm_agents.equilibrium import PublicTree, exploitability\n"
+        "game, small = make_game('curio-ladder-6'), make_game('curio-ladder-1')",
+        "PublicTree.build(game)",
+        "exploitability(PublicTree.build(small), PublicTree.build(small).uniform_policy())",
+    ),
+    "exploitability in it": (
+        "from pbm_envs import make_game\n"
+        "from pbm_agents.equilibrium import PublicTree, exploitability\n"
+        "tree = PublicTree.build(make_game('curio-ladder-6')); policy = tree.uniform_policy()\n"
+        "exploitability(tree, policy)",
+        "exploitability(tree, policy)",
+        "exploitability(tree, policy)",
+    ),
     "search of 1 position": search(1, 1),
     "search of 64 positions": search(64, 1),
     "search of 64 positions in 2 threads": search(64, 2),

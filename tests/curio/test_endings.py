@@ -191,3 +191,27 @@ def test_steps_after_the_end_change_nothing():
     before = states.tobytes()
     game.step(states, np.array([-5]))
     assert states.tobytes() == before
+
+
+def test_worlds_of_a_game_that_was_over_before_the_first_move():
+    """C11, C15: nobody can capture, so nothing was played; for either player, who need not see why"""
+    game, rng = small(capture="lt"), np.random.default_rng(3)
+    states = play(game, "", "D22 D22 ./. . ./. . L12")
+    assert states["done"][0]
+    assert states["last_action"][0] < 0
+    for player in range(2):
+        view = game.view(states, player)
+        for world in (game.determinize(view, rng) for _ in range(5)):
+            assert world["done"][0]
+            assert game.view(world, player) == view
+
+
+def test_worlds_where_an_army_never_had_a_royal_piece():
+    """C10, C15: such a position can be set up; its owner has not lost"""
+    game, rng = small(), np.random.default_rng(3)
+    states = play(game, "", "D11 . D11/. . ./L22 . L12")
+    assert not states["done"][0]
+    for player in range(2):
+        view = game.view(states, player)
+        for world in (game.determinize(view, rng) for _ in range(5)):
+            assert game.view(world, player) == view

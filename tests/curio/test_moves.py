@@ -5,6 +5,7 @@ import pytest
 
 from pbm_envs import Curio, sample_actions
 from pbm_envs.games.curio.rules import mask_large_batch, playout_large_batch
+from tests.play import legal, play
 
 GAMES = 60
 NO_TRACE = np.zeros((0, 0), np.int8)
@@ -40,3 +41,19 @@ def test_playouts_are_those_of_the_walk(options):
     playout_large_batch(walked, seeds.copy(), game._moves, game._steps, game._settings, NO_TRACE)
     game.playout(states, seeds)
     np.testing.assert_array_equal(states, walked)
+
+
+def test_who_cannot_move_passes_by_the_walk_too():
+    """C12: neighbours show the same, so nobody can capture under "gt"; two passes draw. Then one of them may move."""
+    game = Curio(rows=3, cols=3, base=2, capture="gt")
+    game._tables = None
+    stuck = play(game, "", "D22 D22 D22/L22 L22 L22/L11 L11 L11")
+    assert legal(game, stuck) == [{"pass"}]
+    states = np.repeat(stuck, 8)
+    game.playout(states, np.random.default_rng(1))
+    assert states["done"].all()
+    assert (states["ply"] == 2).all()
+    assert (states["last_action"] == game.string_to_action("pass")).all()
+    assert (states["returns"] == 0).all()
+    with pytest.raises(ValueError, match="pass"):
+        play(game, "pass", "D22 . D22/L22 L22 L22/L11 L11 L11")

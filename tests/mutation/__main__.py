@@ -170,6 +170,7 @@ def main() -> None:
         equivalent = json.loads(EQUIVALENT.read_text())
         known -= {name for name, each in results.items() if each["noticed"] == SURVIVED and name not in equivalent}
     waiting = [mutant for mutant in mutants if mutant.name not in known and arguments.only in mutant.name]
+    waiting.sort(key=lambda mutant: mutant.name not in results)  # old survivors first
     print(f"{len(mutants)} mutants, {len(known)} known, {len(waiting)} to try", flush=True)
     checks.learn()
     LIMIT.learn()
