@@ -6,8 +6,8 @@ import pytest
 from pbm_envs import Curio, make_game
 from pbm_envs.games.curio.ladder import ladder
 
-pytestmark = pytest.mark.libraries
-torch = pytest.importorskip("torch")
+pytestmark = [pytest.mark.libraries, pytest.mark.usefixtures("one_thread")]
+pytest.importorskip("torch")
 
 from pbm_agents import make_agent
 from pbm_agents.cli.app import app
@@ -18,15 +18,6 @@ from pbm_agents.players.agent import RandomAgent
 from typer.testing import CliRunner
 
 STEPS = 20_000
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """More wait for each other on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def worths(policy, network):

@@ -9,7 +9,7 @@ import pytest
 
 from pbm_envs import make_game
 
-pytestmark = pytest.mark.libraries
+pytestmark = [pytest.mark.libraries, pytest.mark.usefixtures("one_thread")]
 torch = pytest.importorskip("torch")
 
 from pbm_agents.equilibrium import PublicTree, exploitability
@@ -23,15 +23,6 @@ def learners(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     yield importlib.import_module("self_play_learners")
     sys.modules.pop("self_play_learners", None)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """More wait for each other on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize(("name", "setting"), [("PPO", 0.1), ("MMD", 0.5), ("R-NaD", 0.2)])
