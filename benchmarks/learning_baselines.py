@@ -22,6 +22,7 @@ import torch
 import typer
 from machine import machine
 from matplotlib.figure import Figure
+from panels import draw_level, save, set_axes
 from pbm_agents.equilibrium import Policy, PublicTree, exploitability
 from pbm_agents.equilibrium.policy import scaled
 from self_play_learners import LEARNERS
@@ -160,13 +161,9 @@ def draw(known: dict[Job, dict[str, Any]], random: dict[int, float], path: Path)
                 half = np.array([half_width(looks.tolist()) for looks in curves.T])
                 low = np.maximum(means - half, curves.min() / 2)  # the axis is logarithmic
                 panel.fill_between(moves, low, means + half, color=line.get_color(), alpha=0.2, linewidth=0)
-        panel.axhline(level, color="gray", linestyle=":", linewidth=1)
-        panel.annotate("random", (0.98, level), xycoords=("axes fraction", "data"), ha="right", va="bottom")
-        panel.set(yscale="log", title=f"curio-ladder-{rung}", xlabel="moves")
-        panel.grid(alpha=0.3)
-    panels[0].set_ylabel("exploitability (exact)")
-    panels[0].legend()
-    figure.savefig(path, dpi=110)
+        draw_level(panel, level, "random")
+        set_axes(panel, rung, "moves")
+    save(figure, panels, path)
 
 
 def main(

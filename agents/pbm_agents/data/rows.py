@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.records import UNFINISHED, GameRecord, replay
+from pbm_envs.records import GameRecord, replay
 
+from ..learning.training_data import ended_games
 from ..players.agent import Agent
 
 
@@ -103,17 +104,8 @@ def position_tables(
     analyse = getattr(label, "analyse", None)
     if label is not None and analyse is None:
         raise ValueError(f"label is {label!r}: expected an agent that searches, such as mcts")
-    first: GameRecord | None = None
     held: list[tuple[int, GameRecord]] = []
-    for number, record in enumerate(records):
-        first = first or record
-        if record.ending == UNFINISHED:
-            raise ValueError(f"game {record.number} is unfinished: expected games with returns")
-        if (record.game, dict(record.options)) != (first.game, dict(first.options)):
-            raise ValueError(
-                f"records of {first.game} {dict(first.options)} and of {record.game} {dict(record.options)}: expected "
-                "one game with the same options"
-            )
+    for number, record in enumerate(ended_games(records)):
         held.append((number, record))
         if len(held) == GAMES_AT_ONCE:
             yield _table(held, analyse, seed, full_states)

@@ -90,9 +90,21 @@ def replayed(
     """
     if size < 1:
         raise ValueError(f"size is {size}: expected at least 1")
-    first: GameRecord | None = None
     held: list[Examples] = []
-    for number, record in enumerate(records):
+    for number, record in enumerate(ended_games(records)):
+        held.append(_moves(record, number, agents))
+        while sum(len(part.returns) for part in held) >= size:
+            whole = joined(held)
+            yield whole.rows(slice(size))
+            held = [whole.rows(slice(size, None))]
+    if sum(len(part.returns) for part in held):
+        yield joined(held)
+
+
+def ended_games(records: Iterable[GameRecord]) -> Iterator[GameRecord]:
+    """The records, one by one. ValueError at the first that is unfinished or of another game than the first."""
+    first: GameRecord | None = None
+    for record in records:
         first = first or record
         if record.ending == UNFINISHED:
             raise ValueError(f"game {record.number} is unfinished: expected games with returns")
@@ -101,13 +113,7 @@ def replayed(
                 f"records of {first.game} {dict(first.options)} and of {record.game} {dict(record.options)}: expected "
                 "one game with the same options"
             )
-        held.append(_moves(record, number, agents))
-        while sum(len(part.returns) for part in held) >= size:
-            whole = joined(held)
-            yield whole.rows(slice(size))
-            held = [whole.rows(slice(size, None))]
-    if sum(len(part.returns) for part in held):
-        yield joined(held)
+        yield record
 
 
 def augmented(game: Game, examples: Examples, which: int | NDArray[np.integer[Any]]) -> Examples:
