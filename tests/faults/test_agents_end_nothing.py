@@ -75,7 +75,7 @@ def test_whatever_an_agent_does_to_its_process(tmp_path: Path, agent: str, reaso
 
 
 def test_an_agent_that_kills_one_game_loses_that_one(tmp_path: Path) -> None:
-    few = Tournament((GAME,), ("random", f"{HERE}:Counts"), openings=4, batch=8)
+    few = Tournament((GAME,), ("random", f"{HERE}:Counts"), openings=4, batch=8, key="5eed" * 16)
     records = play_tournament(few, tmp_path, workers=2)
     lost = [record for record in records if record.forfeits]
     assert 0 < len(lost) < len(records)
