@@ -26,10 +26,11 @@ from machine import machine
 from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
 from pbm_agents.champions.agent import (
-    PATTERNS,
+    MATERIAL_C,
     SECONDS_OF_THREE,
     SECONDS_OF_TWO,
     ChampionAgent,
+    load_material,
     load_patterns,
     pattern_weight,
 )
@@ -43,6 +44,8 @@ from pbm_envs.testing import random_actions
 RESULTS = Path(__file__).parent / "results" / "champions.txt"
 SOLVED = Path(__file__).parent / "solved"
 SEED, MEASURED, TURNS = 2018, 8, 5
+WIDTH = 8
+"""Of both searches in Curio, as by the clock."""
 
 
 class Match(NamedTuple):
@@ -52,6 +55,8 @@ class Match(NamedTuple):
     bridges: bool = True
 
     def search(self, simulations: int) -> Search:
+        if self.game.name == "curio":
+            return Search(simulations=simulations, evaluator=load_material(self.game), c=MATERIAL_C, width=WIDTH)
         plain = Search(simulations=simulations, save_bridges=self.bridges)
         if not self.patterns:
             return plain
@@ -90,7 +95,7 @@ def seconds_each(searches: list[Search], game: Game) -> list[float]:
     """Processor time of a simulation of each, on positions of half a random game: the least of some turns."""
     rng = np.random.default_rng(SEED)
     states = game.init(4 * MEASURED, rng)
-    for _ in range(game.max_plies // 4):
+    for _ in range(min(game.max_plies // 4, 30)):
         game.step(states, random_actions(game, states, rng))
     states = states[~states["done"]][:MEASURED]
     views = game.view(states, states["to_move"])
@@ -129,13 +134,13 @@ def score_of(game: Game, agents: tuple[Agent, Agent], games: int) -> tuple[list[
 
 
 def play(match: Match, seconds: float, games: int) -> str:
-    game, plain = match.game, Search(simulations=200)
-    if match.name == "champion" and (ConnectionSolver.fits(game) or game.name == "curio"):
+    game, plain = match.game, Search(simulations=200, width=WIDTH if match.game.name == "curio" else None)
+    if match.name == "champion" and ConnectionSolver.fits(game):
         agents: tuple[Agent, Agent] = ChampionAgent(seconds=seconds), SearchAgent(seconds=seconds)
         return f"{line_of(match, *score_of(game, agents, games))}, by the clock"
-    own_each, each = seconds_each([match.search(200) if game.name in PATTERNS else plain, plain], game)
+    own_each, each = seconds_each([plain if game.name == "trinim" else match.search(200), plain], game)
     own, budget = max(1, round(seconds / own_each)), max(1, round(seconds / each))
-    opponent = SearchAgent(Search(simulations=budget))
+    opponent = SearchAgent(replace(plain, simulations=budget))
     if game.name == "trinim":
         own = budget
         pieces, of_three = int(np.log2(seconds / SECONDS_OF_TWO)), int(np.log2(seconds / SECONDS_OF_THREE))

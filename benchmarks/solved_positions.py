@@ -47,7 +47,6 @@ SETS = {
     "unlur-4": Wanted("unlur", {"radius": 4}, 100, 17),
     "trinim-5": Wanted("trinim", {}, 100, 0),
     "curio-4x3": Wanted("curio", {"base": 2, "rows": 4, "cols": 3}, 100, 4),
-    "curio-4x4": Wanted("curio", {"base": 3, "rows": 4, "cols": 4}, 100, 10),
 }
 
 

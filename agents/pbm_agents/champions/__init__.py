@@ -1,6 +1,7 @@
 """Champions: for every game the strongest player that we have, by name: `make_agent("champion:seconds=0.1")`."""
 
 from .agent import ChampionAgent
+from .material import MaterialValues
 from .patterns import PatternPriors
 
-__all__ = ["ChampionAgent", "PatternPriors"]
+__all__ = ["ChampionAgent", "MaterialValues", "PatternPriors"]

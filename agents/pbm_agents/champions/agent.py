@@ -5,7 +5,8 @@
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
 | Chameleon up to 7x7, Unlur up to radius 4 | the same, and late enough in the game a solver tries what it proposes |
 | Trinim | solved exactly as soon as that fits into the budget, searched until then |
-| Curio, and games outside the package | the tree search as it is: nothing that we have is stronger |
+| Curio of base 3 or 4 with the usual rules | information-set search with learned values of material at its leaves |
+| other Curio, and games outside the package | the tree search as it is: nothing that we have is stronger |
 
 Each is described by a card in the documentation: how it was made, what it scores, what it does not know.
 """
@@ -25,6 +26,7 @@ from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
 from ..search import Search
+from .material import MaterialValues
 from .patterns import PatternPriors
 
 PATTERNS = {"chameleon": 2.0, "unlur": 1.0}
@@ -32,6 +34,10 @@ PATTERNS = {"chameleon": 2.0, "unlur": 1.0}
 SMALLEST = {"chameleon": 49, "unlur": 61}
 """Cells of the smallest boards on which priors have that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
 WEIGHT_ON_SMALL_BOARDS = 0.5
+MATERIAL_BASES = (3, 4)
+"""Of Curio, with learned values of material."""
+MATERIAL_C, MATERIAL_WIDTH = 0.15, 8
+"""Weight of exploration beside values that are less noisy than playouts, and the width by the clock."""
 SECONDS_OF_TWO, SECONDS_OF_THREE = 3e-7, 4e-6
 """Solving Trinim takes this times 2 ** pieces, roughly, with two and with three players, on one core."""
 
@@ -77,6 +83,9 @@ class ChampionAgent:
     def _make(self, game: Game) -> Agent:
         if game.name == "trinim":
             return ExactAgent(**_affordable(self.settings["seconds"]), **self.settings)
+        if MaterialValues.fits(game) and game.options["base"] in MATERIAL_BASES:
+            width = MATERIAL_WIDTH if self.settings["seconds"] is not None else None
+            return SearchAgent(Search(**self.settings, evaluator=load_material(game), c=MATERIAL_C, width=width))
         if game.name not in PATTERNS:
             return SearchAgent(Search(**self.settings))
         search = Search(
@@ -94,6 +103,12 @@ def load_patterns(game: Game) -> PatternPriors:
     """The learned patterns that the package brings; on boards of another size without what they know of places."""
     with as_file(files(__package__) / "weights" / f"{game.name}.npz") as path:
         return PatternPriors.load(game, path)
+
+
+def load_material(game: Game) -> MaterialValues:
+    """The learned values of material that the package brings for Curio of this base."""
+    with as_file(files(__package__) / "weights" / f"curio-base-{game.options['base']}.npz") as path:
+        return MaterialValues.load(game, path)
 
 
 def _affordable(seconds: float | None) -> dict[str, int]:
