@@ -19,8 +19,8 @@ import numpy as np
 from pbm_envs.core.kernels import kernel_without_allocation
 from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds
 
-from .selection import count_available
-from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, NOT_OPENED, Tree, is_leaf, open_node
+from .selection import begin, branch_off, count_available, note_action, take
+from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, NOT_OPENED, Tree, open_node
 
 VISITS = 50
 """c_visit of the paper: values weigh more, the more visits the most visited action has."""
@@ -95,6 +95,9 @@ def select_with_gumbel(
     states: Array,
     masks: Array,
     actions: Array,
+    starting: bool,
+    trees: Array,
+    leaf_seeds: Seeds,
     scores: Array,
     expected: Array,
     *arrays: Array,
@@ -107,6 +110,9 @@ def select_with_gumbel(
         states: (R, bytes) their states; with perfect information, the states of the nodes they come to are put there.
         masks: (R, A) what is legal there.
         actions: (R,) where the actions are put.
+        starting: As for `select`.
+        trees: As for `select`.
+        leaf_seeds: As for `select`.
         scores: (G, A) of GumbelRoots.
         expected: (G, simulations) of GumbelRoots.
         arrays: Those of a Tree.
@@ -115,29 +121,23 @@ def select_with_gumbel(
         Whether all of them come to leaves by these actions.
     """
     tree, at_leaves = Tree(*arrays), True
-    hidden = tree.available.size > 0
+    if starting:
+        begin(simulations, trees)
     for r in range(count):
         descend(tree, simulations[r], states[r], masks[r], scores, expected)
-        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        actions[r] = action
-        if not hidden:
-            for k in range(states.shape[1]):
-                states[r, k] = tree.states[g, n, k]
-        edge = tree.edges[g, n, action]
-        at_leaves &= is_leaf(tree, g, edge["child"], edge["visits"])
+        at_leaves &= note_action(tree, simulations[r], states[r], actions, r)
+    if at_leaves:
+        branch_off(tree, trees, leaf_seeds)
     return at_leaves
 
 
 @kernel_without_allocation
 def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: Array, expected: Array) -> None:
-    """Take a simulation down a path from its node to the last known one, and select its action there. Each edge of the
-    path gets a visit and a virtual loss.
-    """
+    """As in `selection`, with an action of its own at the root."""
     g, n = simulation["tree"], simulation["node"]
-    hidden = tree.available.size > 0
     while True:
         node = tree.nodes[g, n]
-        if hidden:
+        if tree.available.size > 0:
             count_available(tree, g, n, mask)
         elif node["untried"] == NOT_OPENED:
             open_node(tree, g, n, state, mask)
@@ -145,16 +145,10 @@ def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: A
             action = root_action(tree, g, mask, scores[g], expected[g, node["visits"]])
         else:
             action = interior_action(tree, g, n, mask)
-        edge = tree.edges[g, n, action]
-        if not hidden and edge["visits"] == 0:
-            node["untried"] -= 1
-        node["visits"] += 1
-        edge["visits"] += 1
-        edge["total"] -= 1.0
-        if hidden or edge["child"] <= NO_CHILD:
-            simulation["node"], simulation["action"] = n, action
+        below = take(tree, simulation, n, action)
+        if below <= NO_CHILD:
             return
-        n = edge["child"]
+        n = below
 
 
 @kernel_without_allocation

@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 
 from pbm_envs.core.kernels import kernel_without_allocation
-from pbm_envs.core.randomness import draw
-from pbm_envs.core.types import Array, Record
+from pbm_envs.core.randomness import draw, next_bits
+from pbm_envs.core.types import Array, Record, Seeds
 
 from .tree import BELOW_ALL, ILLEGAL, NO_CHILD, NOT_OPENED, SUM, Tree, is_leaf, open_node
 
 
 @kernel_without_allocation
-def select(simulations: Array, count: int, states: Array, masks: Array, actions: Array, *arrays: Array) -> bool:
+def select(
+    simulations: Array,
+    count: int,
+    states: Array,
+    masks: Array,
+    actions: Array,
+    starting: bool,
+    trees: Array,
+    leaf_seeds: Seeds,
+    *arrays: Array,
+) -> bool:
     """Select an action for each of the first `count` simulations: with perfect information down to the first edge
     without a node to go on from, else one ply down.
 
@@ -22,23 +32,51 @@ def select(simulations: Array, count: int, states: Array, masks: Array, actions:
         states: (R, bytes) their states; with perfect information, the states of the nodes they come to are put there.
         masks: (R, A) what is legal there.
         actions: (R,) where the actions are put.
+        starting: The simulations begin at the roots of `trees`; else they go on from where they are.
+        trees: (count,) the trees that the simulations are in; (0,) if some have come to leaves before.
+        leaf_seeds: (R,) gets a random stream for each of `trees`, if all simulations come to leaves.
         arrays: Those of a Tree.
 
     Returns:
         Whether all of them come to leaves by these actions.
     """
     tree, at_leaves = Tree(*arrays), True
-    hidden = tree.available.size > 0
+    if starting:
+        begin(simulations, trees)
     for r in range(count):
         descend(tree, simulations[r], states[r], masks[r])
-        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        actions[r] = action
-        if not hidden:
-            for k in range(states.shape[1]):
-                states[r, k] = tree.states[g, n, k]
-        edge = tree.edges[g, n, action]
-        at_leaves &= is_leaf(tree, g, edge["child"], edge["visits"])
+        at_leaves &= note_action(tree, simulations[r], states[r], actions, r)
+    if at_leaves:
+        branch_off(tree, trees, leaf_seeds)
     return at_leaves
+
+
+@kernel_without_allocation
+def begin(simulations: Array, trees: Array) -> None:
+    """Put simulations at the roots of these trees."""
+    for r in range(len(trees)):
+        simulations[r]["tree"], simulations[r]["node"] = trees[r], 0
+
+
+@kernel_without_allocation
+def branch_off(tree: Tree, trees: Array, leaf_seeds: Seeds) -> None:
+    """A random stream for a leaf of each of these trees."""
+    for r in range(len(trees)):
+        leaf_seeds[r] = next_bits(tree.seeds, trees[r])
+
+
+@kernel_without_allocation
+def note_action(tree: Tree, simulation: Record, state: Array, actions: Array, r: int) -> bool:
+    """Write the action that simulation `r` takes, and with perfect information the state in which it does; whether it
+    leads to a leaf.
+    """
+    g, n, action = simulation["tree"], simulation["node"], simulation["action"]
+    actions[r] = action
+    if tree.available.size == 0:
+        for k in range(len(state)):
+            state[k] = tree.states[g, n, k]
+    edge = tree.edges[g, n, action]
+    return is_leaf(tree, g, edge["child"], edge["visits"])
 
 
 @kernel_without_allocation
@@ -56,17 +94,28 @@ def descend(tree: Tree, simulation: Record, state: Array, mask: Array) -> None:
             if node["untried"] == NOT_OPENED:
                 open_node(tree, g, n, state, mask)
             untried = node["untried"]
-        action = select_action(tree, g, n, mask, untried)
-        edge = tree.edges[g, n, action]
-        if not hidden and edge["visits"] == 0:
-            node["untried"] -= 1
-        node["visits"] += 1
-        edge["visits"] += 1
-        edge["total"] -= 1.0
-        if hidden or edge["child"] <= NO_CHILD:
-            simulation["node"], simulation["action"] = n, action
+        below = take(tree, simulation, n, select_action(tree, g, n, mask, untried))
+        if below <= NO_CHILD:
             return
-        n = edge["child"]
+        n = below
+
+
+@kernel_without_allocation
+def take(tree: Tree, simulation: Record, n: int, action: int) -> int:
+    """Give the edge of a path a visit and a virtual loss. The node to go on from, or NO_CHILD or less: `simulation` is
+    then told where it is and what it takes there.
+    """
+    node, edge = tree.nodes[simulation["tree"], n], tree.edges[simulation["tree"], n, action]
+    hidden = tree.available.size > 0
+    if not hidden and edge["visits"] == 0:
+        node["untried"] -= 1
+    node["visits"] += 1
+    edge["visits"] += 1
+    edge["total"] -= 1.0
+    below = NO_CHILD if hidden else int(edge["child"])
+    if below <= NO_CHILD:
+        simulation["node"], simulation["action"] = n, action
+    return below
 
 
 @kernel_without_allocation
@@ -84,7 +133,7 @@ def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
 def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     """The action to take at a node, by the formula that fits what the tree holds."""
     if tree.rave.size:
-        return rave_with_priors(tree, g, n) if tree.priors.size else uct_with_rave(tree, g, n)
+        return uct_with_rave(tree, g, n)
     if tree.priors.size:
         return puct(tree, g, n, mask)
     if untried:
@@ -188,40 +237,15 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
 @kernel_without_allocation
 def uct_with_rave(tree: Tree, g: int, n: int) -> int:
     """UCT with RAVE (Gelly & Silver 2011) with perfect information: the mean of an action, and that of the simulations
-    in which it was played later, which weighs as much when there are `equivalence` / 3 visits.
+    in which it was played later, which weighs as much when there are `equivalence` / 3 visits. Where there are priors,
+    with the term of PUCT for them.
     """
-    edges, rave, node = tree.edges, tree.rave, tree.nodes[g, n]
-    c, equivalence = tree.settings[0]["c"], tree.settings[0]["equivalence"]
-    best, highest = -1, BELOW_ALL
-    all_proven = node["unproven"] == 0
-    spread = c * math.sqrt(math.log(node["visits"] + 1.0))
-    for a in range(edges.shape[2]):
-        edge = edges[g, n, a]
-        if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
-            count = edge["visits"]
-            later = rave[g, n, a]
-            score = later["total"] / (later["visits"] + 1)
-            if count:
-                weight = math.sqrt(equivalence / (3 * count + equivalence))
-                score = weight * score + (1 - weight) * edge["total"] / count
-                score += spread / math.sqrt(count + 1.0)
-            else:
-                score += spread
-            if score > highest:
-                best, highest = a, score
-    return best
-
-
-@kernel_without_allocation
-def rave_with_priors(tree: Tree, g: int, n: int) -> int:
-    """RAVE with the term of PUCT for exploration: an action's mean as in `uct_with_rave`, and its prior."""
     edges, rave, priors, node = tree.edges, tree.rave, tree.priors, tree.nodes[g, n]
-    settings = tree.settings[0]
-    c, equivalence = settings["c"], settings["equivalence"]
+    c, equivalence, with_priors = tree.settings[0]["c"], tree.settings[0]["equivalence"], priors.size > 0
     best, highest = -1, BELOW_ALL
     all_proven = node["unproven"] == 0
     visits = node["visits"] + 1.0
-    spread, trust = c * math.sqrt(math.log(visits)), settings["prior_weight"] * math.sqrt(visits)
+    spread, trust = c * math.sqrt(math.log(visits)), tree.settings[0]["prior_weight"] * math.sqrt(visits)
     for a in range(edges.shape[2]):
         edge = edges[g, n, a]
         if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
@@ -234,7 +258,8 @@ def rave_with_priors(tree: Tree, g: int, n: int) -> int:
                 score += spread / math.sqrt(count + 1.0)
             else:
                 score += spread
-            score += trust * priors[g, n, a] / (count + 1.0)
+            if with_priors:
+                score += trust * priors[g, n, a] / (count + 1.0)
             if score > highest:
                 best, highest = a, score
     return best

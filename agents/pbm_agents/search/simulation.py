@@ -25,6 +25,8 @@ from .selection import select
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree
 from .workspace import Memory, Simulations
 
+NO_TREES = np.zeros(0, np.int64)
+
 
 @final
 class Simulator:
@@ -121,9 +123,7 @@ class Simulator:
         """One wave: a simulation for each entry of `trees`, each at most `width` times. How many roots it proves."""
         game, memory = self.game, self.memory
         tree, moving = memory.tree, memory.moving
-        count, arrived = len(trees), 0
-        moving.trees[:count] = trees
-        moving.nodes[:count] = 0
+        count, arrived, starting = len(trees), 0, True
         if memory.hidden:
             streams = np.empty(count, np.uint64)
             branch(tree.seeds, trees, streams)
@@ -131,16 +131,16 @@ class Simulator:
             moving.masks[:count] = self.root_masks[trees]
         while count:
             arrays = moving.simulations, count, moving.bytes, moving.masks, memory.actions
+            here = starting, NO_TREES if arrived else trees, memory.leaf_seeds
             if self.gumbel is None:
-                at_leaves = select(*arrays, *tree)
+                at_leaves = select(*arrays, *here, *tree)
             else:
-                at_leaves = select_with_gumbel(*arrays, self.gumbel.scores, self.gumbel.expected, *tree)
+                at_leaves = select_with_gumbel(*arrays, *here, self.gumbel.scores, self.gumbel.expected, *tree)
             game.step(moving.states[:count], memory.actions[:count])
             if at_leaves and not arrived:  # all at once: none need be set aside
                 moving.done[:count] = moving.games_done[:count]
-                seeds = memory.leaf_seeds[:count]
-                branch(tree.seeds, trees, seeds)
-                return self._evaluate_and_back_up(moving, count, seeds)
+                return self._evaluate_and_back_up(moving, count, memory.leaf_seeds[:count])
+            starting = False
             going = advance(memory.simulations, memory.bytes, count, arrived, memory.leaf_seeds, *tree)
             arrived, count = arrived + count - going, going
             if count:

@@ -22,7 +22,7 @@ class Simulations:
     def __init__(self, simulations: Array, states: Array, masks: Array) -> None:
         self.simulations, self.states, self.masks = simulations, states, masks
         self.bytes = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
-        self.trees, self.nodes, self.done = (simulations[name] for name in ("tree", "node", "done"))
+        self.done = simulations["done"]
         self.games_done = states["done"]
 
 

@@ -114,14 +114,16 @@ class Game(GameHooks):
             ValueError: Before anything is changed, if an action is illegal (naming row and move) or a record is a view.
         """
         self._check(states)
-        chosen = to_array("actions", actions, "integers, one for each game")
-        if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}, one for each game"
-            )
+        if type(actions) is np.ndarray and actions.dtype is INT64 and actions.shape == states.shape:
+            chosen = actions  # the usual case, fast
+        else:
+            chosen = to_array("actions", actions, "integers, one for each game")
+            if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
+                raise ValueError(
+                    f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}, one for each game"
+                )
+            chosen = chosen.astype(INT64, copy=False)
         check_writable("states", states)
-        if chosen.dtype is not INT64:
-            chosen = chosen.astype(INT64)
         row = self._step(states, chosen)
         if row >= 0:
             raise ValueError(describe.why_illegal(self, states[row : row + 1], row, int(chosen[row])))
@@ -303,37 +305,44 @@ class Game(GameHooks):
         check_writable("states", states)
         if any_view(states["viewer"]):
             raise ValueError("a view cannot be played on: determinize it first")
-        check_flag(AVOID_LOSING_MOVES, avoid_losing_moves)
-        check_flag(SAVE_BRIDGES, save_bridges)
-        for option, given in (
-            (AVOID_LOSING_MOVES, avoid_losing_moves),
-            (LAST_PLAYER_BY_ACTION, last_player_by_action),
-            (SAVE_BRIDGES, save_bridges),
-        ):
-            if given is not None and given is not False and option not in self.playout_options:
-                known = ", ".join(sorted(self.playout_options)) or "none"
-                raise ValueError(f"playouts of {self!r} have no option {option}: expected some of: {known}")
+        count = len(states)
+        if avoid_losing_moves is not False:
+            check_flag(AVOID_LOSING_MOVES, avoid_losing_moves)
+            self._check_playout_option(AVOID_LOSING_MOVES, avoid_losing_moves)
+        if save_bridges is not False:
+            check_flag(SAVE_BRIDGES, save_bridges)
+            self._check_playout_option(SAVE_BRIDGES, save_bridges)
         if last_player_by_action is None:
             last_player_by_action = NOT_RECORDED
-        elif not isinstance(last_player_by_action, np.ndarray):
-            raise ValueError(
-                f"last_player_by_action is {quoted(last_player_by_action)}: expected an array, int8 "
-                f"{(len(states), self.num_actions)}"
-            )
-        elif last_player_by_action.shape != (len(states), self.num_actions) or last_player_by_action.dtype != np.int8:
-            raise ValueError(
-                f"last_player_by_action is {last_player_by_action.dtype} {last_player_by_action.shape}: expected int8 "
-                f"{(len(states), self.num_actions)}"
-            )
         else:
-            check_writable("last_player_by_action", last_player_by_action)
-        streams = seeds(rng, len(states))
-        for part in parts(len(states), MOST_PLAYOUTS):
-            some, own, last = states[part], streams[part], last_player_by_action[part]
+            self._check_playout_option(LAST_PLAYER_BY_ACTION, True)
+            self._check_last_players(last_player_by_action, count)
+        streams = seeds(rng, count)
+        for part in parts(count, MOST_PLAYOUTS):
+            some, own, last = states, streams, last_player_by_action
+            if count > MOST_PLAYOUTS:
+                some, own, last = states[part], streams[part], last_player_by_action[part]
             if save_bridges:
                 self._bridge_playout(some, own, last)
             else:
                 self._playout(some, own, last, avoid_losing_moves)
+
+    def _check_playout_option(self, option: str, wanted: bool) -> None:
+        if wanted and option not in self.playout_options:
+            known = ", ".join(sorted(self.playout_options)) or "none"
+            raise ValueError(f"playouts of {self!r} have no option {option}: expected some of: {known}")
+
+    def _check_last_players(self, given: Any, count: int) -> None:
+        """ValueError unless playouts can write there who played each action last."""
+        if not isinstance(given, np.ndarray):
+            raise ValueError(
+                f"last_player_by_action is {quoted(given)}: expected an array, int8 {(count, self.num_actions)}"
+            )
+        if given.shape != (count, self.num_actions) or given.dtype != np.int8:
+            raise ValueError(
+                f"last_player_by_action is {given.dtype} {given.shape}: expected int8 {(count, self.num_actions)}"
+            )
+        check_writable("last_player_by_action", given)
 
     def remove_player(self, state: States) -> None:
         """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.
