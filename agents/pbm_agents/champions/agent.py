@@ -54,7 +54,7 @@ class ChampionAgent:
         Args:
             simulations: The budget of each move, in simulations; 1000 if no budget is given.
             seconds: The budget of each move, in seconds.
-            threads: The positions of a batch are spread over these.
+            threads: The positions of a batch, or by the clock several trees of one position, are spread over these.
             early_stop: End when no other action can overtake the most visited one.
         """
         if simulations is None and seconds is None:
