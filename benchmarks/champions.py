@@ -34,6 +34,7 @@ from pbm_agents.champions.agent import (
     load_patterns,
     pattern_weight,
 )
+from pbm_agents.champions.endgames import KnownWorldAgent
 from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent
 from pbm_agents.players.search_agents import SearchAgent
@@ -146,7 +147,8 @@ def play(match: Match, seconds: float, games: int) -> str:
         pieces, of_three = int(np.log2(seconds / SECONDS_OF_TWO)), int(np.log2(seconds / SECONDS_OF_THREE))
         agent: Agent = ExactAgent(pieces=pieces, pieces_of_three=of_three, simulations=budget)
     else:
-        agent = SearchAgent(match.search(own))
+        search = match.search(own)
+        agent = KnownWorldAgent(search) if game.name == "curio" else SearchAgent(search)
     line = line_of(match, *score_of(game, (agent, opponent), games))
     return f"{line}, {own} against {budget} simulations"
 

@@ -1,12 +1,15 @@
 """Champions by name: what plays which game, patterns beside a slow witness, and that they win."""
 
+import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pbm_agents import make_agent
 from pbm_agents.champions import ChampionAgent, MaterialValues, PatternPriors
 from pbm_agents.champions.agent import load_material, load_patterns
+from pbm_agents.champions.endgames import KnownWorldAgent, known_worlds
 from pbm_agents.champions.material import MOST_ROYALS, features_of
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
 from pbm_agents.exact import ExactAgent, VerifiedSearchAgent
@@ -16,6 +19,7 @@ from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.core.boards import NO_CELL
 from pbm_envs.testing import random_actions
 
+ROOT = Path(__file__).parent.parent
 GAMES = [Chameleon(size=5), Unlur(radius=3)]
 
 
@@ -145,8 +149,8 @@ def test_what_plays_which_game():
         (Chameleon(size=7), True, VerifiedSearchAgent, 2.0),
         (Chameleon(size=5), True, VerifiedSearchAgent, 0.5),
         (Unlur(radius=4), True, VerifiedSearchAgent, 0.5),
-        (Curio(), False, SearchAgent, 0.5),
-        (Curio(capture="any"), False, SearchAgent, 0.5),
+        (Curio(), False, KnownWorldAgent, 0.5),
+        (Curio(capture="any"), False, KnownWorldAgent, 0.5),
     ):
         player = agent.player(game)
         assert isinstance(player, kind)
@@ -159,6 +163,28 @@ def test_what_plays_which_game():
         assert agent.player(game).search.evaluator is None
     with pytest.raises(ValueError, match="expected one of the two"):
         make_agent("champion:seconds=1,simulations=5")
+
+
+def test_worlds_that_are_known_are_searched_as_they_are():
+    """All kinds seen: nothing is left to guess. A win in two moves is then proven, whatever the opponent knows."""
+    game, rng = Curio(base=2, rows=4, cols=3), np.random.default_rng(1)
+    lines = (ROOT / "benchmarks" / "solved" / "curio-4x3.jsonl").read_text(encoding="utf-8").splitlines()[:30]
+    states, winning = [], []
+    for line in map(json.loads, lines):
+        state = game.init(1, rng, board=line["board"])
+        for move in line["moves"]:
+            game.step(state, [game.string_to_action(move)])
+        states.append(state)
+        winning.append(line["winning"])
+    states = np.concatenate(states)
+    views = game.view(states, states["to_move"])
+    known, worlds = known_worlds(game, views, rng)
+    assert known.all()
+    np.testing.assert_array_equal(worlds["faces"], states["faces"])
+    assert not known_worlds(game, game.view(game.init(3, rng), [0, 0, 0]), rng)[0].any()
+    actions = make_agent("champion:simulations=20000").act(game, views, rng)
+    right = [game.action_to_string(int(a)) in moves for a, moves in zip(actions, winning, strict=True)]
+    assert np.mean(right) > 0.9
 
 
 def captures(game, state):

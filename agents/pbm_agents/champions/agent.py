@@ -5,8 +5,8 @@
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
 | Chameleon up to 7x7, Unlur up to radius 4 | the same, and late enough in the game a solver tries what it proposes |
 | Trinim | solved exactly as soon as that fits into the budget, searched until then |
-| Curio of base 3 or 4 with the usual rules | information-set search with learned values of material at its leaves |
-| other Curio, and games outside the package | the tree search as it is: nothing that we have is stronger |
+| Curio | information-set search, with proofs once all pieces are known; values of material (base 3, 4) |
+| games outside the package | the tree search as it is |
 
 Each is described by a card in the documentation: how it was made, what it scores, what it does not know.
 """
@@ -26,6 +26,7 @@ from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
 from ..search import Search
+from .endgames import KnownWorldAgent
 from .material import MaterialValues
 from .patterns import PatternPriors
 
@@ -85,7 +86,9 @@ class ChampionAgent:
             return ExactAgent(**_affordable(self.settings["seconds"]), **self.settings)
         if MaterialValues.fits(game) and game.options["base"] in MATERIAL_BASES:
             width = MATERIAL_WIDTH if self.settings["seconds"] is not None else None
-            return SearchAgent(Search(**self.settings, evaluator=load_material(game), c=MATERIAL_C, width=width))
+            return KnownWorldAgent(Search(**self.settings, evaluator=load_material(game), c=MATERIAL_C, width=width))
+        if game.name == "curio":
+            return KnownWorldAgent(Search(**self.settings))
         if game.name not in PATTERNS:
             return SearchAgent(Search(**self.settings))
         search = Search(
