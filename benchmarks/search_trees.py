@@ -1,6 +1,6 @@
 """What is a second thread worth to a search of one position? Two trees whose roots are added up, against one.
 
-    python benchmarks/search_trees.py [strength | speed] [--games FACTOR]
+    python benchmarks/search_trees.py [strength | speed] [--games FACTOR] [--of GAME ...]
 
 Strength at equal seconds, on any machine: in the time that one thread needs for so many simulations in one tree, two
 threads make as many in a tree each. The second row of each game is the limit that no threads reach: twice as many
@@ -14,13 +14,14 @@ import argparse
 import os
 import statistics
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from machine import machine
 from pbm_agents import Search, Workspace
 from search_strength import Match, play, row, title
 
-from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
+from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, games
 
 MATCHES = ((Chameleon(), 400, 100), (Unlur(), 400, 100), (Trinim(size=6), 400, 400), (Curio(), 200, 60))
 """Game, simulations of one thread, games."""
@@ -39,23 +40,27 @@ def speed(game: Game) -> tuple[float, float, float]:
     return one, two, statistics.median(both / single for single, both in rates)
 
 
-def strength(factor: float) -> None:
+def strength(factor: float, names: Sequence[str]) -> None:
     print(
         f"\n{'first':32} {'second':32} {'score':5} {'':18} {'won-drawn-lost':18} "
         f"{'plies':>5} {'ms':>7} {'ms':>7} {'seconds':>7}"
     )
-    for game, simulations, games in MATCHES:
+    for game, simulations, count in MATCHES:
+        if game.name not in names:
+            continue
         print(title(game))
         twice, once = f"mcts:simulations={2 * simulations}", f"mcts:simulations={simulations}"
         for first in (f"{twice},trees=2", twice):
-            match, start = Match(game, first, once, games), time.perf_counter()
+            match, start = Match(game, first, once, count), time.perf_counter()
             print(row(match, play(match, factor), time.perf_counter() - start), flush=True)
 
 
-def speeds() -> None:
+def speeds(names: Sequence[str]) -> None:
     print(f"\nsimulations a second of one position, by the clock; median of {ROUNDS} rounds of {SECONDS} s each")
     print(f"{'':32} {'one thread':>12} {'two threads':>12} {'ratio':>6}")
     for game, _, _ in MATCHES:
+        if game.name not in names:
+            continue
         one, two, ratio = speed(game)
         print(f"{title(game):32} {one:12,.0f} {two:12,.0f} {ratio:6.2f}", flush=True)
 
@@ -64,12 +69,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=("strength", "speed"), help="both, if none is named")
     parser.add_argument("--games", type=float, default=1.0, metavar="FACTOR", help="of the numbers of games")
+    parser.add_argument("--of", nargs="+", default=games(), metavar="GAME", help="only these")
     arguments = parser.parse_args()
     print(f"{machine()}; load average before the run {os.getloadavg()[0]:.1f}")
     if arguments.part != "speed":
-        strength(arguments.games)
+        strength(arguments.games, arguments.of)
     if arguments.part != "strength":
-        speeds()
+        speeds(arguments.of)
 
 
 if __name__ == "__main__":
