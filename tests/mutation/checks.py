@@ -19,7 +19,7 @@ from pbm_envs.games.curio import chain
 from pbm_envs.games.curio import rules as curio_rules
 from pbm_envs.testing import CHECKS, positions
 from tests import test_agents, test_bridges, test_planes, test_reference, test_same_games
-from tests.curio import test_chain, test_conditions, test_worlds
+from tests.curio import test_chain, test_conditions, test_moves, test_worlds
 from tests.curio import test_reference as curio_reference
 from tests.curio.positions import VARIANTS, some_board
 from tests.faults import test_validation
@@ -203,6 +203,7 @@ def _large_boards() -> None:
         game, slow = Curio(**options), _without_tables(k)
         states = positions(game, np.random.default_rng(5), 12, batch=4)
         assert (slow.legal_action_mask(states) == game.legal_action_mask(states)).all()
+    test_moves.test_who_cannot_move_passes_by_the_walk_too()
     _who_moved_last(_without_tables(0))
     assert _large_playouts() == EXPECTED["curio", -1]
 
