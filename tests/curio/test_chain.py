@@ -9,6 +9,7 @@ from pbm_envs import Curio, sample_actions
 from pbm_envs.core.randomness import seeds
 from tests.curio.positions import chi_square_bound
 from tests.curio.test_worlds import moments
+from tests.play import play
 
 DRAWS = 12
 """Of each world, on average."""
@@ -89,6 +90,17 @@ def expect_alike(view, one_way, another):
         often = both > 0
         chi_square = ((one - other)[often] ** 2 / both[often]).sum()
         assert chi_square < chi_square_bound(often.sum() - 1), (hidden[j], hidden[k])
+
+
+def test_a_large_board_on_which_nobody_can_capture():
+    """C11: every pair of pieces is known not to capture."""
+    game = Curio(base=2, rows=12, cols=12, capture="lt", face="random", **HARD)
+    rows = [5 * [" ".join(12 * [piece])] for piece in ("D22", "L22")]
+    states = play(game, "", "/".join([*rows[0], *2 * [" ".join(12 * ".")], *rows[1]]))
+    assert states["done"][0]
+    for player in range(2):
+        view = game.view(states, player)
+        assert game.view(by_chain(game, view, np.random.default_rng(1)), player) == view
 
 
 @pytest.mark.slow

@@ -55,7 +55,8 @@ def checks(name: str) -> list[tuple[str, Check]]:
         return [*checks("chameleon"), *checks("unlur")]
     if name == "curio.chain":
         parts = [("conditions", partial(_conditions, test, shape)) for shape in MOMENTS for test in CONDITIONS]
-        return [*parts, ("cycles", _cycles), ("draws", _draws), ("worlds", partial(_worlds, WORLDS[0]))]
+        parts += [("cycles", _cycles), ("large board", test_chain.test_a_large_board_on_which_nobody_can_capture)]
+        return [*parts, ("draws", _draws), ("worlds", partial(_worlds, WORLDS[0]))]
     if name == "curio":
         found = [("reference", partial(_curio_reference, k)) for k in range(6)]
         found += [("planes", partial(_curio_planes, k)) for k in range(6)]
