@@ -148,7 +148,7 @@ def test_a_proof_by_the_clock_ends_all_threads():
         ({"trees": 2.0}, "trees is 2.0"),
         ({"trees": 2, "gumbel": 4, "evaluator": lambda planes, masks: (masks, masks)}, "nor several trees"),
     ],
-    ids=str,
+    ids=["none", "too many", "float", "with gumbel"],
 )
 def test_wrong_settings_are_refused(settings, complaint):
     with pytest.raises(ValueError, match=complaint):
