@@ -3,8 +3,9 @@
     pip install -e ".[bench,cli]" && python benchmarks/compiling.py [GAME ...]
 
 For each game a new process with an empty cache does what `pbm warm-up` does: everything that the rules need, then a
-first search, then a first search with a network's priors. Processor time, which does not depend on what else the
-machine does. The search is compiled once for all games; what it needs of the game is compiled with it.
+first search, then a first search with a network's priors, then a champion's first move. Processor time, which does not
+depend on what else the machine does. The search is compiled once for all games; what it needs of the game is compiled
+with it.
 """
 
 from __future__ import annotations

@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pbm_envs import Game
+from pbm_envs import Game, sample_actions
 from pbm_envs import games as known_games
 from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
+from ..champions import ChampionAgent
 from ..play.options import parse_game_with_options
 from ..search import Search
 from .terminal import table
@@ -27,10 +28,11 @@ EXAMPLES = """
 def warm_up(
     games: Annotated[list[str] | None, typer.Argument(metavar="[GAME[:OPTION=VALUE,...]]...")] = None,
 ) -> None:
-    """Compile the rules and the search of games ahead.
+    """Compile the rules, the search and the champions of games ahead.
 
-    The first use of a game compiles its rules, for boards of all sizes, and the first search the search, once for all
-    games. What is compiled is kept on this machine, so that later first uses take a second.
+    The first use of a game compiles its rules, for boards of all sizes, the first search the search, once for all
+    games, and a champion's first move what only it uses. What is compiled is kept on this machine, so that later first
+    uses take a second.
     """
     rules = [parse_game_with_options(text) for text in games or known_games()]
     try:
@@ -79,11 +81,28 @@ def _network_search(game: Game) -> None:
     _run(game, Search(simulations=8, evaluator=uniform, gumbel=4))
 
 
+def _champion(game: Game) -> None:
+    """Its first move, and the last of a random game, where solvers help it."""
+    agent, rng = ChampionAgent(simulations=8), np.random.default_rng(0)
+    states = game.init(1, rng)
+    agent.act(game, game.view(states, states["to_move"]), rng)
+    last = states.copy()
+    while not states["done"][0]:
+        last = states.copy()
+        game.step(states, sample_actions(game.legal_action_mask(states), rng))
+    agent.act(game, game.view(last, last["to_move"]), rng)
+
+
 def _run(game: Game, search: Search) -> None:
     rng = np.random.default_rng(0)
     states = game.init(2, rng)
     search.run(game, game.view(states, states["to_move"]), rng)
 
 
-STEPS: dict[str, Callable[[Game], Any]] = {"rules": _rules, "search": _search, "network search": _network_search}
+STEPS: dict[str, Callable[[Game], Any]] = {
+    "rules": _rules,
+    "search": _search,
+    "network search": _network_search,
+    "champion": _champion,
+}
 """What is compiled, in this order: each finds what those before it have compiled."""
