@@ -107,6 +107,7 @@ def last_checkpoint(folder: str) -> int:
 
 
 def train_and_play(folder: str, minutes: float, games: int, simulations: int, seconds: float) -> None:
+    print(f"training for {minutes:g} minutes", flush=True)
     words = [sys.executable, __file__, "--training", folder]
     process = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)
     try:
