@@ -1,4 +1,4 @@
-"""What a simulation costs with playouts, with a network in PyTorch, and with the same one in ONNX Runtime.
+"""What a simulation costs with playouts, and with a network in PyTorch, in ONNX Runtime, and there in eight bits.
 
     python benchmarks/onnx_speed.py
 
@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from machine import machine
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from pbm_agents import Search, Workspace
 from pbm_agents.learning.network import PolicyValueNetwork
 from pbm_agents.learning.onnx_evaluator import OnnxEvaluator, export_onnx
@@ -52,6 +53,8 @@ def main() -> None:
                 export_onnx(network, file)
                 evaluators[f"{layers} x {hidden}, PyTorch"] = network.evaluator()
                 evaluators[f"{layers} x {hidden}, ONNX Runtime"] = OnnxEvaluator(file)
+                quantize_dynamic(file, small := Path(folder, "int8.onnx"), weight_type=QuantType.QInt8)
+                evaluators[f"{layers} x {hidden}, int8"] = OnnxEvaluator(small)
             for name, evaluator in evaluators.items():
                 costs = [
                     microseconds(Search(simulations=SIMULATIONS, width=width, evaluator=evaluator), game)
