@@ -145,6 +145,27 @@ def test_a_bridge_that_was_just_broken_is_saved_unless_that_loses(game):
 
 
 @pytest.mark.parametrize("save_bridges", [False, True])
+@pytest.mark.parametrize("game", GAMES, ids=repr)
+def test_every_move_that_wins_at_once_is_tried(game, save_bridges):
+    """In late positions, of 120 playouts some begin with it: where no bridge was broken, any free cell may be next."""
+    rng, wins = np.random.default_rng(7), 0
+    for state in positions(game, rng, 30 if game.name == "unlur" else 20, batch=60):
+        if state["done"] or (save_bridges and answers(game, state)) or state["ply"] < 10:
+            continue
+        legal = np.flatnonzero(game.legal_action_mask(state[None])[0])
+        after = np.repeat(state[None], len(legal), axis=0)
+        game.step(after, legal)
+        winning = set(legal[after["returns"][:, int(state["to_move"])] > 0].tolist())
+        states = np.repeat(state[None], 120, axis=0)
+        game.playout(states, rng, save_bridges=save_bridges)
+        at_once = states["ply"] == state["ply"] + 1
+        if len(legal) <= 20:
+            assert winning <= set(states["last_action"][at_once].tolist())
+            wins += len(winning)
+    assert wins > 10
+
+
+@pytest.mark.parametrize("save_bridges", [False, True])
 def test_who_swaps_where_no_bridge_is_broken(save_bridges):
     """Of the 17 answers to a first stone on Chameleon 3 one is the swap; both marks are equally likely."""
     game, count = Chameleon(size=3), 3400

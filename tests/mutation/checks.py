@@ -15,6 +15,7 @@ import pytest
 
 from pbm_envs import Curio, Unlur, make_game
 from pbm_envs.games import chains
+from pbm_envs.games.chameleon import view as chameleon_view
 from pbm_envs.games.curio import chain
 from pbm_envs.games.curio import rules as curio_rules
 from pbm_envs.testing import CHECKS, positions
@@ -187,6 +188,7 @@ def _same_games(name: str, k: int) -> None:
 def _tables() -> None:
     """What is computed at import, computed anew."""
     assert (np.array([chains._runs(bits) for bits in range(64)]) == chains.RUNS).all()
+    assert (chameleon_view.triples() == chameleon_view.TRIPLES).all()
     for base, kinds in enumerate(curio_rules.KINDS):
         assert (curio_rules._kinds(base) == kinds).all()
 
@@ -254,6 +256,8 @@ def _bridges(name: str) -> None:
     test_bridges.test_games_that_save_bridges_end_by_the_rules(game)
     test_bridges.test_every_saving_cell_is_equally_likely(game)
     test_bridges.test_a_bridge_that_was_just_broken_is_saved_unless_that_loses(game)
+    for save_bridges in (False, True):
+        test_bridges.test_every_move_that_wins_at_once_is_tried(game, save_bridges)
     if name == "chameleon":
         test_bridges.test_a_broken_bridge_is_saved_at_once()
         for save_bridges in (False, True):
