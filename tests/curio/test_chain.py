@@ -103,6 +103,16 @@ def test_a_large_board_on_which_nobody_can_capture():
         assert game.view(by_chain(game, view, np.random.default_rng(1)), player) == view
 
 
+def test_nothing_is_drawn_for_full_states():
+    """A batch may hold states beside views; at base 6 all go to the chain."""
+    game = Curio(base=6, rows=12, cols=12, face="random")
+    states = game.init(2, np.random.default_rng(2))
+    mixed = np.concatenate([states[:1], game.view(states[1:], 0)])
+    drawn = game.determinize(mixed, np.random.default_rng(1))
+    assert drawn[0] == states[0]
+    assert game.view(drawn[1:], 0) == mixed[1:]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("capture", ["le", "le_total"])
 def test_a_view_takes_no_longer_where_rejection_would_take_for_ever(capture):

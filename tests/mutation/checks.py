@@ -57,6 +57,7 @@ def checks(name: str) -> list[tuple[str, Check]]:
     if name == "curio.chain":
         parts = [("conditions", partial(_conditions, test, shape)) for shape in MOMENTS for test in CONDITIONS]
         parts += [("cycles", _cycles), ("large board", test_chain.test_a_large_board_on_which_nobody_can_capture)]
+        parts += [("full states", test_chain.test_nothing_is_drawn_for_full_states)]
         return [*parts, ("draws", _draws), ("worlds", partial(_worlds, WORLDS[0]))]
     if name == "curio":
         found = [("reference", partial(_curio_reference, k)) for k in range(6)]
