@@ -86,7 +86,7 @@ def _champion(game: Game) -> None:
     agent, rng = ChampionAgent(simulations=8), np.random.default_rng(0)
     states = game.init(1, rng)
     agent.act(game, game.view(states, states["to_move"]), rng)
-    last = states.copy()
+    last = states
     while not states["done"][0]:
         last = states.copy()
         game.step(states, sample_actions(game.legal_action_mask(states), rng))

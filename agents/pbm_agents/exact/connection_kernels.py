@@ -8,6 +8,8 @@ cells has lost.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from pbm_envs.core.kernels import kernel
@@ -24,6 +26,27 @@ TRIED = 1 << 60
 HISTORY_BITS = 20
 NODES, SPENT = 0, 1
 """Of the counters: how many positions may be looked at, and how many were."""
+
+
+class Problem(NamedTuple):
+    """What stays the same while a position is solved. Kernels make it."""
+
+    rules: int
+    """CHAMELEON or UNLUR."""
+    board: int
+    """All cells."""
+    cells: Ints
+    """The bits of the cells, in the order in which they are tried where all else is equal."""
+    sides: Ints
+    """Of Chameleon top, bottom, left and right; of Unlur all six."""
+    shifts: Ints
+    """To three of the neighbours."""
+    table: Ints
+    """(1 << TABLE_BITS, 3): two words, and 4 + 2 * role + (1 if won); 0: nothing is remembered."""
+    history: Ints
+    """(2, 2, cells) how often a mark on a cell has won for a role."""
+    counters: Ints
+    """See NODES and SPENT."""
 
 
 @kernel
@@ -68,28 +91,23 @@ def lines_and_ys(stones: int, empty: int, sides: Ints, shifts: Ints) -> tuple[in
 
 
 @kernel
-def placements(
-    rules: int, first: int, second: int, role: int, board: int, sides: Ints, shifts: Ints, allowed: Ints
-) -> int:
+def placements(problem: Problem, first: int, second: int, role: int, allowed: Ints) -> int:
     """What the player to move can place without losing at once.
 
     Args:
-        rules: CHAMELEON or UNLUR.
+        problem: What is solved.
         first: Stones of mark 1.
         second: Of mark 2.
         role: 0 or 1: Vert or Horz, Black or White.
-        board: All cells.
-        sides: Of Chameleon top, bottom, left and right; of Unlur all six.
-        shifts: To three of the neighbours.
         allowed: (2,) is overwritten: the cells on which a stone of each mark loses neither at once nor, for all that
             is seen from here, to the next move.
 
     Returns:
         WON if a move wins, LOST if all lose, else UNKNOWN.
     """
-    empty = board & ~(first | second)
+    sides, shifts, empty = problem.sides, problem.shifts, problem.board & ~(first | second)
     allowed[0] = allowed[1] = 0
-    if rules == CHAMELEON:
+    if problem.rules == CHAMELEON:
         own, other = 2 * role, 2 - 2 * role
         if joining(first, empty, sides[own], sides[own + 1], shifts):
             return WON
@@ -150,41 +168,21 @@ def remember(first: int, second: int, role: int, value: int, table: Ints) -> Non
 
 
 @kernel
-def look_at(
-    rules: int,
-    first: int,
-    second: int,
-    role: int,
-    board: int,
-    cells: Ints,
-    sides: Ints,
-    shifts: Ints,
-    table: Ints,
-    history: Ints,
-    counters: Ints,
-    allowed: Ints,
-    scores: Ints,
-) -> int:
+def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints, scores: Ints) -> int:
     """A position without going deeper than to its children: its value, or how promising each move is.
 
     Args:
-        rules: As in `solve`, like first, second, role, board, cells, sides, shifts, table, history and counters.
-        first: See there.
-        second: See there.
-        role: See there.
-        board: See there.
-        cells: See there.
-        sides: See there.
-        shifts: See there.
-        table: See there.
-        history: See there.
-        counters: See there.
+        problem: What is solved.
+        first: Stones of mark 1.
+        second: Of mark 2.
+        role: Of the player to move.
         allowed: (2,) to work in.
         scores: (2 * cells,) is overwritten where the value is UNKNOWN: of each mark on each cell how many replies it
             leaves, and TRIED for what is not worth trying.
     """
+    cells, history, counters = problem.cells, problem.history, problem.counters
     counters[SPENT] += 1
-    value = placements(rules, first, second, role, board, sides, shifts, allowed)
+    value = placements(problem, first, second, role, allowed)
     if value != UNKNOWN:
         return value
     own_first, own_second = allowed[0], allowed[1]
@@ -197,11 +195,11 @@ def look_at(
             if not mine & cells[k]:
                 continue
             one, two = (first | cells[k], second) if m == 0 else (first, second | cells[k])
-            least, most = (min(one, two), max(one, two)) if rules == CHAMELEON else (one, two)
-            reply = look_up(least, most, 1 - role, table)
+            least, most = (min(one, two), max(one, two)) if problem.rules == CHAMELEON else (one, two)
+            reply = look_up(least, most, 1 - role, problem.table)
             if reply == UNKNOWN:
                 counters[SPENT] += 1
-                reply = placements(rules, one, two, 1 - role, board, sides, shifts, allowed)
+                reply = placements(problem, one, two, 1 - role, allowed)
             if reply == LOST:
                 history[role, m, k] += 1
                 return WON
@@ -231,18 +229,19 @@ def solve(
     Depth first, with a stack. Moves that leave the fewest replies are tried first, then those that have won most often.
 
     Args:
-        rules: As in `placements`, like first, second, role, board, sides and shifts.
-        first: See there.
-        second: See there.
-        role: See there.
-        board: See there.
-        cells: The bits of the cells, in the order in which they are tried where all else is equal.
-        sides: See there.
-        shifts: See there.
-        table: (1 << TABLE_BITS, 3): two words, and 4 + 2 * role + (1 if won); 0: nothing is remembered.
-        history: (2, 2, cells) how often a mark on a cell has won for a role.
-        counters: See NODES and SPENT.
+        rules: As in `Problem`, like board, cells, sides, shifts, table, history and counters.
+        first: Stones of mark 1.
+        second: Of mark 2.
+        role: Of the player to move.
+        board: As in `Problem`.
+        cells: As in `Problem`.
+        sides: As in `Problem`.
+        shifts: As in `Problem`.
+        table: As in `Problem`.
+        history: As in `Problem`.
+        counters: As in `Problem`.
     """
+    problem = Problem(rules, board, cells, sides, shifts, table, history, counters)
     levels, count = len(cells) + 2, len(cells)
     words, scores = np.zeros((levels, 2), np.int64), np.zeros((levels, 2 * count), np.int64)
     tried, allowed = np.zeros(levels, np.int64), np.zeros(2, np.int64)
@@ -257,9 +256,7 @@ def solve(
                 return UNKNOWN
             value = look_up(least, most, own, table)
             if value == UNKNOWN:
-                value = look_at(
-                    rules, one, two, own, board, cells, sides, shifts, table, history, counters, allowed, scores[depth]
-                )
+                value = look_at(problem, one, two, own, allowed, scores[depth])
                 if value != UNKNOWN:
                     remember(least, most, own, value, table)
         elif value == LOST:  # the opponent, after the move that was tried here
