@@ -14,6 +14,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 from pbm_envs.core.printable import quoted
+from pbm_envs.core.record_rules import PlayKernels
 from pbm_envs.core.types import Array, Seeds
 
 PriorsAndValues: TypeAlias = Callable[[Array, Array], tuple[Any, Any]]
@@ -98,6 +99,12 @@ class Playouts:
             self._play(game, ended, seeds, last_player_by_action)
             values += ended["returns"]
         return None, values / self.count
+
+    def kernels(self, game: Game) -> PlayKernels | None:
+        """Kernels that play as `__call__` does, if it is one game a leaf and this game has such kernels."""
+        save_bridges = self.save_bridges and "save_bridges" in game.playout_options
+        avoid_losing_moves = self.avoid_losing_moves and "avoid_losing_moves" in game.playout_options
+        return game._play_kernels(avoid_losing_moves, save_bridges) if self.count == 1 else None
 
     def _play(self, game: Game, states: Array, seeds: Seeds, last_player_by_action: Array | None) -> None:
         if self.save_bridges and "save_bridges" in game.playout_options:

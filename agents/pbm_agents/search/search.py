@@ -35,6 +35,8 @@ from .workspace import Memory, Workspace
 EARLY_STOP_INTERVAL = 32
 """Simulations of a position between two looks whether its best action can still change."""
 WARM_UP_SIMULATIONS = 64
+LONGEST_SLICE = 0.005
+"""Seconds of simulations between two looks at the clock and at `ending`, if a single wave does not take longer."""
 WIDTH_BY_THE_CLOCK = 8
 MEBIBYTE = 1 << 20
 
@@ -297,13 +299,15 @@ class Search:
         width = full = self._width
         done, growing = np.zeros(len(views), np.int64), np.arange(len(views))
         growing = growing[~simulator.can_stop(growing, None)]
-        trees, spent = np.repeat(growing, full), 0
+        trees, spent, left, pace = np.repeat(growing, full), 0, self.simulations, Pace()
         while len(growing):
             if self.simulations is not None and self.simulations - spent < full:
                 width = self.simulations - spent
                 trees = np.repeat(growing, width)
-            proven = simulator.simulate(trees)
-            spent += width
+            waves = pace.waves(self._waves_to_look(spent, width, left))
+            made, proven = simulator.simulate(trees, waves)
+            pace.note(made)
+            spent += made * width
             left = self._left(spent, time.perf_counter() - start, len(views))
             if is_over is not None and is_over():
                 left = 0
@@ -316,6 +320,13 @@ class Search:
                 trees = np.repeat(growing, full)
         seconds = time.perf_counter() - start
         return [SearchedTree(memory.tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(len(views))]
+
+    def _waves_to_look(self, spent: int, width: int, left: int | None) -> int:
+        """How many waves to make before looking at the budget, or whether to stop early."""
+        waves = 1 if left is None else max(1, left // width)
+        if self.early_stop:
+            waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / width))
+        return waves
 
     @property
     def _has_priors(self) -> bool:
@@ -394,6 +405,23 @@ class Search:
         return replace(
             self, width=width_that_pays(self.evaluator, repr(game), budget, seconds_of_wave, WIDTH_BY_THE_CLOCK)
         )
+
+
+class Pace:
+    """How many waves to make at once, so that the clock and Ctrl-C are looked at often."""
+
+    def __init__(self) -> None:
+        self._most, self._start = 1, time.perf_counter()
+
+    def waves(self, wanted: int) -> int:
+        """At most so many as are wanted."""
+        self._start = time.perf_counter()
+        return min(wanted, self._most)
+
+    def note(self, made: int) -> None:
+        """Learn from how long that has taken: at most twice as many next time."""
+        seconds = max(1e-9, time.perf_counter() - self._start)
+        self._most = max(1, min(2 * self._most, int(LONGEST_SLICE * made / seconds)))
 
 
 def check_searchable(game: Game, views: Array) -> None:

@@ -13,16 +13,18 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.randomness import branch
+from pbm_envs.core.record_rules import PlayKernels
 from pbm_envs.core.state import NOBODY
 from pbm_envs.core.types import Array, Seeds
 
 from .backup import backup
 from .defaults import Weights
-from .evaluators import ActionPriors, Evaluator
+from .evaluators import ActionPriors, Evaluator, Playouts
 from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree
+from .waves import waves_kernel
 from .workspace import Memory, Simulations
 
 NO_TREES = np.zeros(0, np.int64)
@@ -54,6 +56,9 @@ class Simulator:
         self.gumbel: GumbelRoots | None = None
         """Of these positions, with Gumbel numbers at the root."""
         self._rave, self._priors = weights.rave > 0, priors
+        self._play: PlayKernels | None = None
+        if isinstance(evaluator, Playouts) and priors is None:
+            self._play = evaluator.kernels(game)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
         """New trees for these positions.
@@ -119,16 +124,42 @@ class Simulator:
         tree.settings["value_weight"] = value_weight
         self.gumbel = GumbelRoots(tree, masks, considered, simulations, noise)
 
-    def simulate(self, trees: Array) -> int:
-        """One wave: a simulation for each entry of `trees`, each at most `width` times. How many roots it proves."""
+    def simulate(self, trees: Array, waves: int) -> tuple[int, int]:
+        """Waves of a simulation for each entry of `trees`, each at most `width` times.
+
+        Args:
+            trees: (count,) the trees.
+            waves: At most so many are made: fewer if one proves a root, or if they cannot be made at once.
+
+        Returns:
+            How many waves were made, and how many roots were proven.
+        """
+        memory = self.memory
+        if memory.hidden:
+            waves, count = 1, len(trees)
+            streams = np.empty(count, np.uint64)
+            branch(memory.tree.seeds, trees, streams)
+            memory.moving.states[:count] = self.game.determinize(self.views[trees], streams)
+            memory.moving.masks[:count] = self.root_masks[trees]
+        if self._play is None:
+            return 1, self._make_wave(trees)
+        step, mask, playout = self._play
+        made, proven = waves_kernel(step.kernel, mask.kernel, playout.kernel)(
+            waves,
+            trees,
+            *memory.arrays,
+            step.arguments,
+            mask.arguments,
+            playout.arguments,
+            *memory.tree,
+        )
+        return made, proven
+
+    def _make_wave(self, trees: Array) -> int:
+        """A wave, stage by stage. How many roots it proves."""
         game, memory = self.game, self.memory
         tree, moving = memory.tree, memory.moving
         count, arrived, starting = len(trees), 0, True
-        if memory.hidden:
-            streams = np.empty(count, np.uint64)
-            branch(tree.seeds, trees, streams)
-            moving.states[:count] = game.determinize(self.views[trees], streams)
-            moving.masks[:count] = self.root_masks[trees]
         while count:
             arrays = moving.simulations, count, moving.bytes, moving.masks, memory.actions
             here = starting, NO_TREES if arrived else trees, memory.leaf_seeds

@@ -21,6 +21,7 @@ class Simulations:
 
     def __init__(self, simulations: Array, states: Array, masks: Array) -> None:
         self.simulations, self.states, self.masks = simulations, states, masks
+        self.states, self.masks = states, masks
         self.bytes = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
         self.done = simulations["done"]
         self.games_done = states["done"]
@@ -50,11 +51,27 @@ class Memory:
         masks = np.zeros((2 * count, game.num_actions), np.bool_)
         self.moving = Simulations(self.simulations[:count], states[:count], masks[:count])
         self.leaves = Simulations(self.simulations[count:], states[count:], masks[count:])
+        self.states, self.masks = states, masks
         self.bytes = states.view(np.uint8).reshape(2 * count, game.dtype.itemsize)
         self.actions = np.zeros(count, np.int64)
         self.leaf_seeds = np.zeros(count, np.uint64)
-        self.value = np.zeros(game.num_players)
+        self.values, self.value = np.zeros((count, game.num_players)), np.zeros(game.num_players)
         self.last_players = np.zeros((count if rave else 0, game.num_actions), np.int8)
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """What simulations need beside the trees, in the order that `waves_kernel` has it."""
+        return (
+            self.states,
+            self.bytes,
+            self.masks,
+            self.simulations,
+            self.actions,
+            self.leaf_seeds,
+            self.last_players,
+            self.values,
+            self.value,
+        )
 
     @property
     def trees(self) -> int:

@@ -15,7 +15,7 @@ from .boards import Board
 from .deals import Deal
 from .layouts import register_records
 from .notation import Notation
-from .record_rules import RecordRules
+from .record_rules import BatchKernel, PlayKernels, RecordRules
 from .scene import Heat, Sample, Scene
 from .state import NO_ACTION, copy_batch, copy_states
 from .symmetry import Symmetry
@@ -151,7 +151,7 @@ class GameHooks(ABC):
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         """Write all of `out` (B, A), in which anything may stand."""
         assert self.rules is not None
-        self.rules.mask(states, self.tables, self.resign_action, out)
+        self.rules.mask(states, out, self.tables, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         """Write all of `out` (B, rows, cols, planes), in which anything may stand."""
@@ -169,6 +169,20 @@ class GameHooks(ABC):
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
         raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
+
+    def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
+        """The kernels that `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) call, with which a
+        search makes many simulations without returning to Python. None: it calls these hooks.
+        """
+        rules, tables, kind = self.rules, self.tables, type(self)
+        hooks = ("_step", "_legal_action_mask", "_playout")
+        if rules is None or any(getattr(kind, hook) is not getattr(GameHooks, hook) for hook in hooks):
+            return None
+        return PlayKernels(
+            step=BatchKernel(rules.step, (tables, self.resign_action, self.num_actions)),
+            mask=BatchKernel(rules.mask, (tables, self.resign_action)),
+            playout=BatchKernel(rules.playout, (tables, self.num_actions)),
+        )
 
     def _view(self, states: States, views: States) -> None:
         """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in perfect information."""

@@ -31,6 +31,7 @@ from llvmlite import ir
 from numba.core import cgutils, config, types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer, infer_global, signature
+from numba.cpython import slicing
 from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
@@ -253,7 +254,20 @@ class GetState(AbstractTemplate):
         states, index = args
         if isinstance(states, StatesType) and isinstance(index, types.Integer):
             return signature(states.record, states, types.intp)
+        if isinstance(states, StatesType) and isinstance(index, types.SliceType) and not index.has_step:
+            return signature(states, states, index)
         return None
+
+
+@lower_builtin(operator.getitem, StatesType, types.SliceType)
+def get_some_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Some records of a batch, as a batch."""
+    states = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+    some = context.make_helper(builder, sig.args[1], args[1])
+    slicing.fix_slice(builder, some, states.count)
+    states.data = builder.gep(states.data, [builder.mul(some.start, states.stride)])
+    states.count = slicing.get_slice_length(builder, some)
+    return states._getvalue()
 
 
 def _record(context: Any, builder: Any, kind: Any, states: Any, index: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -11,6 +11,24 @@ from .kernels import kernel
 from .randomness import draw
 from .state import NOBODY, begin_ply, shows_mask, win
 from .types import Ints, Mask, Planes, Seeds, States, Tables
+
+
+class BatchKernel(NamedTuple):
+    """A kernel over batches, and the arguments that a game gives it beside the batches."""
+
+    kernel: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class PlayKernels(NamedTuple):
+    """What plays a game, for kernels that play without returning to Python."""
+
+    step: BatchKernel
+    """Called as `kernel(states, actions, *arguments)`, as `GameHooks._step` is."""
+    mask: BatchKernel
+    """Called as `kernel(states, out, *arguments)`, as `GameHooks._legal_action_mask` is."""
+    playout: BatchKernel
+    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is."""
 
 
 @final
@@ -49,7 +67,7 @@ class RecordRules:
 
 def _mask_loop(mark_legal: Callable[..., Any]) -> Callable[..., None]:
     @kernel
-    def mask_records(states: States, tables: Tables, resign: int, out: Mask) -> None:
+    def mask_records(states: States, out: Mask, tables: Tables, resign: int) -> None:
         for i in range(len(states)):
             out[i, :] = False
             if shows_mask(states[i]):

@@ -15,6 +15,7 @@ from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.printable import quoted
+from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
@@ -124,6 +125,14 @@ class Chameleon(Game):
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         bridge_playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
+
+    def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
+        tables = self._around, self.board.edges, self._swap_rule
+        return PlayKernels(
+            step=BatchKernel(step_batch, (*tables, self.resign_action)),
+            mask=BatchKernel(mask_batch, (self._swap_rule, self.resign_action)),
+            playout=BatchKernel(bridge_playout_batch if save_bridges else playout_batch, tables),
+        )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)

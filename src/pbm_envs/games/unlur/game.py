@@ -14,6 +14,7 @@ from ...core.checks import check_flag, check_range
 from ...core.game import Game
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.printable import quoted
+from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
@@ -122,6 +123,15 @@ class Unlur(Game):
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         bridge_playout_batch(states, seeds, self._around, self.board.edges, last_player_by_action)
+
+    def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
+        tables = self._around, self.board.edges
+        playout = BatchKernel(playout_batch, (*tables, avoid_losing_moves))
+        return PlayKernels(
+            step=BatchKernel(step_batch, (*tables, self.resign_action)),
+            mask=BatchKernel(mask_batch, (self.board.edges, self.resign_action)),
+            playout=BatchKernel(bridge_playout_batch, tables) if save_bridges else playout,
+        )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         transform_chains(states, self.board, symmetry.cells, symmetry.marks)
