@@ -89,6 +89,22 @@ def test_kernels_read_what_numpy_reads(cells):
         assert out.tolist() == [expected(state) for state in batch]
 
 
+@kernel
+def weigh_some(states, first, last, out):
+    weigh_all(states[first:last], out)
+    weigh_all(states[first:], out[len(states[first:last]) :])
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 6), (2, 5), (3, 3), (5, 2), (-3, -1), (4, 99), (7, 9), (-99, 2)])
+def test_slices_of_a_batch_are_those_of_numpy(first, last):
+    states = states_of(12)
+    for batch in (states, states[::-2]):
+        wanted = [expected(state) for part in (batch[first:last], batch[first:]) for state in part]
+        out = np.zeros(len(wanted))
+        weigh_some(batch, first, last, out)
+        assert out.tolist() == wanted
+
+
 @pytest.mark.parametrize("cells", [5, 12])
 def test_kernels_write_what_numpy_writes(cells):
     states, source = states_of(cells), states_of(cells)[:4]

@@ -24,7 +24,7 @@ from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree
-from .waves import waves_kernel
+from .waves import make_waves, stages
 from .workspace import Memory, Simulations
 
 NO_TREES = np.zeros(0, np.int64)
@@ -59,6 +59,7 @@ class Simulator:
         self._play: PlayKernels | None = None
         if isinstance(evaluator, Playouts) and priors is None:
             self._play = evaluator.kernels(game)
+        self._stages = None if self._play is None else stages(self._play, memory)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
         """New trees for these positions.
@@ -143,17 +144,8 @@ class Simulator:
             memory.moving.masks[:count] = self.root_masks[trees]
         if self._play is None:
             return 1, self._make_wave(trees)
-        step, mask, playout = self._play
-        made, proven = waves_kernel(step.kernel, mask.kernel, playout.kernel)(
-            waves,
-            trees,
-            *memory.arrays,
-            step.arguments,
-            mask.arguments,
-            playout.arguments,
-            *memory.tree,
-        )
-        return made, proven
+        step, mask, playout = (each.arguments for each in self._play)
+        return make_waves(self._stages, waves, trees, *memory.arrays, step, mask, playout, *memory.tree)
 
     def _make_wave(self, trees: Array) -> int:
         """A wave, stage by stage. How many roots it proves."""

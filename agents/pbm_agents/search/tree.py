@@ -48,9 +48,9 @@ EDGE = np.dtype(
 RAVE = np.dtype([("total", "f4"), ("visits", "i4")], align=True)
 SIMULATION = np.dtype(
     [
-        ("tree", "i4"),
-        ("node", "i4"),  # where it is
-        ("action", "i4"),  # which it takes there
+        ("tree", "i8"),  # indices of one type: each kernel is compiled once
+        ("node", "i8"),  # where it is
+        ("action", "i8"),  # which it takes there
         ("done", "?"),  # at a leaf: the game is over after that action
     ],
     align=True,

@@ -1,81 +1,109 @@
 """Waves of simulations with random playouts, one after the other, without returning to Python in between.
 
-The kernels of a wave are those that `Simulator.simulate` calls; here they are put together with those of a game.
+The stages of a wave are the kernels that `Simulator` calls where something else evaluates the leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
+from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.record_rules import PlayKernels
 from pbm_envs.core.state import NOBODY
-from pbm_envs.core.types import Array, Ints, Seeds, States
+from pbm_envs.core.types import Array, States
 
 from .backup import backup
 from .expansion import advance
 from .selection import select
 from .tree import Tree
+from .workspace import Memory
+
+SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT = range(6)
 
 
-@lru_cache(maxsize=None)
-def waves_kernel(step: Callable[..., Any], mark_legal: Callable[..., Any], playout: Callable[..., Any]) -> Any:
-    """A kernel that makes waves of simulations of the game with these kernels, as in `PlayKernels`."""
+def stages(play: PlayKernels, memory: Memory) -> Any:
+    """The kernels of a wave, for `make_waves`."""
+    m, tree = memory, tuple(memory.tree)
+    return table_of_calls(
+        (select, (m.simulations, 1, m.bytes, m.masks, m.actions, True, m.actions, m.leaf_seeds, tree)),
+        (advance, (m.simulations, m.bytes, 1, 1, m.leaf_seeds, tree)),
+        (backup, (m.simulations, 1, m.values, m.last_players, m.value, tree)),
+        (play.step.kernel, (m.states, m.actions, *play.step.arguments)),
+        (play.mask.kernel, (m.states, m.masks, *play.mask.arguments)),
+        (play.playout.kernel, (m.states, m.leaf_seeds, *play.playout.arguments, m.last_players)),
+    )
 
-    @kernel
-    def make_waves(
-        waves: int,
-        trees: Array,
-        states: States,
-        bytes_of_states: Array,
-        masks: Array,
-        simulations: Array,
-        actions: Ints,
-        leaf_seeds: Seeds,
-        last_players: Array,
-        values: Array,
-        value: Array,
-        step_arguments: Any,
-        mask_arguments: Any,
-        playout_arguments: Any,
-        *arrays: Array,
-    ) -> tuple[int, int]:
-        """At most `waves`, fewer if one proves a root. Arguments are those of `Memory`, and of the game's kernels.
 
-        Returns:
-            How many waves were made, and how many roots the last one has proven.
-        """
-        tree, half = Tree(*arrays), len(actions)
-        hidden, rave = tree.available.size > 0, tree.rave.size > 0
-        made, proven = 0, 0
-        while made < waves and proven == 0:
-            count, arrived, first, starting = len(trees), 0, half, True
-            while count > 0:
-                here = trees[:count] if arrived == 0 else trees[:0]
-                at_leaves = select(simulations, count, bytes_of_states, masks, actions, starting, here, leaf_seeds, *arrays)
-                step(states[:count], actions[:count], *step_arguments)
-                if at_leaves and arrived == 0:  # all at once: none need be set aside
-                    for r in range(count):
-                        simulations[r]["done"] = bytes_of_states[r, tree.settings[0]["done"]] != 0
-                    first, arrived, count = 0, count, 0
-                else:
-                    starting = False
-                    going = advance(simulations, bytes_of_states, count, arrived, leaf_seeds, *arrays)
-                    arrived, count = arrived + count - going, going
-                    if count > 0:
-                        mark_legal(states[:count], masks[:count], *mask_arguments)
-            if rave:
-                for r in range(arrived):
-                    for a in range(last_players.shape[1]):
-                        last_players[r, a] = NOBODY
-            leaves = states[first : first + arrived]
-            playout(leaves, leaf_seeds[:arrived], *playout_arguments, last_players[:arrived])
-            for r in range(arrived):
-                for k in range(len(value)):
-                    values[r, k] = leaves[r]["returns"][k]
-            proven = backup(simulations[first:], arrived, values, last_players, value, *arrays)
-            made += 1
-        return made, proven
+@kernel_without_allocation
+def make_waves(
+    calls: Any,
+    waves: int,
+    trees: Array,
+    states: States,
+    state_bytes: Array,
+    masks: Array,
+    simulations: Array,
+    actions: Array,
+    leaf_seeds: Array,
+    last_players: Array,
+    values: Array,
+    value: Array,
+    step_arguments: Any,
+    mask_arguments: Any,
+    playout_arguments: Any,
+    *arrays: Array,
+) -> tuple[int, int]:
+    """Make waves of a simulation for each entry of `trees`.
 
-    return make_waves
+    Args:
+        calls: Of `stages`.
+        waves: At most so many are made: fewer if one proves a root.
+        trees: (count,) the tree of each simulation.
+        states: (2 R,) those of the simulations: first those under way, from R on those that have come to leaves.
+        state_bytes: (2 R, bytes) the same.
+        masks: (2 R, A) what is legal there.
+        simulations: (2 R,) of SIMULATION.
+        actions: (R,) overwritten, as all that follow are.
+        leaf_seeds: (R,) random streams of the leaves.
+        last_players: (R, A) for RAVE, else (0, A).
+        values: (R, P) of the leaves.
+        value: (P,) of one of them.
+        step_arguments: Those of `PlayKernels.step`.
+        mask_arguments: Those of `PlayKernels.mask`.
+        playout_arguments: Those of `PlayKernels.playout`.
+        arrays: Those of a Tree.
+
+    Returns:
+        How many waves were made, and how many roots the last one has proven.
+    """
+    half, done = len(actions), Tree(*arrays).settings[0]["done"]
+    made, proven = 0, 0
+    while made < waves and proven == 0:
+        count, arrived, first, starting = len(trees), 0, half, True
+        while count > 0:
+            here = trees if arrived == 0 else trees[:0]
+            given = simulations, count, state_bytes, masks, actions, starting, here, leaf_seeds
+            at_leaves = call_for_flag(calls, SELECT, (*given, *arrays))
+            call_for_int(calls, STEP, (states[:count], actions[:count], *step_arguments))
+            if at_leaves and arrived == 0:  # all at once: none need be set aside
+                for r in range(count):
+                    simulations[r]["done"] = state_bytes[r, done] != 0
+                first, arrived, count = 0, count, 0
+            else:
+                starting = False
+                going = call_for_int(calls, ADVANCE, (simulations, state_bytes, count, arrived, leaf_seeds, *arrays))
+                arrived, count = arrived + count - going, going
+                if count > 0:
+                    call(calls, MASK, (states[:count], masks[:count], *mask_arguments))
+        for r in range(len(last_players[:arrived])):  # none without RAVE
+            for a in range(last_players.shape[1]):
+                last_players[r, a] = NOBODY
+        leaves = states[first : first + arrived]
+        call(calls, PLAYOUT, (leaves, leaf_seeds[:arrived], *playout_arguments, last_players[:arrived]))
+        for r in range(arrived):
+            for k in range(len(value)):
+                values[r, k] = leaves[r]["returns"][k]
+        proven = call_for_int(calls, BACKUP, (simulations[first:], arrived, values, last_players, value, *arrays))
+        made += 1
+    return made, proven

@@ -92,6 +92,14 @@ def resolve_calls(dispatcher: Any, called: Any) -> None:
         dispatcher.get_call_template, dispatcher.get_overload = called.get_call_template, called.get_overload
 
 
+def address_and_result(dispatcher: Any, argument_types: tuple[types.Type, ...]) -> tuple[int, types.Type]:
+    """Where the function that a dispatcher compiles for such arguments begins, and the type of what it returns."""
+    dispatcher.compile(argument_types)
+    compiled = dispatcher.overloads[argument_types]
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    return address, compiled.signature.return_type
+
+
 def pack(result: Any) -> bytes | None:
     """A compiled function as bytes; None if it holds addresses of this process."""
     if result.library.has_dynamic_globals or any(result.lifted):

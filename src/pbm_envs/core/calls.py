@@ -1,0 +1,96 @@
+"""Compiled kernels that call others by address: a loop over the kernels of a game need not be compiled with them.
+
+A kernel that calls another by name is compiled together with it, and with all that it calls in turn: seconds, for each
+game anew. Called by address it is compiled once, and costs ten nanoseconds a call.
+
+    calls = table_of_calls((step_batch, (states, actions, ...)), ...)  # in Python: kernels, and arguments as examples
+    call_for_int(calls, 0, (states[:count], actions, ...))             # in a kernel: calls the first of them
+
+The types of the arguments must be those of the examples; the kernel raises TypeError if they are not. With
+`NUMBA_DISABLE_JIT=1` the table is a list of functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import cgutils, config, types
+from numba.extending import intrinsic
+
+from .numba_internals import address_and_result
+
+FACTOR, LONGEST_WORD = 0x100000001B3, 2**64 - 1
+
+
+def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+    """Compile kernels for arguments such as these, if that has not been done.
+
+    Args:
+        kernels: Kernels, made by `kernel` or `kernel_without_allocation`, and arguments, of
+            which only the types matter; those that a `*` collects are one tuple.
+
+    Returns:
+        (len(kernels), 2) uint64: the address of each, and what stands for its types.
+    """
+    if config.DISABLE_JIT:
+        return [each for each, _ in kernels]
+    rows = []
+    for each, arguments in kernels:
+        argument_types = tuple(map(numba.typeof, arguments))
+        address, result = address_and_result(each, argument_types)
+        rows.append((address, _number(result, argument_types)))
+    return np.array(rows, np.uint64)
+
+
+def _number(result: Any, argument_types: Any) -> int:
+    """Another for other types. What is in a tuple is handed over like what is in none."""
+    number = 0
+    for byte in "; ".join(map(str, (result, *_flat(argument_types)))).encode():
+        number = (number ^ byte) * FACTOR & LONGEST_WORD  # as Fowler, Noll & Vo: no library is part of the kernel
+    return number
+
+
+def _flat(kinds: Any) -> Iterator[Any]:
+    for kind in kinds:
+        yield from _flat(kind) if hasattr(kind, "types") else (kind,)  # of a tuple
+
+
+def _caller(result: Any) -> Callable[..., Any]:
+    """What kernels use to call one with such a result."""
+
+    def call(_: Any, table: Any, row: Any, arguments: Any) -> Any:
+        number = _number(result, arguments)
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            table = context.make_array(signature.args[0])(context, builder, values[0])
+            at = builder.mul(values[1], values[1].type(2))
+            address = builder.load(builder.gep(table.data, [at]))
+            known = builder.load(builder.gep(table.data, [builder.add(at, at.type(1))]))
+            with builder.if_then(builder.icmp_unsigned("!=", known, known.type(number)), likely=False):
+                message = "a kernel is called by address with arguments of other types than expected"
+                context.call_conv.return_user_exc(builder, TypeError, (message,))
+            kinds, given = tuple(arguments), cgutils.unpack_tuple(builder, values[2])
+            function = builder.inttoptr(address, context.call_conv.get_function_type(result, kinds).as_pointer())
+            status, value = context.call_conv.call_function(builder, function, result, kinds, given)
+            with builder.if_then(status.is_error, likely=False):
+                context.call_conv.return_status_propagate(builder, status)
+            return value
+
+        return result(table, types.intp, arguments), generate
+
+    return call
+
+
+def _plain_call(table: Any, row: int, arguments: tuple[Any, ...]) -> Any:
+    return table[row](*arguments)
+
+
+call: Callable[..., None] = _plain_call if config.DISABLE_JIT else intrinsic(_caller(types.none))
+"""Call a kernel that returns nothing: `call(table, row, arguments)`, with the arguments as a tuple."""
+call_for_int: Callable[..., int] = _plain_call if config.DISABLE_JIT else intrinsic(_caller(types.int64))
+"""Call a kernel that returns an integer."""
+call_for_flag: Callable[..., bool] = _plain_call if config.DISABLE_JIT else intrinsic(_caller(types.boolean))
+"""Call a kernel that returns a bool."""

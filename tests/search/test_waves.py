@@ -1,0 +1,77 @@
+"""Simulations that do not return to Python in between find what stage by stage finds, and end in time."""
+
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+from pbm_agents import Search, Workspace
+from pbm_agents.search import end_searches_when
+from pbm_agents.search.evaluators import Playouts
+
+from pbm_envs import make_game
+
+GAMES = [("chameleon", {"size": 4}), ("unlur", {"radius": 3}), ("trinim", {"size": 5}), ("curio", {})]
+SETTINGS = [
+    {"simulations": 120},
+    {"simulations": 131, "width": 4, "early_stop": True},
+    {"simulations": 60, "rave": 0, "solver": False, "width": 3},
+    {"simulations": 60, "save_bridges": True, "threads": 2},
+    {"simulations": 60, "avoid_losing_moves": False, "reuse": True},
+]
+
+
+def search_all(name, options, settings):
+    """What is found in some positions, twice with one workspace."""
+    game, rng = make_game(name, **options), np.random.default_rng(3)
+    states, found, workspace = game.init(4, rng), [], Workspace()
+    for _ in range(2):
+        views = game.view(states, states["to_move"])
+        results = Search(**settings).run(game, views, rng, workspace=workspace)
+        found += [(r.visits.tolist(), np.nan_to_num(r.values).tolist(), r.simulations, r.nodes) for r in results]
+        game.step(states, [r.best for r in results])
+    return found
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+@pytest.mark.parametrize(("name", "options"), GAMES)
+def test_compiled_waves_are_those_of_stages(name, options, settings, monkeypatch):
+    at_once = search_all(name, options, settings)
+    monkeypatch.setattr(Playouts, "kernels", lambda self, game: None)
+    assert search_all(name, options, settings) == at_once
+
+
+@pytest.mark.parametrize(("name", "options"), GAMES[:2])
+def test_games_of_the_package_have_kernels(name, options):
+    game = make_game(name, **options)
+    assert Playouts().kernels(game) is not None
+    assert Playouts(count=2).kernels(game) is None, "played one after the other, from Python"
+
+
+def test_a_long_search_can_be_interrupted():
+    """Ctrl-C is noticed between calls of kernels."""
+    game, rng = make_game("chameleon", size=11), np.random.default_rng(0)
+    states = game.init(1, rng)
+    Search(simulations=100).run(game, states, rng)  # compiles
+    search, told = Search(seconds=120, memory=64), []
+
+    def interrupt():
+        told.append(time.perf_counter())
+        _thread.interrupt_main()
+
+    threading.Timer(0.2, interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        search.run(game, states, rng)
+    assert time.perf_counter() - told[0] < 2, "0.01 on an idle machine"
+
+
+def test_whoever_ends_searches_is_asked_often():
+    """After the first simulation, and then so often that none of them waits for long."""
+    game, rng, asked = make_game("chameleon", size=11), np.random.default_rng(0), []
+    states = game.init(1, rng)
+    with end_searches_when(lambda: bool(asked.append(time.perf_counter()))):
+        [result] = Search(simulations=20_000).run(game, states, rng)
+    assert result.simulations == 20_000
+    assert len(asked) > 20
+    assert np.median(np.diff(asked)) < 0.1
