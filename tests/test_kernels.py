@@ -1,5 +1,6 @@
 """The cache of compiled kernels: found again, never stale, not beside the sources; and kernels as plain Python."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -8,9 +9,12 @@ from pathlib import Path
 
 import pbm_agents
 import pytest
+from numba.core.config import DISABLE_JIT
+from numba.core.errors import NumbaError
 
 import pbm_envs
 from pbm_envs.core import kernels as kernels_module
+from pbm_envs.core.kernels import kernel
 
 SOURCE = Path(pbm_envs.__file__).parent
 PLAY = """
@@ -233,3 +237,26 @@ def test_in_jupyter_one_quiet_line_says_that_kernels_are_compiled(tmp_path, monk
     assert (line.output_type, printed.name, printed.text) == ("display_data", "stdout", "4\n")
     assert "compiled counting: 2 kernels" in line.data["text/html"]
     assert [output.text for output in again.outputs] == ["3\n"]
+
+
+@pytest.mark.skipif(DISABLE_JIT, reason="nothing is compiled")
+def test_garbage_is_collected_again_once_a_kernel_is_compiled():
+    @kernel
+    def half(number):
+        return number // 2
+
+    @kernel
+    def missing(number):
+        return number + not_there  # noqa: F821
+
+    assert half(8) == 4
+    assert gc.isenabled()
+    with pytest.raises(NumbaError):
+        missing(8)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        assert half(2.0) == 1
+        assert not gc.isenabled(), "whoever has turned it off keeps it off"
+    finally:
+        gc.enable()

@@ -74,14 +74,15 @@ def kernel_without_allocation(function: Function) -> Function:
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
     if config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled integers wrap around in silence too
-    dispatcher = _cached_dispatcher(function, {"nogil": True, **options})
-    called = _cached_dispatcher(function, {"nogil": True, **options, **numba_internals.WITHOUT_WRAPPERS})
+    dispatcher = _cached_dispatcher(function, {"nogil": True, **options, **numba_internals.FOR_PYTHON})
+    called = _cached_dispatcher(function, {"nogil": True, **options, **numba_internals.FOR_KERNELS})
     numba_internals.resolve_calls(dispatcher, called)
     return dispatcher
 
 
 def _cached_dispatcher(function: Function, options: dict[str, Any]) -> Any:
     dispatcher = numba.njit(**options)(function)
+    numba_internals.pause_collector(dispatcher)
     if os.path.isfile(function.__code__.co_filename):  # else it was typed into a notebook
         if not numba_internals.attach(dispatcher, KernelCache(function, options)):
             _announce_no_cache()
