@@ -5,7 +5,7 @@
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
 | Chameleon up to 7x7, Unlur up to radius 4 | the same, and late enough in the game a solver tries what it proposes |
 | Trinim | solved exactly as soon as that fits into the budget, searched until then |
-| Curio | information-set search, with proofs once all pieces are known; values of material (base 3, 4) |
+| Curio | information-set search, with a solver once all pieces are known; values of material (base 3, 4) |
 | games outside the package | the tree search as it is |
 
 Each is described by a card in the documentation: how it was made, what it scores, what it does not know.

@@ -9,12 +9,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pbm_envs import Game, sample_actions
+from pbm_envs import Curio, Game, sample_actions
 from pbm_envs import games as known_games
 from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
 from ..champions import ChampionAgent
+from ..exact import CurioSolver
 from ..play.options import parse_game_with_options
 from ..search import Search
 from .terminal import table
@@ -91,6 +92,8 @@ def _champion(game: Game) -> None:
         last = states.copy()
         game.step(states, sample_actions(game.legal_action_mask(states), rng))
     agent.act(game, game.view(last, last["to_move"]), rng)
+    if isinstance(game, Curio):  # there not everything may be known
+        CurioSolver(game).winning_action(last, nodes=1)
 
 
 def _run(game: Game, search: Search) -> None:

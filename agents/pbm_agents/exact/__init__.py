@@ -3,6 +3,15 @@
 from .agent import ExactAgent
 from .connection import ConnectionSolver
 from .connection_agent import VerifiedSearchAgent
+from .curio import CurioSolver
 from .trinim import TrinimAgent, TrinimSolution, TrinimSolver
 
-__all__ = ["ConnectionSolver", "ExactAgent", "TrinimAgent", "TrinimSolution", "TrinimSolver", "VerifiedSearchAgent"]
+__all__ = [
+    "ConnectionSolver",
+    "CurioSolver",
+    "ExactAgent",
+    "TrinimAgent",
+    "TrinimSolution",
+    "TrinimSolver",
+    "VerifiedSearchAgent",
+]
