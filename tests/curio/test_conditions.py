@@ -96,8 +96,7 @@ def assignments(game, view, most=MOST):
     armies = []
     for army in range(2):
         own = [slot for slot in range(cells) if view["owner"][slot] == army]
-        known = Counter(tuple(sorted(view["faces"][slot].tolist())) for slot in own if view["known"][slot])
-        pool = Counter(dict(zip(kinds, view["sets"][army].tolist(), strict=True))) - known
+        pool = Counter(dict(zip(kinds, view["unseen"][army].tolist(), strict=True)))
         hidden = [slot for slot in own if not view["faces"][slot, 1 - seen]]
         armies.append(list(itertools.islice(fill(army, hidden, pool), most + 1)))
     if prod(map(len, armies)) > most:

@@ -71,7 +71,7 @@ WRONG = [
     (Curio(**CURIO), "faces", 0),
     (Curio(**CURIO), "faces", 3),
     (Curio(**CURIO), "bounds", 0),
-    (Curio(**CURIO), "sets", 0),
+    (Curio(**CURIO), "unseen", 9),
     (Curio(**CURIO), "quiet", 100),
     (Curio(**CURIO, capture="le_total"), "legal", 2),
 ]

@@ -30,7 +30,7 @@ from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, Game
 from .printable import quoted
 from .randomness import seeds
 from .scene import Scene, Seat
-from .state import INT64, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
+from .state import INT8, INT64, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
 from .symmetry import Symmetry
 from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from .validation import validate_common_fields
@@ -158,6 +158,8 @@ class Game(GameHooks):
         self._check(states)
         if isinstance(players, int):
             known = 0 <= players < self.num_players
+        elif type(players) is np.ndarray and players.dtype is INT8 and players.shape == states.shape:
+            known = bool(players.view(np.uint8).max(initial=0) < self.num_players)  # the usual case, fast
         else:
             given = to_array("players", players, f"integers in 0..{self.num_players - 1}")
             known = (

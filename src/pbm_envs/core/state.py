@@ -10,7 +10,7 @@ import numpy as np
 from .kernels import kernel
 from .types import Ints, Record, States
 
-INT64 = np.dtype(np.int64)
+INT8, INT64 = np.dtype(np.int8), np.dtype(np.int64)
 NOBODY = -1
 """No player: the viewer of a full state, the owner of an empty cell, Black before the contract."""
 NO_ACTION = -1

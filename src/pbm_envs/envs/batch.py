@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.checks import check_range, check_seed, to_array, to_options
 from ..core.game import Game
+from ..core.hooks import GameHooks
 from ..core.kernels import kernel
 from ..core.printable import quoted
 from ..core.state import as_bytes, copy_states, take_rows
-from ..core.types import Rng, States
+from ..core.types import Ints, Rng, Seeds, States
 from .history import History
 
 Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
@@ -26,7 +27,7 @@ Bools: TypeAlias = "NDArray[np.bool_]"
 Floats: TypeAlias = "NDArray[np.float32]"
 FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
-AHEAD = 8
+AHEAD = 32
 """Seeds of set-ups that are drawn from a stream at once: asking a generator takes longer than what it answers."""
 
 
@@ -39,10 +40,16 @@ class GameBatch:
         self.game = game
         self.history = History(game, count, history) if history else None
         self.states = np.zeros(count, game.dtype)
-        self.illegal = np.zeros(count, np.bool_)
+        self.illegal, self.over = np.zeros((2, count), np.bool_)
+        self.returns = np.zeros((count, game.num_players), np.float32)
+        """Which games were over after the last step, by an illegal action too, and what they had returned."""
+        self.states_are_views = type(game)._view is GameHooks._view
+        """Then a state becomes a view by the name of its viewer, and need not be copied."""
         self._rngs: list[Rng] = []
-        self._ahead: list[list[int]] = [[] for _ in range(count)]
-        """What each stream has given for its next set-ups, the last first."""
+        self._ahead = np.zeros((count, AHEAD), np.uint64)
+        """What each stream has given for its next set-ups."""
+        self._used = np.full(count, AHEAD)
+        """How much of that has been used."""
 
     def started(self) -> None:
         """RuntimeError before the first reset."""
@@ -63,11 +70,13 @@ class GameBatch:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
         seeds = _seeds(seed, count)
         rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
-        ahead = list(self._ahead)
-        for row in rows.tolist():
-            if seeds[row] is not None:
-                rngs[row], ahead[row] = np.random.default_rng(seeds[row]), []
-        fresh = self._set_up(rows, rngs, ahead)
+        seeded = [row for row in rows.tolist() if seeds[row] is not None]
+        self._ask_ahead(np.setdiff1d(rows, seeded).astype(np.int64), rngs, self._ahead, self._used)
+        ahead, used = self._ahead.copy(), self._used.copy()
+        used[seeded] = AHEAD
+        for row in seeded:
+            rngs[row] = np.random.default_rng(seeds[row])
+        fresh = self._set_up(rows, rngs, ahead, used)
         history = None if self.history is None else History(self.game, count, self.history.length)
         for k, row in enumerate(rows.tolist()):
             if boards[row] is not None or moves[row]:
@@ -75,12 +84,11 @@ class GameBatch:
                     self._start(fresh[k : k + 1], boards[row], moves[row] or (), history, row)
                 except ValueError as error:
                     raise ValueError(f"environment {row}: {error}") from None
-        self._rngs, self._ahead = rngs, ahead
-        as_bytes(self.states)[rows] = as_bytes(fresh)
-        self.illegal[rows] = False
+        self._rngs, self._ahead, self._used = rngs, ahead, used
+        self._begin(rows, fresh)
         if self.history is not None and history is not None:
             self.history.take(history, rows)
-        return rows, [rngs[row] for row in rows.tolist() if seeds[row] is not None]
+        return rows, [rngs[row] for row in seeded]
 
     def _rows_to_reset(self, mask: Any) -> Rows:
         count = len(self.states)
@@ -95,12 +103,18 @@ class GameBatch:
             )
         return np.flatnonzero(mask)
 
-    def _set_up(self, rows: Rows, rngs: Sequence[Rng], ahead: Sequence[list[int]]) -> States:
-        """New games in these rows, as `init(1, rng)` makes them of their streams, which have given what is `ahead`."""
-        for row in rows.tolist():
-            if not ahead[row]:
-                ahead[row].extend(rngs[row].bit_generator.random_raw(AHEAD)[::-1].tolist())
-        return self.game.init(len(rows), np.array([ahead[row].pop() for row in rows.tolist()], np.uint64))
+    @staticmethod
+    def _ask_ahead(rows: Rows, rngs: Sequence[Rng], ahead: Seeds, used: Ints) -> None:
+        """Let the streams of these rows give more, where all has been used: `ahead` (N, AHEAD) and `used` (N,)."""
+        for row in rows[used[rows] == AHEAD].tolist():
+            ahead[row], used[row] = rngs[row].bit_generator.random_raw(AHEAD), 0
+
+    def _set_up(self, rows: Rows, rngs: Sequence[Rng], ahead: Seeds, used: Ints) -> States:
+        """New games in these rows, as `init(1, rng)` makes them of their streams; brings what is ahead up to date."""
+        self._ask_ahead(rows, rngs, ahead, used)
+        seeds = ahead[rows, used[rows]]
+        used[rows] += 1
+        return self.game.init(len(rows), seeds)
 
     def _start(self, state: States, board: str | None, moves: Sequence[str], history: History | None, row: int) -> None:
         """Change a new game, a batch of one, to one that starts from a board and moves, in this row of `history`."""
@@ -117,10 +131,19 @@ class GameBatch:
         if state["done"][0]:
             raise ValueError("the game is over where it should start")
 
+    def _begin(self, rows: Rows, fresh: States) -> None:
+        """Put new games (R,) into these rows."""
+        as_bytes(self.states)[rows] = as_bytes(fresh)
+        self.illegal[rows] = self.over[rows] = False
+        self.returns[rows] = fresh["returns"]
+
+    def take_stock(self) -> None:
+        """Bring `over` and `returns` up to date with moves played since the last step."""
+        self.over[:], self.returns[:] = self.states["done"], self.states["returns"]
+
     def deal(self, rows: Rows) -> None:
         """The next games in these rows."""
-        as_bytes(self.states)[rows] = as_bytes(self._set_up(rows, self._rngs, self._ahead))
-        self.illegal[rows] = False
+        self._begin(rows, self._set_up(rows, self._rngs, self._ahead, self._used))
         if self.history is not None:
             self.history.clear(rows)
 
@@ -174,26 +197,33 @@ class GameBatch:
         player's turn: like every observation of a game under way, so that a learner can estimate what it is worth.
         """
         states = take_rows(self.states, rows)
-        cut = states["truncated"].copy()
-        states["done"] &= ~cut
-        states["truncated"] = False
-        views = self.game.view(states, players)
-        views["to_move"][cut] = players[cut]
+        cut = np.flatnonzero(states["truncated"])
+        if cut.size:
+            states["done"][cut] = states["truncated"][cut] = False
+        if self.states_are_views:
+            states["viewer"] = players
+            views = states
+        else:
+            views = self.game.view(states, players)
+        if cut.size:
+            views["to_move"][cut] = players[cut]
         return views
 
-    def last_masks(self, rows: Rows, views: States) -> NDArray[np.bool_]:
-        """(R, A) the masks that go with `last_views`.
+    def last_masks(self, rows: Rows, views: States, out: NDArray[np.generic]) -> Rows:
+        """Write the masks that go with `last_views` to `out` (N, A), in which these rows are ones.
 
         They are the legal actions where a limit of plies has cut a game off, and else all ones; under Curio's `*_total`
         also where the player was not next, since the legal actions would reveal something.
+
+        Returns:
+            The rows that have been written.
         """
-        masks = np.ones((len(rows), self.game.num_actions), np.bool_)
-        cut = np.flatnonzero(~views["done"] & ~self.illegal[rows])
+        cut = np.flatnonzero(~(views["done"] | self.illegal[rows]))
         if cut.size:
             legal = self.game.legal_action_mask(take_rows(views, cut))
             legal[~legal.any(axis=1)] = True
-            masks[cut] = legal
-        return masks
+            out[rows[cut]] = legal
+        return rows[cut]
 
 
 @kernel
@@ -202,8 +232,8 @@ def write_outcomes(
     cut: Bools,
     returns: Floats,
     illegal: Bools,
-    over: Bools,
     players: NDArray[np.int8],
+    over: Bools,
     before: Floats,
     restarts: bool,
     one_seat: bool,
@@ -211,33 +241,38 @@ def write_outcomes(
     reward: Floats,
     terminated: Bools,
     truncated: Bools,
+    ended: Bools,
 ) -> bool:
-    """Write what a step has brought, the last four arguments, in one pass over all games; whether some have ended.
+    """Write what a step has brought in one pass over all games; whether some have ended.
 
     Args:
         done: (N,) which games are over.
         cut: (N,) by a limit of plies or an illegal action.
         returns: (N, P) of the games.
         illegal: (N,) ended by an illegal action.
-        over: (N,) were over before the step.
         players: (N,) whose reward is wanted.
-        before: (N, P) the returns before the step.
+        over: (N,) which were over before the step, and then, which are after it.
+        before: (N, P) the returns before the step, and then, those after it.
         restarts: Games that were over before are now followed by the next, which go on.
         one_seat: To the seat of a game with opponents an illegal action is no truncation.
-        rewards: Of all players.
+        rewards: Written: of all players.
         reward: Of `players`.
         terminated: As Gymnasium has it.
         truncated: As Gymnasium has it.
+        ended: By this step.
     """
     any_ended = False
     for i in range(len(done)):
         for player in range(returns.shape[1]):
             rewards[i, player] = returns[i, player] - before[i, player]
+            before[i, player] = returns[i, player]
         reward[i] = rewards[i, players[i]]
         now = done[i] and not (restarts and over[i])
         terminated[i] = now and (not cut[i] or illegal[i])
         truncated[i] = now and cut[i] and not (one_seat and illegal[i])
-        any_ended |= done[i] and not over[i]
+        ended[i] = done[i] and not over[i]
+        any_ended |= ended[i]
+        over[i] = done[i]
     return any_ended
 
 

@@ -54,7 +54,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.checks import check_flag, check_range, check_seed, to_array
 from ..core.game import Game
-from ..core.hooks import GameHooks
 from ..core.printable import quoted
 from ..core.state import NOBODY, as_bytes
 from ..core.types import Planes, States
@@ -111,8 +110,9 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
         `illegal_action`: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
         truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
-        `copy`: if False, observations and masks are always the same two arrays, which the next call overwrites and
-        nobody else may write to; either way JAX and PyTorch read them without a copy (`pbm_envs.envs.buffers`).
+        `copy`: if False, observations and masks (and those of `final_info`) are always the same arrays, which the next
+        call overwrites and nobody else may write to; either way JAX and PyTorch read them without a copy
+        (`pbm_envs.envs.buffers`).
         `threads` write observations and masks side by side, which pays from about 16384 games on (in Curio 1024).
         `history`: moves that the infos go back (`pbm_envs.envs.history`). `buffers`: "torch" gives tensors over the
         same memory; with `copy=False` also pinned, if `pin_memory` (`pbm_envs.envs.buffers`).
@@ -147,8 +147,6 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._opponents = None if opponent is None else Opponents(self._games, opponent, seat)
         self._raises = illegal_action == "raise"
         self._copy = copy
-        self._states_are_views = type(game)._view is GameHooks._view
-        """Then a state becomes a view by the name of its viewer, and need not be copied."""
         cuts = np.linspace(0, num_envs, min(threads, num_envs) + 1).astype(int).tolist()
         self._parts = [slice(a, b) for a, b in pairwise(cuts)]
         self._views = np.empty(num_envs, game.dtype)
@@ -157,6 +155,9 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._planes = memory((num_envs, *game.observation_shape), np.int8)
         self._masks = memory((num_envs, game.num_actions), np.bool_)
         self._planes[:], self._masks[:] = 0, False
+        self._final_masks = np.ones((0 if copy else num_envs, game.num_actions), np.int8)
+        """Those of `final_info`, if they are not new each time; ones but for `_final_rows`."""
+        self._final_rows = NO_ROWS
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
@@ -202,35 +203,38 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
     def step(self, actions: ArrayLike) -> tuple[Planes, Floats, Bools, Bools, dict[str, Any]]:
         games, states = self._games, self.states
         actions = to_array("actions", as_array(actions), "integers, one for each game")
-        over, players, before = states["done"].copy(), self._players().copy(), states["returns"].copy()
+        players = self._players().copy()
+        if self._opponents is not None:
+            games.take_stock()
         games.play(actions, None if self._raises else self._masks)
         if self._opponents is not None:
             self._opponents.play_opponents()
         restarts = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        waiting = np.flatnonzero(over) if restarts else NO_ROWS
-        rewards, reward = np.empty_like(before), np.empty(self.num_envs, np.float32)
-        terminated, truncated = np.empty((2, self.num_envs), np.bool_)
+        waiting = np.flatnonzero(games.over) if restarts else NO_ROWS
+        rewards, reward = np.empty_like(games.returns), np.empty(self.num_envs, np.float32)
+        terminated, truncated, marks = np.empty((3, self.num_envs), np.bool_)
         any_ended = write_outcomes(
             states["done"],
             states["truncated"],
             states["returns"],
             games.illegal,
-            over,
             players,
-            before,
+            games.over,
+            games.returns,
             restarts,
             self._opponents is not None,
             rewards,
             reward,
             terminated,
             truncated,
+            marks,
         )
-        ended = np.flatnonzero(states["done"] & ~over) if any_ended else NO_ROWS
+        ended = np.flatnonzero(marks) if any_ended else NO_ROWS
         if waiting.size:
             self._next_games(waiting)
         info: dict[str, Any] = {"rewards": rewards}
         if ended.size:
-            info |= self._final(ended)
+            info |= self._final(ended, marks)
             if self._opponents is not None:
                 self._opponents.count(ended)
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
@@ -288,8 +292,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     def _observe_rows(self, part: slice, planes: Planes) -> None:
         game, states, masks, players = self.game, self.states[part], self._masks[part], self._players()[part]
-        over = np.flatnonzero(states["done"])
-        if self._states_are_views and not over.size:
+        over = np.flatnonzero(self._games.over[part])
+        if self._games.states_are_views and not over.size:
             try:
                 states["viewer"] = players
                 game.observe(states, out=planes[part])
@@ -305,7 +309,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         game.observe(views, out=planes[part])
         game.legal_action_mask(views, out=masks)
         if over.size:
-            masks[over] = self._games.last_masks(rows, last)
+            masks[over] = True
+            self._games.last_masks(rows, last, self._masks)
 
     def _info(self, info: dict[str, Any]) -> dict[str, Any]:
         masks = self._masks.view(np.int8)
@@ -321,16 +326,19 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         everywhere = np.ones((len(now), self.num_envs), np.bool_)
         return now | {f"_{key}": everywhere[k] for k, key in enumerate(now)} | info
 
-    def _final(self, rows: Rows) -> dict[str, Any]:
-        """What is known of games that have just ended."""
-        ended = np.zeros(self.num_envs, np.bool_)
-        ended[rows] = True
+    def _final(self, rows: Rows, ended: Bools) -> dict[str, Any]:
+        """What is known of games that have just ended: these rows, which are marked in `ended` (N,)."""
         views = self._games.last_views(rows, self._players()[rows])
-        masks = np.ones((self.num_envs, self.game.num_actions), np.int8)
-        masks[rows] = self._games.last_masks(rows, views)
+        if self._copy:
+            masks = np.ones((self.num_envs, self.game.num_actions), np.int8)
+            self._games.last_masks(rows, views, masks)
+        else:
+            masks = self._final_masks
+            masks[self._final_rows] = 1
+            self._final_rows = self._games.last_masks(rows, views, masks)
         facts = {
             "action_mask": masks,
-            "returns": self.states["returns"].copy(),
+            "returns": self._games.returns.copy(),
             "plies": self.states["ply"].copy(),
             "to_move": self.states["to_move"].copy(),
         }
@@ -338,14 +346,16 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             facts |= {**self._opponents.info(), "score": self._opponents.points()}
         if self._games.history is not None:
             facts |= self._games.history.info(self._players())
-        facts |= {f"_{key}": ended.copy() for key in facts}
-        final = {"final_info": facts, "_final_info": ended}
+        marks = np.empty((len(facts) + 2, self.num_envs), np.bool_)
+        marks[:] = ended
+        facts |= {f"_{key}": marks[k] for k, key in enumerate(facts)}
+        final = {"final_info": facts, "_final_info": marks[-2]}
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             return final
-        observations = np.full(self.num_envs, None, object)
+        observations = np.empty(self.num_envs, object)
         for row, planes in zip(rows.tolist(), self.game.observe(views), strict=True):
             observations[row] = planes
-        return {"final_obs": observations, "_final_obs": ended.copy()} | final
+        return {"final_obs": observations, "_final_obs": marks[-1]} | final
 
 
 def observation_space(game: Game) -> spaces.Space[Any]:

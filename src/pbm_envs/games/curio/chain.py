@@ -26,8 +26,8 @@ from ...core.kernels import kernel, kernel_without_allocation
 from ...core.randomness import draw, uniform
 from ...core.state import NOBODY
 from ...core.types import Ints, Record, Seeds, States
-from .rules import ANY, CAPTURED, DIRECTIONS, NO_PIECE, RANDOM, beats, kind, reach
-from .view import assign, count_pools, shows_larger
+from .rules import ANY, CAPTURED, DIRECTIONS, NO_PIECE, RANDOM, beats, has_royal, kind, reach
+from .view import assign, shows_larger
 from .worlds import is_consistent
 
 PENALTY = 0.004
@@ -178,8 +178,6 @@ def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints
     `scratch` is (6, slots or kinds) to work in.
     """
     base, seen = rules["base"], view["viewer"]
-    pools = np.empty((2, base * (base + 1) // 2), np.int64)
-    count_pools(view, base, pools)
     slots, fits, given = scratch[3], scratch[4], scratch[5]
     for army in range(2):
         larger, count = shows_larger(army, seen, rules), 0
@@ -192,7 +190,7 @@ def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints
                     if lies and allowed[slot] >> h & 1:
                         fits[count] |= 1 << kind(shown, h, base)
                 count += 1
-        assign(count, fits, pools[army], given, scratch)
+        assign(count, fits, view["unseen"][army], given, scratch)
         for k in range(count):
             if given[k] < 0:
                 return False
@@ -298,15 +296,12 @@ def list_conditions(view: Record, rules: Record, steps: Ints, legal: Ints, allow
             royal[slot] = far == 0 and shown != base and view["cell"][slot] != CAPTURED
             alive += view["cell"][slot] != CAPTURED
     for army in range(2):
+        need[army] = has_royal(view, army, base, True)
         for v in range(1, base + 1):
-            if view["sets"][army, kind(v, base, base)]:
+            if view["unseen"][army, kind(v, base, base)]:
                 need[army] = 1
-        if ends(view, rules) and view["returns"][army] < 0:
-            need[army] = 0
-    for slot in range(cells):
-        if view["owner"][slot] != NOBODY and view["cell"][slot] != CAPTURED:
-            if view["faces"][slot, 0] == base or view["faces"][slot, 1] == base:
-                need[view["owner"][slot]] = 0  # it is in sight
+        if has_royal(view, army, base, False) or (ends(view, rules) and view["returns"][army] < 0):
+            need[army] = 0  # it is in sight, or captured
     pairs = np.empty((cells * (DIRECTIONS + 1) + (alive * alive if ends(view, rules) else 0), 3), np.int64)
     count = list_pairs(view, rules, steps, legal, pairs)
     offsets, others = np.empty(cells + 1, np.int64), np.empty(2 * count, np.int64)

@@ -331,7 +331,7 @@ class Curio(Game):
         states["owner"] = np.where(states["owner"] == NOBODY, NOBODY, np.asarray(players)[states["owner"]])
         states["faces"] = states["faces"][:, :, players]
         states["bounds"] = states["bounds"][:, :, players]
-        states["sets"] = old["sets"][:, players]
+        states["unseen"] = old["unseen"][:, players]
         if self._total:
             states["legal"][:, symmetry.actions] = old["legal"][:, : self.num_actions]
 

@@ -50,7 +50,7 @@ def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.v
     fields: list[Any] = [
         *common_fields(players=2),
         ("quiet", "i4"),  # plies since the last capture (C13)
-        ("sets", "i2", (2, base * (base + 1) // 2)),  # pieces of each kind in each army at the start
+        ("unseen", "i2", (2, base * (base + 1) // 2)),  # pieces of each kind in each army that are not known to both
         ("board", "i2", (cells,)),  # the slot that stands on a cell, or NO_PIECE
         ("cell", "i2", (cells,)),  # where each slot stands, or CAPTURED
         ("last_captured", "i2"),  # the slot that was captured last, or NO_PIECE
@@ -189,10 +189,10 @@ def is_dead(state: Record, rules: Record) -> bool:
 
 
 @kernel
-def has_royal(state: Record, agent: int, base: int) -> bool:
-    """C10"""
+def has_royal(state: Record, agent: int, base: int, captured: bool) -> bool:
+    """C10: has the agent a royal piece on the board, or if `captured`, has there been one?"""
     for slot in range(len(state["cell"])):
-        if state["owner"][slot] == agent and state["cell"][slot] != CAPTURED:
+        if state["owner"][slot] == agent and (captured or state["cell"][slot] != CAPTURED):
             if state["faces"][slot, 0] == base or state["faces"][slot, 1] == base:
                 return True
     return False
@@ -224,6 +224,14 @@ def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: 
 
 
 @kernel
+def make_known(state: Record, slot: int, base: int) -> None:
+    """Both players know both faces of a piece from now on."""
+    k = kind(state["faces"][slot, 0], state["faces"][slot, 1], base)
+    state["unseen"][state["owner"][slot], k] -= 1 - state["known"][slot]
+    state["known"][slot] = 1
+
+
+@kernel
 def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) -> None:
     """C7 to C11."""
     mine, theirs = compared_value(state, taker, mover, rules), compared_value(state, taken, mover, rules)
@@ -233,13 +241,13 @@ def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) ->
     if rules["turn"]:  # C8
         faces = state["faces"][taker]
         faces[0], faces[1] = faces[1], faces[0]
-        state["known"][taker] = 1
+        make_known(state, taker, rules["base"])
     if rules["reveal"]:  # C9
-        state["known"][taken] = 1
+        make_known(state, taken, rules["base"])
     learn(state, taker, taken, mover, mine, theirs, rules)
     state["quiet"] = 0
     royal = state["faces"][taken, 0] == rules["base"] or state["faces"][taken, 1] == rules["base"]
-    if royal and not has_royal(state, 1 - mover, rules["base"]):
+    if royal and not has_royal(state, 1 - mover, rules["base"], False):
         win(state, mover)
     elif is_dead(state, rules):
         state["done"] = True
@@ -413,7 +421,7 @@ def start_batch(states: States, settings: States) -> None:
                 state["board"][slot] = slot
                 state["cell"][slot] = slot
                 own, far = state["faces"][slot, owner], state["faces"][slot, 1 - owner]
-                state["sets"][owner, kind(own, far, rules["base"])] += 1
                 against = (rules["face"] == LARGE and own < far) or (rules["face"] == SMALL and own > far)
-                state["known"][slot] = 1 if against else 0
+                state["known"][slot] = against
+                state["unseen"][owner, kind(own, far, rules["base"])] += not against
         state["done"] = is_dead(state, rules)

@@ -26,7 +26,7 @@ def validate_records(states: States, rules: Record) -> None:
     expect_flag(states, "passed")
     _validate_places(states)
     _validate_faces(states, rules)
-    _validate_sets(states, base)
+    _validate_unseen(states, base)
     done, returns, limit = states["done"], states["returns"], int(rules["quiet_limit"])
     expect(
         done | (states["quiet"] < limit) | (limit == 0), states, "quiet", f"less than {limit} while the game goes on"
@@ -69,15 +69,16 @@ def _validate_faces(states: States, rules: Record) -> None:
         expect(~open_faces | lies, states, "faces", "the side towards its owner that `face` says")
 
 
-def _validate_sets(states: States, base: int) -> None:
-    """As many pieces as there are in the sets in play, and none of a kind that there is not."""
-    owner, faces, sets = states["owner"], states["faces"].astype(np.int64), states["sets"]
+def _validate_unseen(states: States, base: int) -> None:
+    """As many pieces as are not known to both, and none of a kind that there is not."""
+    owner, faces, unseen = states["owner"], states["faces"].astype(np.int64), states["unseen"]
     kinds = KINDS[base][faces[..., 0], faces[..., 1]]
-    seen = (faces > 0).all(axis=2)
+    unknown = (owner != NOBODY) & (states["known"] == 0)
+    shown = unknown & (faces > 0).all(axis=2)
     for army in range(2):
-        total = (owner == army).sum(axis=1)
-        expect((sets[:, army] >= 0).all(axis=1) & (sets[:, army].sum(axis=1, dtype=np.int64) == total), states, "sets",
-               "the kinds of all pieces of each army")  # fmt: skip
-        for k in range(sets.shape[2]):
-            count = (seen & (owner == army) & (kinds == k)).sum(axis=1)
-            expect(count <= sets[:, army, k], states, "sets", "at least the pieces whose faces are seen")
+        total, counts = (unknown & (owner == army)).sum(axis=1), unseen[:, army]
+        expect((counts >= 0).all(axis=1) & (counts.sum(axis=1, dtype=np.int64) == total), states, "unseen",
+               "the kinds of all pieces that are not known to both, of each army")  # fmt: skip
+        for k in range(counts.shape[1]):
+            count = (shown & (owner == army) & (kinds == k)).sum(axis=1)
+            expect(count <= counts[:, k], states, "unseen", "at least the pieces whose faces are in the record")

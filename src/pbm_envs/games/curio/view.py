@@ -16,7 +16,7 @@ from ...core.kernels import kernel, kernel_without_allocation
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, Record, States
 from ...core.words import WORD, Words, load_word, records_of_words, store_word
-from .rules import KINDS, LARGE, kind
+from .rules import LARGE, kind
 
 MOST = 127
 """Counts in int8 planes stop here."""
@@ -84,18 +84,6 @@ def hide_batch(states: States, views: States, base: int) -> None:
             bounds[slot, seen, 1] = base
             bounds[slot, 1 - seen, 0] = 1 if known[slot] else bounds[slot, 1 - seen, 0]
             bounds[slot, 1 - seen, 1] = base if known[slot] else bounds[slot, 1 - seen, 1]
-
-
-@kernel_without_allocation
-def count_pools(view: Record, base: int, pools: Ints) -> None:
-    """`pools[army, k]` becomes the number of pieces of kind k that are not known."""
-    faces, known, owner, sets = view["faces"], view["known"], view["owner"], view["sets"]
-    kinds = KINDS[base]
-    for army in range(2):
-        for k in range(sets.shape[1]):
-            pools[army, k] = sets[army, k]
-    for slot in range(len(known)):  # without branches, since they could not be foreseen
-        pools[owner[slot] & 1, kinds[np.uint8(faces[slot, 0]), np.uint8(faces[slot, 1])]] -= known[slot]
 
 
 @kernel
@@ -206,7 +194,7 @@ def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
 
 @kernel_without_allocation
 def narrow_group(
-    view: Record, army: int, shown: int, seen: int, rules: Record, pools: Ints, open_values: int, out: Ints, bound: Ints
+    view: Record, army: int, shown: int, seen: int, rules: Record, open_values: int, out: Ints, bound: Ints
 ) -> None:
     """Take from `out` the values that hidden pieces of a group have not, although their own bounds allow them.
 
@@ -220,7 +208,6 @@ def narrow_group(
         shown: The number that its pieces show.
         seen: The player whose view it is.
         rules: The settings.
-        pools: As `count_pools` has them.
         open_values: The values that the group hides, as bits.
         out: (slots,) bit h: the slot can hide h. Changed in place.
         bound: (slots,) to work in.
@@ -238,7 +225,7 @@ def narrow_group(
             free = 0
             for high in range(low, rules["base"] + 1):
                 if open_values >> high & 1:
-                    free += pools[army, kind(shown, high, rules["base"])]
+                    free += view["unseen"][army, kind(shown, high, rules["base"])]
                 if greatests >> high & 1:
                     inside = 0
                     for k in range(count):
@@ -251,59 +238,75 @@ def narrow_group(
 
 
 @kernel_without_allocation
-def hidden_by_number(pools: Ints, seen: int, rules: Record, values: Ints) -> None:
-    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
-    as far as the pool says.
+def list_slots(view: Record, seen: int, slots: Ints) -> int:
+    """List the slots of the pieces that are on the board or hide a face from `seen`; how many.
+
+    (Without branches, since they could not be foreseen.)
     """
-    base = rules["base"]
-    kinds = KINDS[base]
-    for army in range(2):
-        larger = shows_larger(army, seen, rules)
-        values[army, 0] = 0  # what a captured piece or none shows
-        for v in range(1, base + 1):
-            bits = 0
-            for h in range(1 if larger else v, (v if larger else base) + 1):
-                bits |= int(pools[army, kinds[v, h]] > 0) << h
-            values[army, v] = bits
+    owner, faces, where, hidden_from, count = view["owner"], view["faces"], view["cell"], seen ^ 1, 0
+    for slot in range(len(owner)):
+        slots[np.uint64(count)] = slot
+        count += int(where[slot] >= 0) | (int(owner[slot] >= 0) & int(faces[slot, hidden_from] == 0))
+    return count
 
 
 @kernel_without_allocation
-def find_hidden(view: Record, seen: int, rules: Record, pools: Ints, out: Ints, values: Ints, bound: Ints) -> None:
-    """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
+def hidden_by_number(unseen: Ints, seen: int, rules: Record, values: Ints) -> None:
+    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
+    as far as the pool, `unseen`, says.
+    """
+    base = rules["base"]
+    for army in range(2):
+        larger, k = shows_larger(army, seen, rules), 0
+        for v in range(base + 1):  # 0: what a captured piece or none shows
+            values[army, v] = 0
+        for a in range(1, base + 1):
+            for b in range(a, base + 1):
+                some = int(unseen[army, k] > 0)
+                values[army, b if larger else a] |= some << (a if larger else b)
+                k += 1
+
+
+@kernel_without_allocation
+def find_hidden(
+    view: Record, seen: int, rules: Record, slots: Ints, count: int, out: Ints, values: Ints, bound: Ints
+) -> None:
+    """For `face` "large" and "small": bit h of `out[slot]`, for the first `count` of `slots`, which has all that hide a
+    face: the face hidden from `seen` can be h.
 
     The pieces of an army that show the same number and hide the other are a group: what the pool and its own bounds
-    leave to a piece is all, unless bounds have left one of the group less than the pool. There are no branches in the
-    loop over the slots, since they could not be foreseen. `values` (2, base + 1) and `bound`
-    (slots,) are to work in.
+    leave to a piece is all, unless bounds have left one of the group less than the pool. `values` (2, base + 1) and
+    `bound` (slots,) are to work in.
     """
     owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
     hidden_from, numbers, narrowed = seen ^ 1, rules["base"] + 1, 0
-    hidden_by_number(pools, seen, rules, values)
-    for slot in range(len(owner)):
-        army, shown, far = owner[slot] & 1, np.uint8(faces[slot, seen]), np.uint8(faces[slot, hidden_from])
-        least, most = np.uint8(bounds[slot, hidden_from, 0]), np.uint8(bounds[slot, hidden_from, 1])
-        bits = values[army, shown] & ((2 << int(most)) - (1 << int(least)))
-        out[slot] = 1 << int(far) if far else bits
-        narrowed |= int(bits != values[army, shown] and far == 0) << (army * numbers + shown)
+    hidden_by_number(view["unseen"], seen, rules, values)
+    for j in range(count):
+        slot = np.uint64(slots[j])
+        army, shown, far = int(owner[slot]), int(faces[slot, seen]), int(faces[slot, hidden_from])
+        least, most = int(bounds[slot, hidden_from, 0]), int(bounds[slot, hidden_from, 1])
+        open_values = values[np.uint64(army), np.uint64(shown)]
+        bits = open_values & ((2 << most) - (1 << least))
+        out[slot] = 1 << far if far else bits
+        narrowed |= int(bits != open_values and far == 0) << (army * numbers + shown)
     if narrowed:
         for group in range(2 * numbers):
             if narrowed >> group & 1:
                 army, shown = group // numbers, group % numbers
-                narrow_group(view, army, shown, seen, rules, pools, values[army, shown], out, bound)
+                narrow_group(view, army, shown, seen, rules, values[army, shown], out, bound)
 
 
 def piece_words(base: int) -> tuple[States, States]:
-    """The planes of a cell that depend on the piece there, as words.
+    """The planes of a cell that depend on the piece there, as words: those that come first.
 
     Returns:
         `looks`: (4 * (base + 1),) in row `look_of(known, mine, v)`: whose piece it is, the number v that it shows, and
-        whether it is known; nothing for v = 0. Its field `words` has as many words as the planes of a cell fill.
-        `hidden`: (2 ** (base + 1),) the numbers that a piece can hide, as bits of the row's number. Only the first
-        words, which have all planes of the piece.
+        whether it is known; nothing for v = 0.
+        `hidden`: (2 ** (base + 1),) the numbers that a piece can hide, as bits of the row's number.
     """
-    table = list(planes(base))
-    index, own_planes = table.index, table.index("known") + 1
-    looks = np.zeros((4 * (base + 1), len(table) // WORD * WORD), np.int8)
+    index = list(planes(base)).index
+    own_planes = index("known") + 1
+    looks = np.zeros((4 * (base + 1), own_planes), np.int8)
     hidden = np.zeros((2 << base, own_planes), np.int8)
     for known, mine, v in product((0, 1), (0, 1), range(1, base + 1)):
         look = looks[look_of(known, mine, v, base)]
@@ -325,62 +328,63 @@ def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
     games by the other options need not compile it.)
     """
     base, cells = settings[0]["base"], out.shape[1]
-    pools = np.empty((2, base * (base + 1) // 2), np.int64)
-    scratch = np.empty((7, max(pools.shape[1], cells)), np.int64)
+    scratch = np.empty((7, max(base * (base + 1) // 2, cells)), np.int64)
     for i in range(len(views)):
         seen = 0 if views[i]["viewer"] == NOBODY else int(views[i]["viewer"])
-        count_pools(views[i], base, pools)
         for army in range(2):
-            find_hidden_turned(views[i], army, seen, base, pools[army], out[i], scratch)
+            find_hidden_turned(views[i], army, seen, base, views[i]["unseen"][army], out[i], scratch)
 
 
 @kernel_without_allocation
-def find_looks(view: Record, seen: int, base: int, look: Ints) -> None:
-    """`look[slot]` becomes the row of `looks` for each piece."""
-    owner, faces, known = view["owner"], view["faces"], view["known"]
-    for slot in range(len(owner)):
-        look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
-
-
-@kernel_without_allocation
-def fill_same(view: Record, seen: int, pools: Ints, planes: Record, same: Planes) -> None:
+def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
     """Write the planes that are the same on every cell."""
+    unseen = view["unseen"]
     same[planes["light"] + seen] = 1
     same[planes["light"] + 1 - seen] = 0
     same[planes["turn"]] = view["to_move"] == seen and not view["done"]
     same[planes["quiet"]] = min(view["quiet"], MOST)
     same[planes["passed"]] = view["passed"]
-    for k in range(pools.shape[1]):
-        same[planes["my_unseen"] + k] = min(pools[seen, k], MOST)
-        same[planes["enemy_unseen"] + k] = min(pools[1 - seen, k], MOST)
+    for k in range(unseen.shape[1]):
+        same[planes["my_unseen"] + k] = min(unseen[seen, k], MOST)
+        same[planes["enemy_unseen"] + k] = min(unseen[1 - seen, k], MOST)
 
 
 @kernel_without_allocation
-def write_cells(
-    board: Ints,
-    look: Ints,
+def write_empty_board(same_bytes: Planes, same: Words, cells: int, width: int, at: int, out: Planes) -> None:
+    """Write an observation without pieces from `out[at]` on, each cell in words."""
+    tail = load_word(same_bytes, width - WORD)
+    for _ in range(cells):
+        for k in range(width // WORD):
+            store_word(out, at + k * WORD, same[np.uint64(k)])
+        at += width
+        store_word(out, at - WORD, tail)
+
+
+@kernel_without_allocation
+def write_pieces(
+    view: Record,
+    seen: int,
+    slots: Ints,
+    count: int,
     hides: Ints,
     looks: States,
     hidden: States,
-    same_bytes: Planes,
     same: Words,
+    base: int,
     width: int,
     at: int,
     out: Planes,
 ) -> None:
-    """Write an observation from `out[at]` on, each cell in words: the planes that are the same on every cell, `same`,
-    together with those of its piece.
-    """
-    tail = load_word(same_bytes, width - WORD)
-    for cell in range(len(board)):
-        slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
-        looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
-        for k in range(len(hidden_here)):
-            store_word(out, at + k * WORD, same[k] | looked[k] | hidden_here[k])
-        for k in range(len(hidden_here), len(looked)):
-            store_word(out, at + k * WORD, same[k])
-        at += width
-        store_word(out, at - WORD, tail)
+    """Add the pieces on the board to an observation without pieces: the planes of each, in words."""
+    owner, faces, known, where = view["owner"], view["faces"], view["known"], view["cell"]
+    for j in range(count):
+        slot = np.uint64(slots[j])
+        if where[slot] >= 0:
+            look = look_of(int(known[slot]), int(owner[slot] == seen), int(faces[slot, seen]), base)
+            looked, hidden_here = looks[np.uint64(look)]["words"], hidden[np.uint64(hides[slot])]["words"]
+            first = at + int(where[slot]) * width
+            for k in range(len(looked)):
+                store_word(out, first + k * WORD, same[k] | looked[k] | hidden_here[k])
 
 
 @kernel
@@ -400,20 +404,19 @@ def observe_batch(
     """
     base, (rows, cols, width) = settings[0]["base"], out.shape[1:]
     cells = rows * cols
-    pools, values = np.empty((2, base * (base + 1) // 2), np.int64), np.empty((2, base + 1), np.int64)
-    look, hides = np.zeros(cells + 1, np.uint16), np.zeros(cells + 1, np.uint16)  # by slot; [cells] is nothing
-    bound = np.empty(cells, np.int64)
+    values = np.empty((2, base + 1), np.int64)
+    slots, hides, bound = np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int64)
     same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
     same, flat = same_bytes.view(np.uint64), out.reshape(-1)
     for i in range(len(views)):
-        view = views[i]
+        view, at = views[i], i * cells * width
         seen = 0 if view["viewer"] == NOBODY else int(view["viewer"])
-        count_pools(view, base, pools)
+        fill_same(view, seen, plane_numbers[0], same_bytes)
+        count = list_slots(view, seen, slots)
         if candidates.size:
-            for slot in range(cells):
-                hides[slot] = candidates[i, slot]
+            for j in range(count):
+                hides[slots[j]] = candidates[i, slots[j]]
         else:
-            find_hidden(view, seen, settings[0], pools, hides, values, bound)
-        find_looks(view, seen, base, look)
-        fill_same(view, seen, pools, plane_numbers[0], same_bytes)
-        write_cells(view["board"], look, hides, looks, hidden, same_bytes, same, width, i * cells * width, flat)
+            find_hidden(view, seen, settings[0], slots, count, hides, values, bound)
+        write_empty_board(same_bytes, same, cells, width, at, flat)
+        write_pieces(view, seen, slots, count, hides, looks, hidden, same, base, width, at, flat)

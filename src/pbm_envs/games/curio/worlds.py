@@ -25,8 +25,8 @@ from ...core.kernels import kernel
 from ...core.randomness import draw, uniform
 from ...core.state import NOBODY
 from ...core.types import Floats, Ints, Mask, Record, Seeds, States
-from .rules import RANDOM, has_royal, is_dead, kind, may_capture
-from .view import count_pools, shows_larger, split_pool
+from .rules import RANDOM, has_royal, is_dead, may_capture
+from .view import shows_larger, split_pool
 
 BITS, SPAN_BITS = 10, 32
 MOST_DONE = (1 << BITS) - 1
@@ -58,12 +58,11 @@ def split_batch(views: States, settings: States, hidden: Ints) -> None:
     """For "large" and "small": `hidden[i, army, v, h]` pieces that show v hide h."""
     rules = settings[0]
     base = rules["base"]
-    pools = np.empty((2, base * (base + 1) // 2), np.int64)
     for i in range(len(views)):
-        if views[i]["viewer"] != NOBODY:
-            count_pools(views[i], base, pools)
+        view = views[i]
+        if view["viewer"] != NOBODY:
             for army in range(2):
-                split_pool(pools[army], base, shows_larger(army, views[i]["viewer"], rules), hidden[i, army])
+                split_pool(view["unseen"][army], base, shows_larger(army, view["viewer"], rules), hidden[i, army])
 
 
 @kernel
@@ -101,10 +100,7 @@ def is_consistent(state: Record, rules: Record) -> bool:
                 return False
     ended = state["done"] and state["quiet"] == 0 and not state["last_action"] == rules["resign"] >= 0
     for army in range(2):
-        royals = 0
-        for v in range(1, rules["base"] + 1):
-            royals += state["sets"][army, kind(v, rules["base"], rules["base"])]
-        lost = royals > 0 and not has_royal(state, army, rules["base"])
+        lost = has_royal(state, army, rules["base"], True) and not has_royal(state, army, rules["base"], False)
         if lost != (ended and state["returns"][army] < 0):
             return False
     if ended and state["returns"][0] != 0:
@@ -218,28 +214,26 @@ turnings = lru_cache(maxsize=1024)(Turnings)
 
 
 @kernel
-def collect_batch(views: States, settings: States, seeds: Seeds, pools: Ints, least: Ints, chances: Floats) -> None:
-    """For "random", of each army: its pool (kinds), the lower bounds of what shows each number (base, cells; 0 where
-    there is nothing), and chances in [0, 1) (kinds).
+def collect_batch(views: States, settings: States, seeds: Seeds, least: Ints, chances: Floats) -> None:
+    """For "random", of each army: the lower bounds of what shows each number (base, cells; 0 where there is nothing),
+    and chances in [0, 1) (kinds).
     """
     rules = settings[0]
     group = np.empty(least.shape[3], np.int64)
     for i in range(len(views)):
-        count_pools(views[i], rules["base"], pools[i])
         for army in range(2):
             for shown in range(rules["base"]):
                 sort_group(views[i], army, shown + 1, rules, group, least[i, army, shown])
-            for k in range(pools.shape[2]):
+            for k in range(chances.shape[2]):
                 chances[i, army, k] = uniform(seeds, i)
 
 
 def draw_turnings(views: States, settings: States, seeds: Seeds, hidden: Ints) -> None:
     """For "random": fill `hidden` as `split_batch` does for the other two."""
     rows = np.flatnonzero(views["viewer"] != NOBODY)
-    base, (count, cells), kinds = int(settings["base"][0]), views["owner"].shape, views["sets"].shape[2]
-    pools, least = np.zeros((count, 2, kinds), np.int64), np.zeros((count, 2, base, cells), np.int64)
-    chances = np.empty((count, 2, kinds))
-    collect_batch(views, settings, seeds, pools, least, chances)
+    base, (count, cells), pools = int(settings["base"][0]), views["owner"].shape, views["unseen"].astype(np.int64)
+    least, chances = np.zeros((count, 2, base, cells), np.int64), np.empty(pools.shape)
+    collect_batch(views, settings, seeds, least, chances)
     for i in rows.tolist():
         for army in range(2):
             known = turnings(base, pools[i, army].tobytes(), least[i, army].tobytes())

@@ -86,7 +86,7 @@ class Trinim(Game):
             raise ValueError(f"size is {size}: {board.size} cells do not divide by three; expected one of {good}")
         if num_players == 2 and (always_drawn := _always_drawn(int(size), board.size)):
             warnings.warn(always_drawn, stacklevel=2)
-        self._takes, self._longer = lines(board)
+        self._takes, self._lines = lines(board)
         self._broken, self._starts = lines_through(self._takes, board)
         self._seat_planes = seat_planes(int(num_players))
         self._colour_words = colour_words(int(num_players))
@@ -112,11 +112,10 @@ class Trinim(Game):
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:
-            states["pieces"] = np.repeat(np.array([RED, GREEN, BLUE], np.int8), self.board.size // COLOURS)
             set_up_batch(states, seeds)
         else:
-            states["pieces"] = self._read(board)
-        states["left"] = np.count_nonzero(states["pieces"], axis=1)
+            states["pieces"] = pieces = self._read(board)
+            states["left"] = np.count_nonzero(pieces)
 
     def _read(self, board: str) -> list[int]:
         rows = board.strip().lower().split("/")
@@ -158,7 +157,7 @@ class Trinim(Game):
         return step_batch(states, actions, self._takes, self.board.neighbours, self.resign_action)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
-        mask_batch(states, out, self._longer, self.board.neighbours, self.resign_action)
+        mask_batch(states, out, self._lines, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         observe_batch(views, out, self._colour_words, self._places, self._seat_planes)
@@ -168,7 +167,7 @@ class Trinim(Game):
             states,
             seeds,
             self._takes,
-            self._longer,
+            self._lines,
             self.board.neighbours,
             self._broken,
             self._starts,

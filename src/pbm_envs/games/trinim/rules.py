@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.boards import NO_CELL, Board
-from ...core.kernels import kernel
+from ...core.kernels import kernel, kernel_without_allocation
 from ...core.randomness import draw, shuffle
 from ...core.state import EMPTY, NOBODY, common_fields, shows_mask
 from ...core.types import Ints, Mask, Record, Seeds, States
+from ...core.words import BITS, NO_BITS, WORD, Words, clear_of, store_word
 
 COLOURS = 3
 DIRECTIONS = 3
 RED, GREEN, BLUE = 1, 2, 3
+CELLS = 64
+"""Of a word."""
+ALL_BITS, EIGHT_TRUE = (1 << CELLS) - 1, np.uint64(0x0101010101010101)
 LETTERS = ".rgb"
 """Of board texts: EMPTY, RED, GREEN, BLUE."""
 NAMES = {RED: "red", GREEN: "green", BLUE: "blue"}
@@ -32,22 +36,27 @@ def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
     )
 
 
-def lines(board: Board) -> tuple[Ints, Ints]:
-    """Every way to grab (T4): `takes`, (A, 3), the first cell of each action, its direction and number of cells;
-    and `longer[cell, d]`, the action that takes two from `cell` on in direction d: each further cell is the next one.
+def lines(board: Board) -> tuple[Ints, Words]:
+    """Every way to grab (T4).
 
-    The first actions take one cell each.
+    Returns:
+        `takes`: (A, 3) the first cell of each action, its direction and number of cells. The first actions take one
+        cell each.
+        `cells`: (W, A) the cells of each action as bits of W words, an even number.
     """
     takes = [(cell, 0, 1) for cell in range(board.size)]
-    longer = np.full(board.neighbours.shape, NO_CELL, np.int32)
+    sets = [1 << cell for cell in range(board.size)]
     for d in range(DIRECTIONS):
         for first in range(board.size):
-            longer[first, d] = len(takes)
-            cell, count = board.neighbours[first, d], 2
+            cell, taken = board.neighbours[first, d], 1 << first
             while cell != NO_CELL:
-                takes.append((first, d, count))
-                cell, count = board.neighbours[cell, d], count + 1
-    return np.array(takes, np.int16), longer
+                taken |= 1 << int(cell)
+                takes.append((first, d, taken.bit_count()))
+                sets.append(taken)
+                cell = board.neighbours[cell, d]
+    words = range(0, 2 * CELLS * -(-board.size // (2 * CELLS)), CELLS)
+    cells = [[taken >> low & ALL_BITS for taken in sets] for low in words]
+    return np.array(takes, np.int16), np.array(cells, np.uint64)
 
 
 def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
@@ -64,9 +73,13 @@ def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
 
 @kernel
 def set_up_batch(states: States, seeds: Seeds) -> None:
-    """T3: the pieces in a random order."""
+    """T3: the pieces, as many of each colour, in a random order."""
     for i in range(len(states)):
-        shuffle(seeds, i, states[i]["pieces"])
+        pieces = states[i]["pieces"]
+        for cell in range(len(pieces)):
+            pieces[cell] = RED + cell * COLOURS // len(pieces)
+        shuffle(seeds, i, pieces)
+        states[i]["left"] = len(pieces)
 
 
 @kernel
@@ -177,28 +190,44 @@ def step_batch(states: States, actions: Ints, takes: Ints, neighbours: Ints, res
     return -1
 
 
-@kernel
-def mark_legal(pieces: Ints, longer: Ints, neighbours: Ints, legal: Mask) -> None:
-    for first in range(len(pieces)):
-        if pieces[first] != EMPTY:
-            legal[first] = True
-            for d in range(DIRECTIONS):
-                action, cell = longer[first, d], neighbours[first, d]
-                while cell != NO_CELL and pieces[cell] != EMPTY:
-                    legal[action] = True
-                    action, cell = action + 1, neighbours[cell, d]
+@kernel_without_allocation
+def mark_legal(pieces: Ints, cells: Words, empty: Words, at: int, out: Mask) -> None:
+    """Write what can be grabbed from `out[at]` on, eight actions at once: there must be pieces on all of its cells.
+
+    `cells` is of `lines`; `empty` (W,) to work in becomes the cells without pieces.
+    """
+    takes = cells.shape[1]
+    for word in range(len(empty)):
+        empty[word] = NO_BITS
+    for cell in range(len(pieces)):
+        empty[cell // CELLS] |= BITS[cell % CELLS if pieces[cell] == EMPTY else -1]
+    for k in range(0, takes, WORD):
+        first = min(k, takes - WORD)
+        legal = EIGHT_TRUE
+        for word in range(0, len(empty), 2):
+            legal &= clear_of(cells[word], empty[word], cells[word + 1], empty[word + 1], first)
+        store_word(out, at + first, legal)
 
 
 @kernel
-def mask_batch(states: States, out: Mask, longer: Ints, neighbours: Ints, resign: int) -> None:
+def mask_batch(states: States, out: Mask, cells: Words, resign: int) -> None:
+    """Write the masks of states, and of the views of players to move."""
+    mask_rows(states, out.reshape(-1), out.shape[1], cells, np.empty(len(cells), np.uint64), resign)
+
+
+@kernel_without_allocation
+def mask_rows(states: States, flat: Mask, width: int, cells: Words, empty: Words, resign: int) -> None:
+    """`mask_batch`, written to `flat`, (B * width,); `empty` (W,) is to work in."""
     for i in range(len(states)):
         state = states[i]
-        out[i] = False
-        if not shows_mask(state):
-            continue
-        mark_legal(state["pieces"], longer, neighbours, out[i])
+        shown = shows_mask(state)
+        if shown:
+            mark_legal(state["pieces"], cells, empty, i * width, flat)
+        else:
+            for action in range(width):
+                flat[i * width + action] = False
         if resign >= 0:
-            out[i, resign] = True
+            flat[i * width + resign] = shown
 
 
 @kernel
@@ -206,7 +235,7 @@ def playout_batch(
     states: States,
     seeds: Seeds,
     takes: Ints,
-    longer: Ints,
+    cells: Words,
     neighbours: Ints,
     broken: Ints,
     starts: Ints,
@@ -215,14 +244,13 @@ def playout_batch(
     """Each ply draws from a list of the legal actions; those that a grab breaks are taken out. Each goes but once, so
     that a game takes no longer than all lines together are.
     """
-    legal = np.empty(len(takes), np.bool_)
+    legal, empty = np.empty(len(takes), np.bool_), np.empty(len(cells), np.uint64)
     left, place = np.empty(len(takes), np.int32), np.empty(len(takes), np.int32)  # left[place[a]] == a, or place is -1
     for i in range(len(states)):
         state = states[i]
         if state["done"]:
             continue
-        legal[:] = False
-        mark_legal(state["pieces"], longer, neighbours, legal)
+        mark_legal(state["pieces"], cells, empty, 0, legal)
         count = 0
         for action in range(len(takes)):
             place[action] = -1
