@@ -12,7 +12,7 @@ from pbm_agents.search.evaluators import Playouts
 
 from pbm_envs import make_game
 
-GAMES = [("chameleon", {"size": 4}), ("unlur", {"radius": 3}), ("trinim", {"size": 5}), ("curio", {})]
+GAMES = [("chameleon", {"size": 4}), ("unlur", {"radius": 3}), ("trinim", {"size": 5}), ("curio", {}), ("curio", {"capture": "le_total"}), ("curio", {"face": "random", "base": 3})]
 SETTINGS = [
     {"simulations": 120},
     {"simulations": 131, "width": 4, "early_stop": True},

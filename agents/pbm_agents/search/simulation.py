@@ -24,7 +24,7 @@ from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree
-from .waves import make_waves, stages
+from .waves import NO_WORLDS, make_waves, stages
 from .workspace import Memory, Simulations
 
 NO_TREES = np.zeros(0, np.int64)
@@ -135,17 +135,41 @@ class Simulator:
         Returns:
             How many waves were made, and how many roots were proven.
         """
-        memory = self.memory
-        if memory.hidden:
-            waves, count = 1, len(trees)
-            streams = np.empty(count, np.uint64)
-            branch(memory.tree.seeds, trees, streams)
-            memory.moving.states[:count] = self.game.determinize(self.views[trees], streams)
-            memory.moving.masks[:count] = self.root_masks[trees]
         if self._play is None:
+            if self.memory.hidden:
+                branch(self.memory.tree.seeds, trees, self.memory.seeds)
+                self._draw_worlds(trees)
             return 1, self._make_wave(trees)
-        step, mask, playout = (each.arguments for each in self._play)
-        return make_waves(self._stages, waves, trees, *memory.arrays, step, mask, playout, *memory.tree)
+        made, proven = self._make_waves(trees, waves, drawn=False)
+        if proven == NO_WORLDS:
+            self._draw_worlds(trees)
+            more, proven = self._make_waves(trees, 1, drawn=True)
+            made += more
+        return made, proven
+
+    def _make_waves(self, trees: Array, waves: int, *, drawn: bool) -> tuple[int, int]:
+        assert self._play is not None
+        memory, world = self.memory, self._play.world
+        return make_waves(
+            self._stages,
+            waves,
+            trees,
+            drawn,
+            self.views,
+            self.root_masks,
+            *memory.arrays,
+            self._play.step.arguments,
+            self._play.mask.arguments,
+            self._play.playout.arguments,
+            () if world is None else world.arguments,
+            *memory.tree,
+        )
+
+    def _draw_worlds(self, trees: Array) -> None:
+        """What the simulations of `trees` begin with, by the streams in `memory.seeds`, if information is hidden."""
+        memory, count = self.memory, len(trees)
+        memory.moving.states[:count] = self.game.determinize(self.views[trees], memory.seeds[:count])
+        memory.moving.masks[:count] = self.root_masks[trees]
 
     def _make_wave(self, trees: Array) -> int:
         """A wave, stage by stage. How many roots it proves."""

@@ -9,9 +9,10 @@ from typing import Any
 
 from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
 from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.randomness import next_bits
 from pbm_envs.core.record_rules import PlayKernels
 from pbm_envs.core.state import NOBODY
-from pbm_envs.core.types import Array, States
+from pbm_envs.core.types import Array, Seeds, States
 
 from .backup import backup
 from .expansion import advance
@@ -19,12 +20,15 @@ from .selection import select
 from .tree import Tree
 from .workspace import Memory
 
-SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT = range(6)
+SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, WORLD = range(7)
+NO_WORLDS = -1
+"""In place of how many roots are proven: worlds have to be drawn by `Game.determinize` first."""
 
 
 def stages(play: PlayKernels, memory: Memory) -> Any:
     """The kernels of a wave, for `make_waves`."""
     m, tree = memory, tuple(memory.tree)
+    world = [] if play.world is None else [(play.world.kernel, (m.states, m.seeds, m.good, *play.world.arguments))]
     return table_of_calls(
         (select, (m.simulations, 1, m.bytes, m.masks, m.actions, True, m.actions, m.leaf_seeds, tree)),
         (advance, (m.simulations, m.bytes, 1, 1, m.leaf_seeds, tree)),
@@ -32,6 +36,7 @@ def stages(play: PlayKernels, memory: Memory) -> Any:
         (play.step.kernel, (m.states, m.actions, *play.step.arguments)),
         (play.mask.kernel, (m.states, m.masks, *play.mask.arguments)),
         (play.playout.kernel, (m.states, m.leaf_seeds, *play.playout.arguments, m.last_players)),
+        *world,
     )
 
 
@@ -40,6 +45,9 @@ def make_waves(
     calls: Any,
     waves: int,
     trees: Array,
+    drawn: bool,
+    views: States,
+    root_masks: Array,
     states: States,
     state_bytes: Array,
     masks: Array,
@@ -49,9 +57,12 @@ def make_waves(
     last_players: Array,
     values: Array,
     value: Array,
+    seeds: Array,
+    good: Array,
     step_arguments: Any,
     mask_arguments: Any,
     playout_arguments: Any,
+    world_arguments: Any,
     *arrays: Array,
 ) -> tuple[int, int]:
     """Make waves of a simulation for each entry of `trees`.
@@ -60,6 +71,9 @@ def make_waves(
         calls: Of `stages`.
         waves: At most so many are made: fewer if one proves a root.
         trees: (count,) the tree of each simulation.
+        drawn: With hidden information: the worlds of the only wave are in `states`, and their masks in `masks`.
+        views: (G,) what the players to move know.
+        root_masks: (G, A) what is legal there.
         states: (2 R,) those of the simulations: first those under way, from R on those that have come to leaves.
         state_bytes: (2 R, bytes) the same.
         masks: (2 R, A) what is legal there.
@@ -69,18 +83,31 @@ def make_waves(
         last_players: (R, A) for RAVE, else (0, A).
         values: (R, P) of the leaves.
         value: (P,) of one of them.
+        seeds: (R,) random streams of the worlds.
+        good: (R,) whether these have been drawn.
         step_arguments: Those of `PlayKernels.step`.
         mask_arguments: Those of `PlayKernels.mask`.
         playout_arguments: Those of `PlayKernels.playout`.
+        world_arguments: Those of `PlayKernels.world`, if there is one.
         arrays: Those of a Tree.
 
     Returns:
-        How many waves were made, and how many roots the last one has proven.
+        How many waves were made, and how many roots the last one has proven. NO_WORLDS: the worlds that are to be drawn
+        with `seeds` have to be drawn from Python, and then one wave be made with them.
     """
-    half, done = len(actions), Tree(*arrays).settings[0]["done"]
+    tree, half = Tree(*arrays), len(actions)
+    done, hidden = tree.settings[0]["done"], tree.available.size > 0
     made, proven = 0, 0
     while made < waves and proven == 0:
         count, arrived, first, starting = len(trees), 0, half, True
+        if hidden and not drawn:
+            begin_worlds(tree.seeds, trees, views, root_masks, states, masks, seeds)
+            if len(calls) == WORLD:
+                return made, NO_WORLDS
+            call(calls, WORLD, (states[:count], seeds[:count], good[:count], *world_arguments))
+            for r in range(count):
+                if not good[r]:
+                    return made, NO_WORLDS
         while count > 0:
             here = trees if arrived == 0 else trees[:0]
             given = simulations, count, state_bytes, masks, actions, starting, here, leaf_seeds
@@ -107,3 +134,16 @@ def make_waves(
         proven = call_for_int(calls, BACKUP, (simulations[first:], arrived, values, last_players, value, *arrays))
         made += 1
     return made, proven
+
+
+@kernel_without_allocation
+def begin_worlds(
+    tree_seeds: Seeds, trees: Array, views: States, root_masks: Array, states: States, masks: Array, seeds: Seeds
+) -> None:
+    """For each of `trees` the view and its legal actions, and a random stream for its world."""
+    for r in range(len(trees)):
+        g = trees[r]
+        seeds[r] = next_bits(tree_seeds, g)
+        states[r] = views[g]
+        for a in range(root_masks.shape[1]):
+            masks[r, a] = root_masks[g, a]

@@ -54,7 +54,11 @@ class Memory:
         self.states, self.masks = states, masks
         self.bytes = states.view(np.uint8).reshape(2 * count, game.dtype.itemsize)
         self.actions = np.zeros(count, np.int64)
-        self.leaf_seeds = np.zeros(count, np.uint64)
+        self.leaf_seeds, self.seeds, self.good = (
+            np.zeros(count, np.uint64),
+            np.zeros(count, np.uint64),
+            np.zeros(count, "?"),
+        )
         self.values, self.value = np.zeros((count, game.num_players)), np.zeros(game.num_players)
         self.last_players = np.zeros((count if rave else 0, game.num_actions), np.int8)
 
@@ -71,6 +75,8 @@ class Memory:
             self.last_players,
             self.values,
             self.value,
+            self.seeds,
+            self.good,
         )
 
     @property

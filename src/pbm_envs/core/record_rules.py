@@ -29,6 +29,10 @@ class PlayKernels(NamedTuple):
     """Called as `kernel(states, out, *arguments)`, as `GameHooks._legal_action_mask` is."""
     playout: BatchKernel
     """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is."""
+    world: BatchKernel | None = None
+    """Called as `kernel(worlds, seeds, good, *arguments)`: makes views the full states that `GameHooks._determinize`
+    finds with these seeds, which it does not advance, if that needs one attempt; `good` (B,) bool says where. None:
+    `_determinize` is called."""
 
 
 @final

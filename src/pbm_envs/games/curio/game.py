@@ -16,6 +16,7 @@ from ...core.deals import Deal
 from ...core.game import Game
 from ...core.printable import quoted
 from ...core.randomness import branch
+from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NO_ACTION, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
@@ -50,7 +51,7 @@ from .scene import draw
 from .text import board_text, read_board
 from .validation import validate_records
 from .view import EXCHANGED_SEATS, find_hidden_batch, hide_batch, observe_batch, piece_words, plane_numbers, planes
-from .worlds import deal_batch, draw_turnings, split_batch
+from .worlds import deal_batch, draw_turnings, split_batch, world_batch
 
 FACES = {"large": LARGE, "small": SMALL, "random": RANDOM}
 COMPARES = {"lt": LESS, "le": LESS_EQUAL, "gt": GREATER, "ge": GREATER_EQUAL}
@@ -303,6 +304,20 @@ class Curio(Game):
             playout_large_batch(states, seeds, moves, self._steps, settings, last_player_by_action)
         else:
             playout_batch(states, seeds, moves, self._tables, settings, last_player_by_action)
+
+    def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
+        settings, moves = self._settings, self._moves
+        mask = BatchKernel(mask_large_batch, (self._steps, settings))
+        playout = BatchKernel(playout_large_batch, (moves, self._steps, settings))
+        if self._tables is not None:
+            mask = BatchKernel(mask_batch, (self._tables, settings))
+            playout = BatchKernel(playout_batch, (moves, self._tables, settings))
+        return PlayKernels(
+            step=BatchKernel(step_batch, (moves, self.board.neighbours, settings)),
+            mask=mask,
+            playout=playout,
+            world=None if self._total or self._face == RANDOM else BatchKernel(world_batch, (settings,)),
+        )
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
         """Faces that the later view still hides have never turned (C8): they are drawn as that view allows. Those that

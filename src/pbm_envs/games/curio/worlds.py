@@ -22,7 +22,7 @@ from math import comb
 import numpy as np
 
 from ...core.kernels import kernel
-from ...core.randomness import draw, uniform
+from ...core.randomness import draw, next_bits, uniform
 from ...core.state import NOBODY
 from ...core.types import Floats, Ints, Mask, Record, Seeds, States
 from .rules import RANDOM, has_royal, is_dead, may_capture
@@ -211,6 +211,23 @@ class Turnings:
 
 
 turnings = lru_cache(maxsize=1024)(Turnings)
+
+
+@kernel
+def world_batch(worlds: States, seeds: Seeds, good: Mask, settings: States) -> None:
+    """One attempt of `Curio._determinize`, for "large" and "small": fill in what is hidden, `good` where that is
+    consistent.
+    """
+    base = settings[0]["base"]
+    hidden = np.zeros((len(worlds), 2, base + 1, base + 1), np.int64)
+    own = seeds.copy()
+    for i in range(len(own)):
+        own[i] = next_bits(own, i)
+        own[i] = next_bits(own, i)
+    split_batch(worlds, settings, hidden)
+    deal_batch(worlds, hidden, settings, own, good)
+    for i in range(len(worlds)):
+        worlds[i]["viewer"] = NOBODY
 
 
 @kernel
