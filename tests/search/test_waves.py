@@ -12,7 +12,13 @@ from pbm_agents.search.evaluators import Playouts
 
 from pbm_envs import make_game
 
-GAMES = [("chameleon", {"size": 4}), ("unlur", {"radius": 3}), ("trinim", {"size": 5}), ("curio", {}), ("curio", {"capture": "le_total"}), ("curio", {"face": "random", "base": 3})]
+GAMES = [
+    ("chameleon", {"size": 4}),
+    ("unlur", {"radius": 3}),
+    ("trinim", {"size": 5}),
+    ("curio", {}),
+    ("curio", {"capture": "le_total"}),
+]
 SETTINGS = [
     {"simulations": 120},
     {"simulations": 131, "width": 4, "early_stop": True},
@@ -47,6 +53,12 @@ def test_games_of_the_package_have_kernels(name, options):
     game = make_game(name, **options)
     assert Playouts().kernels(game) is not None
     assert Playouts(count=2).kernels(game) is None, "played one after the other, from Python"
+
+
+def test_worlds_are_drawn_by_a_kernel_where_one_attempt_can_do():
+    assert Playouts().kernels(make_game("curio")).world is not None
+    for options in ({"capture": "le_total"}, {"face": "random"}):
+        assert Playouts().kernels(make_game("curio", **options)).world is None
 
 
 def test_a_long_search_can_be_interrupted():
