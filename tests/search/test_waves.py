@@ -48,7 +48,7 @@ def test_compiled_waves_are_those_of_stages(name, options, settings, monkeypatch
     assert search_all(name, options, settings) == at_once
 
 
-@pytest.mark.parametrize(("name", "options"), GAMES[:2])
+@pytest.mark.parametrize(("name", "options"), GAMES)
 def test_games_of_the_package_have_kernels(name, options):
     game = make_game(name, **options)
     assert Playouts().kernels(game) is not None

@@ -150,7 +150,7 @@ class Simulator:
     def _make_waves(self, trees: Array, waves: int, *, drawn: bool) -> tuple[int, int]:
         assert self._play is not None
         memory, world = self.memory, self._play.world
-        return make_waves(
+        arguments = (
             self._stages,
             waves,
             trees,
@@ -164,6 +164,7 @@ class Simulator:
             () if world is None else world.arguments,
             *memory.tree,
         )
+        return make_waves(*arguments)
 
     def _draw_worlds(self, trees: Array) -> None:
         """What the simulations of `trees` begin with, by the streams in `memory.seeds`, if information is hidden."""

@@ -15,6 +15,7 @@ from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
 from ...core.printable import quoted
+from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
@@ -172,6 +173,14 @@ class Trinim(Game):
             self._broken,
             self._starts,
             last_player_by_action,
+        )
+
+    def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
+        takes, lines, neighbours = self._takes, self._lines, self.board.neighbours
+        return PlayKernels(
+            step=BatchKernel(step_batch, (takes, neighbours, self.resign_action)),
+            mask=BatchKernel(mask_batch, (lines, self.resign_action)),
+            playout=BatchKernel(playout_batch, (takes, lines, neighbours, self._broken, self._starts)),
         )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
