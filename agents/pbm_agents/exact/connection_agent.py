@@ -23,14 +23,18 @@ NODES_A_SECOND = 2e6
 NODES_OF_A_SIMULATION = 4
 SHARE_OF_THE_SOLVER = 0.6
 """Of the seconds of a move, where the solver is asked."""
-EMPTY, NODES, GROWTH = (18, 16), 10_000, 4
+EMPTY, NODES, GROWTH = (19, 16), 10_000, 4
 """With so many nodes most positions of Chameleon and of Unlur with so many empty cells are solved, and with each cell
 more it takes so many times as many."""
+SHARES_OF_AN_ACTION = 1 / 4, 1
+"""Of what is left of the solver's budget each action may take such a share, in each of the rounds."""
+MOST_UNKNOWN = 5
+"""Actions on which the budget of a round may be spent in vain."""
 
 
 @final
 class VerifiedSearchAgent:
-    """Searches, and plays the most visited move of which a solver does not find that it loses.
+    """Searches, and plays a move that a solver finds to win, or the most visited one that it does not find to lose.
 
     The solver is asked on boards that it fits (`ConnectionSolver.fits`), where few enough cells are empty for its share
     of the budget; elsewhere this is a `SearchAgent`.
@@ -74,15 +78,35 @@ class VerifiedSearchAgent:
         return int((view["stones"] == 0).sum()) <= most
 
     def _verified(self, game: Game, result: SearchResult) -> int:
-        """The most visited action that is not found to lose; if all are, the most visited one."""
+        """An action that is found to win, else the most visited one that is not found to lose, else the most visited.
+
+        A few of the most visited actions are tried first, each with a share of the budget, so that a win that is soon
+        proven is not missed because a more visited action takes long to refute; then those of them that are left.
+        """
         if result.proven:
             return result.best
         if self._solver is None or self._solver.game != game:
             self._solver = ConnectionSolver(game)
-        legal, left = game.legal_action_mask(result.view)[0], self.nodes
-        for action in dict.fromkeys([result.best, *np.argsort(-result.visits, kind="stable").tolist()]):
-            if legal[action] and action != game.resign_action:
-                if self._solver.action_value(result.view, action, left) >= 0:
-                    return int(action)
+        legal, left = game.legal_action_mask(result.view)[0], self._nodes_left(result)
+        order = dict.fromkeys([result.best, *np.argsort(-result.visits, kind="stable").tolist()])
+        possible = [int(action) for action in order if legal[action] and action != game.resign_action]
+        for share in SHARES_OF_AN_ACTION:
+            unknown = list[int]()
+            for k, action in enumerate(possible):
+                if len(unknown) == MOST_UNKNOWN:
+                    unknown += possible[k:]
+                    break
+                value = self._solver.action_value(result.view, action, int(share * left))
                 left -= self._solver.nodes
-        return result.best
+                if value > 0:
+                    return action
+                if value == 0:
+                    unknown.append(action)
+            possible = unknown
+        return possible[0] if possible else result.best
+
+    def _nodes_left(self, result: SearchResult) -> int:
+        """The budget of the solver, with what a search by the clock has left over."""
+        if self.search.seconds is None:
+            return self.nodes
+        return max(self.nodes, int((self.search.seconds - result.seconds) * NODES_A_SECOND))
