@@ -7,10 +7,13 @@ import time
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace
+from pbm_agents.champions.agent import load_material, load_patterns
+from pbm_agents.champions.material import MaterialValues
+from pbm_agents.champions.patterns import PatternPriors
 from pbm_agents.search import end_searches_when
 from pbm_agents.search.evaluators import Playouts
 
-from pbm_envs import make_game
+from pbm_envs import Chameleon, Curio, Unlur, make_game
 
 GAMES = [
     ("chameleon", {"size": 4}),
@@ -30,7 +33,11 @@ SETTINGS = [
 
 def search_all(name, options, settings):
     """What is found in some positions, twice with one workspace."""
-    game, rng = make_game(name, **options), np.random.default_rng(3)
+    return search_game(make_game(name, **options), settings)
+
+
+def search_game(game, settings):
+    rng = np.random.default_rng(3)
     states, found, workspace = game.init(4, rng), [], Workspace()
     for _ in range(2):
         views = game.view(states, states["to_move"])
@@ -46,6 +53,35 @@ def test_compiled_waves_are_those_of_stages(name, options, settings, monkeypatch
     at_once = search_all(name, options, settings)
     monkeypatch.setattr(Playouts, "kernels", lambda self, game: None)
     assert search_all(name, options, settings) == at_once
+
+
+@pytest.mark.parametrize("game", [Chameleon(size=4), Unlur(radius=3)], ids=lambda game: game.name)
+def test_so_are_those_with_learned_patterns(game, monkeypatch):
+    settings = {"simulations": 90, "priors": load_patterns(game), "prior_weight": 2.0, "save_bridges": True, "width": 2}
+    at_once = search_game(game, settings)
+    monkeypatch.setattr(PatternPriors, "__call__", priors_from_python(game))
+    monkeypatch.delattr(PatternPriors, "kernel")
+    assert search_game(game, settings) == at_once
+
+
+def priors_from_python(game):
+    fill, arguments = load_patterns(game).kernel(game)
+
+    def call(self, game, states):
+        priors = np.empty((len(states), game.num_actions), np.float32)
+        fill(states, *arguments, priors)
+        return priors
+
+    return call
+
+
+@pytest.mark.parametrize("settings", [{}, {"width": 4}, {"threads": 2}])
+def test_so_are_those_with_learned_values(settings, monkeypatch):
+    game = Curio(base=3, rows=4, cols=4)
+    settings = {"simulations": 90, "evaluator": load_material(game), "c": 0.15} | settings
+    at_once = search_game(game, settings)
+    monkeypatch.delattr(MaterialValues, "kernels")
+    assert search_game(game, settings) == at_once
 
 
 @pytest.mark.parametrize(("name", "options"), GAMES)

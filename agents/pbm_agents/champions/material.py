@@ -13,6 +13,7 @@ import numpy as np
 
 from pbm_envs import Curio, Game
 from pbm_envs.core.kernels import kernel
+from pbm_envs.core.record_rules import BatchKernel, PlayKernels
 from pbm_envs.core.types import Array, Floats, Ints, Record, Seeds, States
 
 DIRECTIONS = 8
@@ -111,6 +112,17 @@ def value_batch(states: States, base: int, neighbours: Ints, weights: Floats, va
         values[i, mover], values[i, 1 - mover] = value, -value
 
 
+@kernel
+def write_values(
+    states: States, seeds: Seeds, base: int, neighbours: Ints, weights: Floats, last_player_by_action: Ints
+) -> None:
+    """In the place of a playout: the values of both players as their returns."""
+    values = np.empty((len(states), 2), np.float64)
+    value_batch(states, base, neighbours, weights, values)
+    for i in range(len(states)):
+        states[i]["returns"][0], states[i]["returns"][1] = values[i, 0], values[i, 1]
+
+
 @final
 class MaterialValues:
     """An evaluator of Curio: learned weights of what stands on the board, without playouts or priors."""
@@ -147,6 +159,14 @@ class MaterialValues:
         values = np.empty((len(states), 2), np.float64)
         value_batch(states, int(game.options["base"]), game.board.neighbours, self.weights, values)
         return None, values
+
+    def kernels(self, game: Game) -> PlayKernels | None:
+        """What a search needs that does not return to Python."""
+        play = game._play_kernels(False, False)
+        if play is None or game != self.game:
+            return None
+        arguments = int(game.options["base"]), game.board.neighbours, self.weights
+        return play._replace(playout=BatchKernel(write_values, arguments))
 
     def features(self, states: States) -> Floats:
         """(B, features) float32 of full states."""

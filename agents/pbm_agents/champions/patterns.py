@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.core.kernels import kernel
+from pbm_envs.core.record_rules import BatchKernel
 from pbm_envs.core.types import Array, Floats, Ints, States
 
 EMPTY, SAME, OTHER, OFF_OWN, OFF_OTHER = range(5)
@@ -297,13 +298,18 @@ class PatternPriors:
 
     def __call__(self, game: Game, states: Array) -> Floats:
         """As `ActionPriors`."""
+        fill, arguments = self.kernel(game)
+        priors = np.empty((len(states), game.num_actions), np.float32)
+        fill(states, *arguments, priors)
+        return priors
+
+    def kernel(self, game: Game) -> BatchKernel:
+        """What writes the priors, for searches that do not return to Python: `kernel(states, *arguments, priors)`."""
         if game != self.game:
             raise ValueError(f"the patterns are of {self.game!r}, not of {game!r}")
-        priors = np.empty((len(states), game.num_actions), np.float32)
         on = self.geometry
-        fill = chameleon_priors if on.mirrored else unlur_priors
-        fill(states, game.board.edges, on.patch, on.position, on.seen_from, self.weights, priors)
-        return priors
+        arguments = game.board.edges, on.patch, on.position, on.seen_from, self.weights
+        return BatchKernel(chameleon_priors if on.mirrored else unlur_priors, arguments)
 
     def inputs(self, states: States) -> tuple[Array, Array, Array, Array, Array]:
         """What the kernels need to know of some states."""

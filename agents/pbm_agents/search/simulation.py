@@ -7,7 +7,7 @@ sequential algorithm.
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from pbm_envs.core.types import Array, Seeds
 
 from .backup import backup
 from .defaults import Weights
-from .evaluators import ActionPriors, Evaluator, Playouts
+from .evaluators import ActionPriors, Evaluator
 from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
@@ -28,6 +28,14 @@ from .waves import NO_WORLDS, make_waves, stages
 from .workspace import Memory, Simulations
 
 NO_TREES = np.zeros(0, np.int64)
+
+
+def kernels_of(game: Game, evaluator: Evaluator, priors: ActionPriors | None) -> PlayKernels | None:
+    """What simulations need that do not return to Python; None if a part of them is not compiled."""
+    play: PlayKernels | None = evaluator.kernels(game) if hasattr(evaluator, "kernels") else None
+    if play is None or priors is None:
+        return play
+    return play._replace(priors=priors.kernel(game)) if hasattr(priors, "kernel") else None
 
 
 @final
@@ -56,9 +64,7 @@ class Simulator:
         self.gumbel: GumbelRoots | None = None
         """Of these positions, with Gumbel numbers at the root."""
         self._rave, self._priors = weights.rave > 0, priors
-        self._play: PlayKernels | None = None
-        if isinstance(evaluator, Playouts) and priors is None:
-            self._play = evaluator.kernels(game)
+        self._play = kernels_of(game, evaluator, priors)
         self._stages = None if self._play is None else stages(self._play, memory)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
@@ -149,8 +155,8 @@ class Simulator:
 
     def _make_waves(self, trees: Array, waves: int, *, drawn: bool) -> tuple[int, int]:
         assert self._play is not None
-        memory, world = self.memory, self._play.world
-        arguments = (
+        memory, priors, world = self.memory, self._play.priors, self._play.world
+        arguments: tuple[Any, ...] = (
             self._stages,
             waves,
             trees,
@@ -161,6 +167,7 @@ class Simulator:
             self._play.step.arguments,
             self._play.mask.arguments,
             self._play.playout.arguments,
+            () if priors is None else priors.arguments,
             () if world is None else world.arguments,
             *memory.tree,
         )

@@ -15,12 +15,12 @@ from pbm_envs.core.state import NOBODY
 from pbm_envs.core.types import Array, Seeds, States
 
 from .backup import backup
-from .expansion import advance
+from .expansion import advance, put_priors
 from .selection import select
 from .tree import Tree
 from .workspace import Memory
 
-SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, WORLD = range(7)
+SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, WORLD = range(9)
 NO_WORLDS = -1
 """In place of how many roots are proven: worlds have to be drawn by `Game.determinize` first."""
 
@@ -28,6 +28,8 @@ NO_WORLDS = -1
 def stages(play: PlayKernels, memory: Memory) -> Any:
     """The kernels of a wave, for `make_waves`."""
     m, tree = memory, tuple(memory.tree)
+    priors = play.step if play.priors is None else play.priors  # in its place stands what is never called
+    given = (m.actions, *play.step.arguments) if play.priors is None else (*priors.arguments, m.priors)
     world = [] if play.world is None else [(play.world.kernel, (m.states, m.seeds, m.good, *play.world.arguments))]
     return table_of_calls(
         (select, (m.simulations, 1, m.bytes, m.masks, m.actions, True, m.actions, m.leaf_seeds, tree)),
@@ -36,6 +38,8 @@ def stages(play: PlayKernels, memory: Memory) -> Any:
         (play.step.kernel, (m.states, m.actions, *play.step.arguments)),
         (play.mask.kernel, (m.states, m.masks, *play.mask.arguments)),
         (play.playout.kernel, (m.states, m.leaf_seeds, *play.playout.arguments, m.last_players)),
+        (priors.kernel, (m.states, *given)),
+        (put_priors, (m.simulations, 1, m.priors, tree)),
         *world,
     )
 
@@ -59,9 +63,11 @@ def make_waves(
     value: Array,
     seeds: Array,
     good: Array,
+    priors: Array,
     step_arguments: Any,
     mask_arguments: Any,
     playout_arguments: Any,
+    priors_arguments: Any,
     world_arguments: Any,
     *arrays: Array,
 ) -> tuple[int, int]:
@@ -85,9 +91,11 @@ def make_waves(
         value: (P,) of one of them.
         seeds: (R,) random streams of the worlds.
         good: (R,) whether these have been drawn.
+        priors: (R, A) float32 of actions in new nodes, beside RAVE, else (0, A).
         step_arguments: Those of `PlayKernels.step`.
         mask_arguments: Those of `PlayKernels.mask`.
         playout_arguments: Those of `PlayKernels.playout`.
+        priors_arguments: Those of `PlayKernels.priors`, if there are priors.
         world_arguments: Those of `PlayKernels.world`, if there is one.
         arrays: Those of a Tree.
 
@@ -123,6 +131,9 @@ def make_waves(
                 arrived, count = arrived + count - going, going
                 if count > 0:
                     call(calls, MASK, (states[:count], masks[:count], *mask_arguments))
+                if count > 0 and len(priors) > 0:  # all have come to nodes that are new
+                    call(calls, PRIORS, (states[:count], *priors_arguments, priors[:count]))
+                    call(calls, PUT, (simulations, count, priors, *arrays))
         for r in range(len(last_players[:arrived])):  # none without RAVE
             for a in range(last_players.shape[1]):
                 last_players[r, a] = NOBODY

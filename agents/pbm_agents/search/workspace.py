@@ -21,7 +21,6 @@ class Simulations:
 
     def __init__(self, simulations: Array, states: Array, masks: Array) -> None:
         self.simulations, self.states, self.masks = simulations, states, masks
-        self.states, self.masks = states, masks
         self.bytes = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
         self.done = simulations["done"]
         self.games_done = states["done"]
@@ -54,17 +53,15 @@ class Memory:
         self.states, self.masks = states, masks
         self.bytes = states.view(np.uint8).reshape(2 * count, game.dtype.itemsize)
         self.actions = np.zeros(count, np.int64)
-        self.leaf_seeds, self.seeds, self.good = (
-            np.zeros(count, np.uint64),
-            np.zeros(count, np.uint64),
-            np.zeros(count, "?"),
-        )
+        self.leaf_seeds, self.seeds = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
+        self.good = np.zeros(count, np.bool_)
         self.values, self.value = np.zeros((count, game.num_players)), np.zeros(game.num_players)
+        self.priors = np.zeros((count if priors else 0, game.num_actions), np.float32)
         self.last_players = np.zeros((count if rave else 0, game.num_actions), np.int8)
 
     @property
     def arrays(self) -> tuple[Array, ...]:
-        """What simulations need beside the trees, in the order that `waves_kernel` has it."""
+        """What simulations need beside the trees, in the order that `make_waves` has it."""
         return (
             self.states,
             self.bytes,
@@ -77,6 +74,7 @@ class Memory:
             self.value,
             self.seeds,
             self.good,
+            self.priors,
         )
 
     @property

@@ -28,11 +28,14 @@ class PlayKernels(NamedTuple):
     mask: BatchKernel
     """Called as `kernel(states, out, *arguments)`, as `GameHooks._legal_action_mask` is."""
     playout: BatchKernel
-    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is."""
+    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is. What evaluates
+    positions otherwise writes their values where returns stand."""
     world: BatchKernel | None = None
     """Called as `kernel(worlds, seeds, good, *arguments)`: makes views the full states that `GameHooks._determinize`
     finds with these seeds, which it does not advance, if that needs one attempt; `good` (B,) bool says where. None:
     `_determinize` is called."""
+    priors: BatchKernel | None = None
+    """Called as `kernel(states, *arguments, out)`: priors (B, A) float32 of actions, beside playouts."""
 
 
 @final
