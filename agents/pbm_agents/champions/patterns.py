@@ -11,7 +11,7 @@ Vert (Horz sees the board mirrored), for a stone of the letter that the action p
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,35 +87,44 @@ def _directions(neighbours: Array, rows: Array, cols: Array) -> list[tuple[int, 
     return [(int(rows[cell] - rows[inner]), int(cols[cell] - cols[inner])) for cell in neighbours[inner].tolist()]
 
 
+class Places(NamedTuple):
+    """Where the features of each cell are found, as in `Geometry`. Kernels make it."""
+
+    patch: Ints
+    position: Ints
+    seen: Ints
+    """`Geometry.seen_from`."""
+
+
+class Placing(NamedTuple):
+    """Who places which stone. Kernels make it."""
+
+    mirrored: int
+    """0, or 1 for a mirrored board. (Numba takes `view` for that of arrays.)"""
+    role: int
+    """Of the player to move."""
+    mark: int
+    """Of the stone, 1 or 2."""
+    last: int
+    """The cell of the last move, or NONE."""
+    inner_only: bool
+    """Whether stones may not be placed on edges."""
+
+
 @kernel
-def features_of(
-    stones: Ints,
-    view: int,
-    role: int,
-    cell: int,
-    mark: int,
-    last: int,
-    patch: Ints,
-    position: Ints,
-    seen: Ints,
-    out: Ints,
-) -> None:
-    """The indices of the weights of one action (FEATURES,); NONE where a feature is absent.
+def features_of(places: Places, placing: Placing, stones: Ints, cell: int, out: Ints) -> None:
+    """The indices of the weights of one action.
 
     Args:
+        places: Where features are found.
+        placing: Who places which stone.
         stones: (cells,) of the position.
-        view: 0, or 1 for a mirrored board.
-        role: Of the player to move.
         cell: Of the action.
-        mark: Of the stone that it places, 1 or 2.
-        last: The cell of the last move, or NONE.
-        patch: As in Geometry, like position and seen (`seen_from`).
-        position: See there.
-        seen: See there.
-        out: Is overwritten.
+        out: (FEATURES,) is overwritten; NONE where a feature is absent.
     """
+    patch, seen, view, mark, last = places.patch, places.seen, placing.mirrored, placing.mark, placing.last
     cells = len(stones)
-    code, base = 0, role * (PATTERNS + BEYOND * KINDS + 2 * (AROUND + BEYOND) + cells)
+    code, base = 0, placing.role * (PATTERNS + BEYOND * KINDS + 2 * (AROUND + BEYOND) + cells)
     for k in range(AROUND + BEYOND):
         other = patch[view, cell, k]
         if other >= cells:
@@ -133,7 +142,7 @@ def features_of(
     out[1 + BEYOND] = NONE
     if last >= 0 and seen[view, cell, last] >= 0:
         out[1 + BEYOND] = base + 2 * seen[view, cell, last] + (stones[last] == mark)
-    out[2 + BEYOND] = base + 2 * (AROUND + BEYOND) + position[view, cell]
+    out[2 + BEYOND] = base + 2 * (AROUND + BEYOND) + places.position[view, cell]
 
 
 @kernel
@@ -141,38 +150,22 @@ def feature_batch(
     stones: Ints, roles: Ints, marks: Ints, lasts: Ints, patch: Ints, position: Ints, seen: Ints, out: Ints
 ) -> None:
     """(B, cells x marks, FEATURES) of every action that places a stone; NONE throughout for what is not empty."""
-    count = marks.shape[1]
+    places, count = Places(patch, position, seen), marks.shape[1]
     for i in range(len(stones)):
         for cell in range(stones.shape[1]):
             for k in range(count):
                 if stones[i, cell] == 0:
-                    features_of(
-                        stones[i],
-                        roles[i, 0],
-                        roles[i, 1],
-                        cell,
-                        marks[i, k],
-                        lasts[i],
-                        patch,
-                        position,
-                        seen,
-                        out[i, cell * count + k],
-                    )
+                    placing = Placing(roles[i, 0], roles[i, 1], marks[i, k], lasts[i], False)
+                    features_of(places, placing, stones[i], cell, out[i, cell * count + k])
 
 
 @kernel
 def write_priors(
+    places: Places,
+    placing: Placing,
     stones: Ints,
-    view: int,
-    role: int,
-    mark: int,
     count: int,
-    last: int,
-    inner_only: bool,
     edges: Ints,
-    patch: Ints,
-    position: Ints,
-    seen: Ints,
     weights: Floats,
     kinds: Ints,
     priors: Floats,
@@ -180,21 +173,17 @@ def write_priors(
     """Softmax of the sums of weights: the sums that `features_of` names, of all actions at once.
 
     Args:
+        places: Where features are found.
+        placing: Who places which stone, by the first action of each cell.
         stones: (cells,) of the position.
-        view: As in `features_of`, like role, last, patch, position, seen.
-        role: See there.
-        mark: Of the stone that the first action of each cell places.
         count: Actions of a cell: 1, or 2 for both marks.
-        last: See above.
-        inner_only: Whether stones may not be placed on edges.
         edges: (cells,) of the board.
-        patch: See above.
-        position: See above.
-        seen: See above.
         weights: One of each feature.
         kinds: (cells + 2,) to work in.
         priors: (A,) is overwritten. Actions that place no stone get as much as the best one that does.
     """
+    patch, position, seen = places.patch, places.position, places.seen
+    view, role, mark, last = placing.mirrored, placing.role, placing.mark, placing.last
     cells = len(stones)
     base = role * (PATTERNS + BEYOND * KINDS + 2 * (AROUND + BEYOND) + cells)
     ring, offsets = base + PATTERNS, base + PATTERNS + BEYOND * KINDS
@@ -204,7 +193,7 @@ def write_priors(
     kinds[cells], kinds[cells + 1] = OFF_OWN, OFF_OTHER
     highest = np.float32(BELOW_ALL)
     for cell in range(cells):
-        if stones[cell] != 0 or (inner_only and edges[cell]):
+        if stones[cell] != 0 or (placing.inner_only and edges[cell]):
             for k in range(count):
                 priors[cell * count + k] = BELOW_ALL
             continue
@@ -252,14 +241,13 @@ def chameleon_priors(
 ) -> None:
     """(B, A) of Chameleon: a Horz player sees the board mirrored."""
     cells = len(edges)
-    kinds = np.empty(cells + 2, np.int64)
+    places, kinds = Places(patch, position, seen), np.empty(cells + 2, np.int64)
     for i in range(len(states)):
         state = states[i]
         last = state["last_action"] >> 1 if 0 <= state["last_action"] < 2 * cells else NONE
         view = 1 if state["vert"] != state["to_move"] else 0
-        write_priors(
-            state["stones"], view, 0, 1, 2, last, False, edges, patch, position, seen, weights, kinds, priors[i]
-        )
+        placing = Placing(view, 0, 1, last, False)
+        write_priors(places, placing, state["stones"], 2, edges, weights, kinds, priors[i])
 
 
 @kernel
@@ -268,15 +256,14 @@ def unlur_priors(
 ) -> None:
     """(B, A) of Unlur: weights of their own before the contract, for Black, and for White."""
     cells = len(edges)
-    kinds = np.empty(cells + 2, np.int64)
+    places, kinds = Places(patch, position, seen), np.empty(cells + 2, np.int64)
     for i in range(len(states)):
         state = states[i]
         last = state["last_action"] if 0 <= state["last_action"] < cells else NONE
         role = 0 if state["black"] < 0 else 1 if state["black"] == state["to_move"] else 2
         mark = 2 if role == 2 else 1
-        write_priors(
-            state["stones"], 0, role, mark, 1, last, role == 0, edges, patch, position, seen, weights, kinds, priors[i]
-        )
+        placing = Placing(0, role, mark, last, role == 0)
+        write_priors(places, placing, state["stones"], 1, edges, weights, kinds, priors[i])
 
 
 @final
