@@ -238,75 +238,78 @@ def narrow_group(
 
 
 @kernel_without_allocation
-def list_slots(view: Record, seen: int, slots: Ints) -> int:
-    """List the slots of the pieces that are on the board or hide a face from `seen`; how many.
-
-    (Without branches, since they could not be foreseen.)
-    """
-    owner, faces, where, hidden_from, count = view["owner"], view["faces"], view["cell"], seen ^ 1, 0
+def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Ints, bound: Ints) -> None:
+    """`narrow_group` for those groups of which a slot cannot hide all that the pool has."""
+    owner, faces, numbers, narrowed = view["owner"], view["faces"], rules["base"] + 1, 0
     for slot in range(len(owner)):
-        slots[np.uint64(count)] = slot
-        count += int(where[slot] >= 0) | (int(owner[slot] >= 0) & int(faces[slot, hidden_from] == 0))
-    return count
+        army, shown = int(owner[slot] & 1), int(faces[slot, seen])
+        narrowed |= int(faces[slot, seen ^ 1] == 0 and out[slot] != values[army, shown]) << (army * numbers + shown)
+    for group in range(2 * numbers):
+        if narrowed >> group & 1:
+            army, shown = group // numbers, group % numbers
+            narrow_group(view, army, shown, seen, rules, values[army, shown], out, bound)
 
 
 @kernel_without_allocation
-def hidden_by_number(unseen: Ints, seen: int, rules: Record, values: Ints) -> None:
-    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
-    as far as the pool, `unseen`, says.
+def list_pairs(rules: Record, pairs: Ints) -> None:
+    """For `face` "large" and "small": `pairs[k]` becomes the numbers of a piece of kind k that has not turned, the one
+    that its owner sees first.
     """
-    base = rules["base"]
-    for army in range(2):
-        larger, k = shows_larger(army, seen, rules), 0
-        for v in range(base + 1):  # 0: what a captured piece or none shows
-            values[army, v] = 0
-        for a in range(1, base + 1):
-            for b in range(a, base + 1):
-                some = int(unseen[army, k] > 0)
-                values[army, b if larger else a] |= some << (a if larger else b)
-                k += 1
+    base, k = rules["base"], 0
+    for a in range(1, base + 1):
+        for b in range(a, base + 1):
+            pairs[k, 0], pairs[k, 1] = (b, a) if rules["face"] == LARGE else (a, b)
+            k += 1
 
 
 @kernel_without_allocation
-def find_hidden(
-    view: Record, seen: int, rules: Record, slots: Ints, count: int, out: Ints, values: Ints, bound: Ints
-) -> None:
-    """For `face` "large" and "small": bit h of `out[slot]`, for the first `count` of `slots`, which has all that hide a
-    face: the face hidden from `seen` can be h.
+def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None:
+    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
+    as far as the pool, `unseen`, says. `pairs` are of `list_pairs`.
+    """
+    mine, enemy = np.uint64(seen), np.uint64(seen ^ 1)
+    for army in range(2):
+        for v in range(values.shape[1]):  # 0: what a captured piece or none shows
+            values[army, v] = 0
+    for k in range(len(pairs)):
+        own, far = np.uint64(pairs[k, 0]), np.uint64(pairs[k, 1])
+        values[mine, own] |= int(unseen[mine, k] > 0) << pairs[k, 1]
+        values[enemy, far] |= int(unseen[enemy, k] > 0) << pairs[k, 0]
+
+
+@kernel_without_allocation
+def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, values: Ints, bound: Ints) -> None:
+    """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
 
     The pieces of an army that show the same number and hide the other are a group: what the pool and its own bounds
-    leave to a piece is all, unless bounds have left one of the group less than the pool. `values` (2, base + 1) and
-    `bound` (slots,) are to work in.
+    leave to a piece is all, unless bounds have left one of the group less than the pool. There are no branches in the
+    loop over the slots, since they could not be foreseen. `values` (2, base + 1) and `bound` (slots,) are to work in.
     """
-    owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
-    hidden_from, numbers, narrowed = seen ^ 1, rules["base"] + 1, 0
-    hidden_by_number(view["unseen"], seen, rules, values)
-    for j in range(count):
-        slot = np.uint64(slots[j])
-        army, shown, far = int(owner[slot]), int(faces[slot, seen]), int(faces[slot, hidden_from])
-        least, most = int(bounds[slot, hidden_from, 0]), int(bounds[slot, hidden_from, 1])
-        open_values = values[np.uint64(army), np.uint64(shown)]
-        bits = open_values & ((2 << most) - (1 << least))
-        out[slot] = 1 << far if far else bits
-        narrowed |= int(bits != open_values and far == 0) << (army * numbers + shown)
+    owner, faces, bounds, narrowed = view["owner"], view["faces"], view["bounds"], 0
+    near, far = np.uint64(seen), np.uint64(seen ^ 1)
+    hidden_by_number(view["unseen"], seen, pairs, values)
+    for k in range(len(owner)):
+        slot = np.uint64(k)
+        known, open_values = int(faces[slot, far]), values[np.uint64(owner[slot] & 1), np.uint64(faces[slot, near])]
+        bits = open_values & ((2 << int(bounds[slot, far, 1])) - (1 << int(bounds[slot, far, 0])))
+        out[slot] = 1 << known if known else bits
+        narrowed |= 0 if known else bits ^ open_values
     if narrowed:
-        for group in range(2 * numbers):
-            if narrowed >> group & 1:
-                army, shown = group // numbers, group % numbers
-                narrow_group(view, army, shown, seen, rules, values[army, shown], out, bound)
+        narrow_groups(view, seen, rules, out, values, bound)
 
 
 def piece_words(base: int) -> tuple[States, States]:
-    """The planes of a cell that depend on the piece there, as words: those that come first.
+    """The planes of a cell that depend on the piece there, as words.
 
     Returns:
         `looks`: (4 * (base + 1),) in row `look_of(known, mine, v)`: whose piece it is, the number v that it shows, and
-        whether it is known; nothing for v = 0.
-        `hidden`: (2 ** (base + 1),) the numbers that a piece can hide, as bits of the row's number.
+        whether it is known; nothing for v = 0. Its field `words` has as many words as the planes of a cell fill.
+        `hidden`: (2 ** (base + 1),) the numbers that a piece can hide, as bits of the row's number. Only the first
+        words, which have all planes of the piece.
     """
-    index = list(planes(base)).index
-    own_planes = index("known") + 1
-    looks = np.zeros((4 * (base + 1), own_planes), np.int8)
+    table = list(planes(base))
+    index, own_planes = table.index, table.index("known") + 1
+    looks = np.zeros((4 * (base + 1), len(table) // WORD * WORD), np.int8)
     hidden = np.zeros((2 << base, own_planes), np.int8)
     for known, mine, v in product((0, 1), (0, 1), range(1, base + 1)):
         look = looks[look_of(known, mine, v, base)]
@@ -336,55 +339,53 @@ def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
 
 
 @kernel_without_allocation
+def find_looks(view: Record, seen: int, base: int, look: Ints) -> None:
+    """`look[slot]` becomes the row of `looks` for each piece."""
+    owner, faces, known = view["owner"], view["faces"], view["known"]
+    for slot in range(len(owner)):
+        look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
+
+
+@kernel_without_allocation
 def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
     """Write the planes that are the same on every cell."""
-    unseen = view["unseen"]
+    unseen, mine, enemy = view["unseen"], int(planes["my_unseen"]), int(planes["enemy_unseen"])
     same[planes["light"] + seen] = 1
     same[planes["light"] + 1 - seen] = 0
     same[planes["turn"]] = view["to_move"] == seen and not view["done"]
     same[planes["quiet"]] = min(view["quiet"], MOST)
     same[planes["passed"]] = view["passed"]
     for k in range(unseen.shape[1]):
-        same[planes["my_unseen"] + k] = min(unseen[seen, k], MOST)
-        same[planes["enemy_unseen"] + k] = min(unseen[1 - seen, k], MOST)
+        same[mine + k] = min(unseen[seen, k], MOST)
+        same[enemy + k] = min(unseen[1 - seen, k], MOST)
 
 
 @kernel_without_allocation
-def write_empty_board(same_bytes: Planes, same: Words, cells: int, width: int, at: int, out: Planes) -> None:
-    """Write an observation without pieces from `out[at]` on, each cell in words."""
-    tail = load_word(same_bytes, width - WORD)
-    for _ in range(cells):
-        for k in range(width // WORD):
-            store_word(out, at + k * WORD, same[np.uint64(k)])
-        at += width
-        store_word(out, at - WORD, tail)
-
-
-@kernel_without_allocation
-def write_pieces(
-    view: Record,
-    seen: int,
-    slots: Ints,
-    count: int,
+def write_cells(
+    board: Ints,
+    look: Ints,
     hides: Ints,
     looks: States,
     hidden: States,
+    same_bytes: Planes,
     same: Words,
-    base: int,
     width: int,
     at: int,
     out: Planes,
 ) -> None:
-    """Add the pieces on the board to an observation without pieces: the planes of each, in words."""
-    owner, faces, known, where = view["owner"], view["faces"], view["known"], view["cell"]
-    for j in range(count):
-        slot = np.uint64(slots[j])
-        if where[slot] >= 0:
-            look = look_of(int(known[slot]), int(owner[slot] == seen), int(faces[slot, seen]), base)
-            looked, hidden_here = looks[np.uint64(look)]["words"], hidden[np.uint64(hides[slot])]["words"]
-            first = at + int(where[slot]) * width
-            for k in range(len(looked)):
-                store_word(out, first + k * WORD, same[k] | looked[k] | hidden_here[k])
+    """Write an observation from `out[at]` on, each cell in words: the planes that are the same on every cell, `same`,
+    together with those of its piece.
+    """
+    tail = load_word(same_bytes, width - WORD)
+    for cell in range(len(board)):
+        slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
+        looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
+        for k in range(len(hidden_here)):
+            store_word(out, at + k * WORD, same[k] | looked[k] | hidden_here[k])
+        for k in range(len(hidden_here), len(looked)):
+            store_word(out, at + k * WORD, same[k])
+        at += width
+        store_word(out, at - WORD, tail)
 
 
 @kernel
@@ -404,19 +405,20 @@ def observe_batch(
     """
     base, (rows, cols, width) = settings[0]["base"], out.shape[1:]
     cells = rows * cols
-    values = np.empty((2, base + 1), np.int64)
-    slots, hides, bound = np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int64)
+    pairs, values = np.empty((base * (base + 1) // 2, 2), np.int64), np.empty((2, base + 1), np.int64)
+    look, hides = np.zeros(cells + 1, np.uint16), np.zeros(cells + 1, np.uint16)  # by slot; [cells] is nothing
+    bound = np.empty(cells, np.int64)
     same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
     same, flat = same_bytes.view(np.uint64), out.reshape(-1)
+    list_pairs(settings[0], pairs)
     for i in range(len(views)):
-        view, at = views[i], i * cells * width
+        view = views[i]
         seen = 0 if view["viewer"] == NOBODY else int(view["viewer"])
         fill_same(view, seen, plane_numbers[0], same_bytes)
-        count = list_slots(view, seen, slots)
         if candidates.size:
-            for j in range(count):
-                hides[slots[j]] = candidates[i, slots[j]]
+            for slot in range(cells):
+                hides[slot] = candidates[i, slot]
         else:
-            find_hidden(view, seen, settings[0], slots, count, hides, values, bound)
-        write_empty_board(same_bytes, same, cells, width, at, flat)
-        write_pieces(view, seen, slots, count, hides, looks, hidden, same, base, width, at, flat)
+            find_hidden(view, seen, settings[0], pairs, hides, values, bound)
+        find_looks(view, seen, base, look)
+        write_cells(view["board"], look, hides, looks, hidden, same_bytes, same, width, i * cells * width, flat)
