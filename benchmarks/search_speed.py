@@ -23,7 +23,7 @@ import numpy as np
 import pyspiel
 from machine import machine
 from pbm_agents import Search, Workspace
-from pbm_agents.search.tree import node_bytes
+from pbm_agents.search.tree import bytes_in_use
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 
@@ -122,19 +122,21 @@ def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], co
 
 
 def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
-    """What the nodes of one search take that are in use at its end, for each 1,000 simulations."""
+    """What the nodes and edges of one search take at its end, for each 1,000 simulations and, first budget, each node."""
     budgets = "".join(f" {f'of {budget:,}':>13}" for budget in BUDGETS)
     print(f"\n{'MiB for 1,000 simulations from the start':48} {'bytes a node':>13}{budgets}")
     for name, (game, settings) in games.items():
-        hidden, used = not game.perfect_information, []
-        rave = game.name in ("chameleon", "unlur") and settings.get("rave") != 0
-        node = node_bytes(game, hidden=hidden, priors=False, rave=rave)
+        used, of_node = [], []
         for budget in BUDGETS:
-            rng = np.random.default_rng(SEED)
+            rng, workspace = np.random.default_rng(SEED), Workspace()
             states = game.init(1, rng)
-            [result] = Search(simulations=budget, **settings).run(game, game.view(states, states["to_move"]), rng)
-            used.append(result.nodes * node / MEBIBYTE / result.simulations * 1000)
-        print(f"{name:48} {node:13,}" + "".join(f" {mebibytes:13.2f}" for mebibytes in used), flush=True)
+            views = game.view(states, states["to_move"])
+            [result] = Search(simulations=budget, **settings).run(game, views, rng, workspace=workspace)
+            found = workspace.newest(0)
+            assert found is not None
+            of_node.append(bytes_in_use(found.tree, 0) / result.nodes)
+            used.append(bytes_in_use(found.tree, 0) / MEBIBYTE / result.simulations * 1000)
+        print(f"{name:48} {of_node[0]:13,.0f}" + "".join(f" {mebibytes:13.2f}" for mebibytes in used), flush=True)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from pbm_envs.core.kernels import kernel_without_allocation
 from pbm_envs.core.state import NOBODY
 from pbm_envs.core.types import Array
 
-from .tree import BEST, ILLEGAL, NO_CHILD, NO_PARENT, SUM, TERMINAL, Tree
+from .tree import BEST, ILLEGAL, NO_CHILD, NO_PARENT, SUM, TERMINAL, UNVISITED, Tree, edge_at
 
 
 @kernel_without_allocation
@@ -33,13 +33,15 @@ def backup(simulations: Array, count: int, values: Array, last_players: Array, v
     sums, proven = tree.sums, 0
     for r in range(count):
         g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        child = tree.edges[g, n, action]["child"]
+        child = tree.edges[g, edge_at(tree, g, n, action)]["child"]
         for k in range(len(value)):
             value[k] = sums[g, ~child, BEST, k] if ILLEGAL < child < NO_CHILD else values[r, k]
         while n != NO_PARENT:
             node = tree.nodes[g, n]
             player = node["player"]
-            tree.edges[g, n, action]["total"] += 1.0 + value[player]
+            at = edge_at(tree, g, n, action)
+            if at != UNVISITED:  # there was room for it
+                tree.edges[g, at]["total"] += 1.0 + value[player]
             for k in range(len(value)):
                 sums[g, n, SUM, k] += value[k]
             if tree.rave.size:
@@ -74,8 +76,9 @@ def prove(tree: Tree, g: int, n: int, action: int, outcome: Array) -> bool:
     child = TERMINAL
     while True:
         node = tree.nodes[g, n]
-        edge = tree.edges[g, n, action]
-        if edge["child"] < NO_CHILD or node["proven"]:
+        at = edge_at(tree, g, n, action)
+        edge = tree.edges[g, at]
+        if at == UNVISITED or edge["child"] < NO_CHILD or node["proven"]:
             return False
         edge["child"] = child
         node["unproven"] -= 1

@@ -6,7 +6,7 @@ from pbm_envs.core.kernels import kernel_without_allocation
 from pbm_envs.core.randomness import next_bits
 from pbm_envs.core.types import Array, Seeds
 
-from .tree import NO_CHILD, Tree, add_node, is_leaf, open_node
+from .tree import NO_CHILD, UNVISITED, Tree, add_node, edge_at, is_leaf, open_node
 
 
 @kernel_without_allocation
@@ -30,9 +30,10 @@ def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_se
     to_move, done = tree.settings[0]["to_move"], tree.settings[0]["done"]
     for r in range(count):
         g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        edge = tree.edges[g, n, action]
+        at = edge_at(tree, g, n, action)
+        edge = tree.edges[g, at]
         over = states[r, done] != 0
-        if over or is_leaf(tree, g, edge["child"], edge["visits"]):
+        if over or is_leaf(tree, g, at):
             simulations[leaf] = simulations[r]
             simulations[leaf]["done"] = over
             for k in range(states.shape[1]):
@@ -64,8 +65,9 @@ def expand(simulations: Array, count: int, states: Array, masks: Array, priors: 
     tree = Tree(*arrays)
     for r in range(count):
         g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        has_node = tree.edges[g, n, action]["child"] != NO_CHILD
-        if simulations[r]["done"] or has_node or tree.sizes[g] == tree.nodes.shape[1]:
+        at = edge_at(tree, g, n, action)
+        has_node = tree.edges[g, at]["child"] != NO_CHILD
+        if simulations[r]["done"] or has_node or at == UNVISITED or tree.sizes[g] == tree.nodes.shape[1]:
             continue
         child = add_child(tree, g, n, action, states[r, tree.settings[0]["to_move"]])
         for a in range(priors.shape[1]):
@@ -89,5 +91,5 @@ def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
     """A new node below node n by this action, with this player to move."""
     child = add_node(tree, g, player)
     tree.nodes[g, child]["parent"], tree.nodes[g, child]["action"] = n, action
-    tree.edges[g, n, action]["child"] = child
+    tree.edges[g, edge_at(tree, g, n, action)]["child"] = child
     return child

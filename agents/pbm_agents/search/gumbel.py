@@ -20,7 +20,7 @@ from pbm_envs.core.kernels import kernel_without_allocation
 from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds
 
 from .selection import begin, branch_off, count_available, note_action, take
-from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, NOT_OPENED, Tree, open_node
+from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, NOT_OPENED, Tree, edge_at, edges_of, open_node
 
 VISITS = 50
 """c_visit of the paper: values weigh more, the more visits the most visited action has."""
@@ -74,7 +74,7 @@ class GumbelRoots:
         """
         values = np.empty(self.scores.shape[1])
         complete_values(g, values, *tree)
-        edges = tree.edges[g, 0]
+        edges = edges_of(tree, g, 0)
         open_actions = self._masks[g] & (edges["child"] >= NO_CHILD)
         visits = np.where(open_actions, edges["visits"], -1) if open_actions.any() else edges["visits"]
         best = int(np.where(visits == visits.max(), self.scores[g] + values, -np.inf).argmax())
@@ -156,7 +156,7 @@ def can_be_taken(tree: Tree, g: int, n: int, action: int, mask: Array) -> bool:
     """Whether an action is one to select: legal, and with perfect information not proven unless all are."""
     if tree.available.size > 0:
         return bool(mask[action] and action != tree.settings[0]["resign_action"])
-    child = tree.edges[g, n, action]["child"]
+    child = tree.edges[g, edge_at(tree, g, n, action)]["child"]
     return bool(child >= NO_CHILD or (tree.nodes[g, n]["unproven"] == 0 and child != ILLEGAL))
 
 
@@ -167,9 +167,9 @@ def root_action(tree: Tree, g: int, mask: Array, scores: Array, expected: int) -
     """
     weight, mixed = value_weight(tree, g, 0), mixed_value(tree, g, 0)
     best, highest, nearest = -1, BELOW_ALL, 1 << 30
-    for a in range(tree.edges.shape[2]):
+    for a in range(tree.places.shape[2]):
         if can_be_taken(tree, g, 0, a, mask):
-            edge = tree.edges[g, 0, a]
+            edge = tree.edges[g, edge_at(tree, g, 0, a)]
             distance = abs(edge["visits"] - expected)
             if distance > nearest:
                 continue
@@ -185,20 +185,22 @@ def interior_action(tree: Tree, g: int, n: int, mask: Array) -> int:
     edges, priors = tree.edges, tree.priors
     weight, mixed = value_weight(tree, g, n), mixed_value(tree, g, n)
     highest, visits = BELOW_ALL, 0
-    for a in range(edges.shape[2]):
+    for a in range(tree.places.shape[2]):
         if can_be_taken(tree, g, n, a, mask):
-            edge = edges[g, n, a]
+            edge = tree.edges[g, edge_at(tree, g, n, a)]
             visits += edge["visits"]
             highest = max(highest, edge["total"] / edge["visits"] if edge["visits"] else mixed)
     unvisited, total = math.exp(weight * (mixed - highest)), 0.0
-    for a in range(edges.shape[2]):
+    for a in range(tree.places.shape[2]):
         if can_be_taken(tree, g, n, a, mask):
-            total += completed_weight(edges[g, n, a], priors[g, n, a], weight, highest, unvisited)
+            edge = edges[g, edge_at(tree, g, n, a)]
+            total += completed_weight(edge, priors[g, n, a], weight, highest, unvisited)
     best, best_score = -1, BELOW_ALL
-    for a in range(edges.shape[2]):
+    for a in range(tree.places.shape[2]):
         if can_be_taken(tree, g, n, a, mask):
-            share = completed_weight(edges[g, n, a], priors[g, n, a], weight, highest, unvisited) / total
-            score = share - edges[g, n, a]["visits"] / (1.0 + visits)
+            edge = edges[g, edge_at(tree, g, n, a)]
+            share = completed_weight(edge, priors[g, n, a], weight, highest, unvisited) / total
+            score = share - edge["visits"] / (1.0 + visits)
             if score > best_score:
                 best, best_score = a, score
     return best
@@ -216,8 +218,8 @@ def completed_weight(edge: Record, prior: float, weight: float, highest: float, 
 def value_weight(tree: Tree, g: int, n: int) -> float:
     """What returns weigh against logarithms of priors at a node. The paper's values are from 0 to 1: half of ours."""
     most = 0
-    for a in range(tree.edges.shape[2]):
-        most = max(most, tree.edges[g, n, a]["visits"])
+    for a in range(tree.places.shape[2]):
+        most = max(most, tree.edges[g, edge_at(tree, g, n, a)]["visits"])
     return 0.5 * tree.settings[0]["value_weight"] * (VISITS + most)
 
 
@@ -226,10 +228,10 @@ def mixed_value(tree: Tree, g: int, n: int) -> float:
     """What an action without a visit is taken to be worth: the evaluator's value of the node and the visited actions'
     values, weighted by their priors and all their visits.
     """
-    edges, priors = tree.edges, tree.priors
+    priors = tree.priors
     visits, share, weighted = 0, 0.0, 0.0
-    for a in range(edges.shape[2]):
-        edge = edges[g, n, a]
+    for a in range(tree.places.shape[2]):
+        edge = tree.edges[g, edge_at(tree, g, n, a)]
         if edge["visits"]:
             prior = max(priors[g, n, a], TINY)
             visits += edge["visits"]
@@ -245,7 +247,7 @@ def put_values(simulations: Array, count: int, values: Array, *arrays: Array) ->
     tree = Tree(*arrays)
     for r in range(count):
         g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        child = tree.edges[g, n, action]["child"]
+        child = tree.edges[g, edge_at(tree, g, n, action)]["child"]
         if child > 0 and not simulations[r]["done"]:
             for k in range(values.shape[1]):
                 tree.sums[g, child, EVALUATED, k] = values[r, k]
@@ -259,7 +261,7 @@ def complete_values(g: int, values: Array, *arrays: Array) -> None:
     tree = Tree(*arrays)
     weight, mixed, player = value_weight(tree, g, 0), mixed_value(tree, g, 0), tree.nodes[g, 0]["player"]
     for a in range(len(values)):
-        edge = tree.edges[g, 0, a]
+        edge = tree.edges[g, edge_at(tree, g, 0, a)]
         child = edge["child"]
         value = edge["total"] / edge["visits"] if edge["visits"] else mixed
         if ILLEGAL < child < NO_CHILD:

@@ -17,7 +17,7 @@ from pbm_envs.render import Picture
 
 from ..players.agent import Views, check_generator
 from .gumbel import GumbelRoots
-from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree
+from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree, edges_of
 
 SHOWN = 8
 """Moves in the tables of a result."""
@@ -236,7 +236,7 @@ def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints
 
 def _actions(tree: Tree, g: int, n: int) -> tuple[Array, Array, Array]:
     """(A,) of node n: visits, values for the player to move, proven."""
-    edges, player = tree.edges[g, n], tree.nodes[g, n]["player"]
+    edges, player = edges_of(tree, g, n), tree.nodes[g, n]["player"]
     visits, child = edges["visits"].copy(), edges["child"]
     values = np.divide(edges["total"], visits, out=np.full(len(visits), np.nan), where=visits > 0)
     proven_nodes = (child < NO_CHILD) & (child > ILLEGAL)
@@ -248,7 +248,7 @@ def _principal_variation(tree: Tree, g: int, action: int) -> list[int]:
     """The best action of each node, from `action` at the root on."""
     n, line = 0, [action]
     while True:
-        child = int(tree.edges[g, n, action]["child"])
+        child = int(edges_of(tree, g, n)[action]["child"])
         if child in (NO_CHILD, TERMINAL):
             return line
         n = child if child > 0 else ~child

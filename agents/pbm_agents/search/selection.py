@@ -8,7 +8,21 @@ from pbm_envs.core.kernels import kernel_without_allocation
 from pbm_envs.core.randomness import draw, next_bits
 from pbm_envs.core.types import Array, Record, Seeds
 
-from .tree import BELOW_ALL, ILLEGAL, NO_CHILD, NOT_OPENED, SUM, Tree, is_leaf, open_node
+from .tree import (
+    AN_EDGE,
+    BELOW_ALL,
+    ILLEGAL,
+    NO_CHILD,
+    NOT_LEGAL,
+    NOT_OPENED,
+    SUM,
+    UNVISITED,
+    Tree,
+    add_edge,
+    edge_at,
+    is_leaf,
+    open_node,
+)
 
 
 @kernel_without_allocation
@@ -75,8 +89,7 @@ def note_action(tree: Tree, simulation: Record, state: Array, actions: Array, r:
     if tree.available.size == 0:
         for k in range(len(state)):
             state[k] = tree.states[g, n, k]
-    edge = tree.edges[g, n, action]
-    return is_leaf(tree, g, edge["child"], edge["visits"])
+    return is_leaf(tree, g, edge_at(tree, g, n, action))
 
 
 @kernel_without_allocation
@@ -105,14 +118,18 @@ def take(tree: Tree, simulation: Record, n: int, action: int) -> int:
     """Give the edge of a path a visit and a virtual loss. The node to go on from, or NO_CHILD or less: `simulation` is
     then told where it is and what it takes there.
     """
-    node, edge = tree.nodes[simulation["tree"], n], tree.edges[simulation["tree"], n, action]
-    hidden = tree.available.size > 0
-    if not hidden and edge["visits"] == 0:
-        node["untried"] -= 1
+    g, hidden, below = simulation["tree"], tree.available.size > 0, NO_CHILD
+    node, at = tree.nodes[g, n], edge_at(tree, g, n, action)
     node["visits"] += 1
-    edge["visits"] += 1
-    edge["total"] -= 1.0
-    below = NO_CHILD if hidden else int(edge["child"])
+    if at == UNVISITED:
+        at = add_edge(tree, g, n, action)
+        if at != UNVISITED and not hidden:
+            node["untried"] -= 1
+    if at != UNVISITED:
+        edge = tree.edges[g, at]
+        edge["visits"] += 1
+        edge["total"] -= 1.0
+        below = NO_CHILD if hidden else int(edge["child"])
     if below <= NO_CHILD:
         simulation["node"], simulation["action"] = n, action
     return below
@@ -125,7 +142,7 @@ def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
     for a in range(len(mask)):
         if mask[a] and a != resign:
             tree.available[g, n, a] += 1
-            untried += tree.edges[g, n, a]["visits"] == 0
+            untried += tree.places[g, n, a] == UNVISITED
     return untried
 
 
@@ -146,11 +163,10 @@ def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
 @kernel_without_allocation
 def random_untried(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     """One of the legal actions without a visit, all equally likely."""
-    edges, resign, hidden = tree.edges, tree.settings[0]["resign_action"], tree.available.size > 0
+    places, resign, hidden = tree.places, tree.settings[0]["resign_action"], tree.available.size > 0
     k = draw(tree.seeds, g, untried)
-    for a in range(edges.shape[2]):
-        legal = (mask[a] and a != resign) if hidden else edges[g, n, a]["child"] == NO_CHILD
-        if legal and edges[g, n, a]["visits"] == 0:
+    for a in range(places.shape[2]):
+        if places[g, n, a] == UNVISITED and (not hidden or (mask[a] and a != resign)):
             if k == 0:
                 return a
             k -= 1
@@ -166,8 +182,8 @@ def uct(tree: Tree, g: int, n: int) -> int:
     best, highest = -1, BELOW_ALL
     all_proven = node["unproven"] == 0
     spread = tree.settings[0]["c"] * math.sqrt(math.log(node["visits"]))
-    for a in range(edges.shape[2]):
-        edge = edges[g, n, a]
+    for a in range(tree.places.shape[2]):
+        edge = edges[g, edge_at(tree, g, n, a)]
         if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
             count = edge["visits"]
             score = (edge["total"] + spread * math.sqrt(count)) / count
@@ -182,9 +198,9 @@ def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
     edges, available, settings = tree.edges, tree.available, tree.settings[0]
     c, resign = settings["c"], settings["resign_action"]
     best, highest = -1, BELOW_ALL
-    for a in range(edges.shape[2]):
+    for a in range(tree.places.shape[2]):
         if mask[a] and a != resign:
-            edge = edges[g, n, a]
+            edge = edges[g, edge_at(tree, g, n, a)]
             count = edge["visits"]
             score = edge["total"] / count + c * math.sqrt(math.log(available[g, n, a]) / count)
             if score > highest:
@@ -207,8 +223,8 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
     if settings["first_play_reduction"]:
         mean -= settings["first_play_reduction"] * math.sqrt(visited_share(tree, g, n))
     forced = settings["forced_playouts"] * node["visits"] if n == 0 else 0.0
-    for a in range(edges.shape[2]):
-        edge = edges[g, n, a]
+    for a in range(tree.places.shape[2]):
+        edge = edges[g, edge_at(tree, g, n, a)]
         legal = mask[a] and a != resign
         if not hidden:
             legal = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
@@ -228,8 +244,8 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
 def visited_share(tree: Tree, g: int, n: int) -> float:
     """The sum of the priors of the actions that have a visit."""
     share = 0.0
-    for a in range(tree.edges.shape[2]):
-        if tree.edges[g, n, a]["visits"]:
+    for a in range(tree.places.shape[2]):
+        if tree.places[g, n, a] >= AN_EDGE:
             share += tree.priors[g, n, a]
     return share
 
@@ -242,24 +258,29 @@ def uct_with_rave(tree: Tree, g: int, n: int) -> int:
     """
     edges, rave, priors, node = tree.edges, tree.rave, tree.priors, tree.nodes[g, n]
     c, equivalence, with_priors = tree.settings[0]["c"], tree.settings[0]["equivalence"], priors.size > 0
+    places, first = tree.places, node["first"] - AN_EDGE
     best, highest = -1, BELOW_ALL
     all_proven = node["unproven"] == 0
     visits = node["visits"] + 1.0
     spread, trust = c * math.sqrt(math.log(visits)), tree.settings[0]["prior_weight"] * math.sqrt(visits)
-    for a in range(edges.shape[2]):
-        edge = edges[g, n, a]
-        if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
+    for a in range(places.shape[2]):
+        place = int(places[g, n, a])
+        if place == NOT_LEGAL:
+            continue
+        later = rave[g, n, a]
+        score, count = later["total"] / (later["visits"] + 1), 0
+        if place >= AN_EDGE:
+            edge = edges[g, first + place]
+            if edge["child"] < NO_CHILD and not all_proven:
+                continue
             count = edge["visits"]
-            later = rave[g, n, a]
-            score = later["total"] / (later["visits"] + 1)
-            if count:
-                weight = math.sqrt(equivalence / (3 * count + equivalence))
-                score = weight * score + (1 - weight) * edge["total"] / count
-                score += spread / math.sqrt(count + 1.0)
-            else:
-                score += spread
-            if with_priors:
-                score += trust * priors[g, n, a] / (count + 1.0)
-            if score > highest:
-                best, highest = a, score
+            weight = math.sqrt(equivalence / (3 * count + equivalence))
+            score = weight * score + (1 - weight) * edge["total"] / count
+            score += spread / math.sqrt(count + 1.0)
+        else:
+            score += spread
+        if with_priors:
+            score += trust * priors[g, n, a] / (count + 1.0)
+        if score > highest:
+            best, highest = a, score
     return best

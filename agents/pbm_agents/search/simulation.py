@@ -23,7 +23,7 @@ from .evaluators import ActionPriors, Evaluator
 from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
-from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree
+from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
 from .waves import NO_WORLDS, make_waves, stages
 from .workspace import Memory, Simulations
 
@@ -228,5 +228,5 @@ class Simulator:
         proven = tree.nodes["proven"][trees, 0]
         if left is None:
             return proven
-        visits = np.sort(tree.edges["visits"][trees, 0], axis=1)
+        visits = np.sort([edges_of(tree, g, 0)["visits"] for g in trees], axis=1)
         return proven | (visits[:, -1] - visits[:, -2] > left)

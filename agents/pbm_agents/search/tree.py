@@ -3,8 +3,9 @@
     G  trees, one for each position      N  nodes of a tree, the root first      A  actions      P  players
     R  simulations under way at once, in any of the trees
 
-An edge has statistics from its first visit and a node of its own from the second (from the first, if the evaluator
-gives priors), so memory is used for what is searched more than once. With perfect information a node keeps its state,
+An edge is made at its first visit, and gets a node of its own at the second (at the first, if the evaluator gives
+priors), so memory is used for what is searched more than once. The edges of a node lie side by side, in a block with
+room for 2, 4, 8, ... of them. With perfect information a node keeps its state,
 and a simulation descends the known part of the tree in one call. With hidden information each simulation carries a
 determinized state of its own down the tree of statistics, one ply a call: information-set MCTS with a single observer
 (Cowling, Powley & Whitehouse 2012), whose `available` counts how often an action was legal at its node.
@@ -31,6 +32,8 @@ NODE = np.dtype(
         ("visits", "i4"),
         ("untried", "i4"),  # legal actions without a visit; NOT_OPENED before the first selection here
         ("unproven", "i4"),  # legal actions whose outcome is not proven
+        ("first", "i4"),  # where its edges begin
+        ("edges", "i4"),  # how many it has
         ("player", "i1"),  # the player to move
         ("proven", "?"),  # the outcome is proven to be BEST
         ("ambiguous", "?"),  # other outcomes are as good as BEST for the player to move
@@ -77,6 +80,10 @@ NOT_OPENED = -1
 NO_CHILD = -1
 TERMINAL, ILLEGAL = -(2**31), -(2**31) + 1
 SUM, BEST, EVALUATED = range(3)
+UNVISITED, NOT_LEGAL, AN_EDGE = range(3)
+LONGEST_BLOCK = 24
+EDGES_OF_NODE, EDGES_OF_UCT_NODE = 16, 64
+"""For so many edges a node there is room. Most nodes have some, but plain UCT tries all actions once."""
 BELOW_ALL = -1e30
 """Less than any score or outcome."""
 
@@ -86,8 +93,16 @@ class Tree(NamedTuple):
 
     nodes: Array
     """(G, N) of NODE."""
+    places: Array
+    """(G, N, A) unsigned: UNVISITED, NOT_LEGAL, or AN_EDGE for the action with the first edge of the node, one more for
+    that with the second, and so on.
+    """
     edges: Array
-    """(G, N, A) of EDGE."""
+    """(G, E) of EDGE: those of UNVISITED and NOT_LEGAL, and then blocks."""
+    blocks: Array
+    """(G, LONGEST_BLOCK + 1): where the blocks end; then for each k the first free block of 2**k edges, 0 for none. The
+    `child` of its first edge is the next.
+    """
     sums: Array
     """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move. (G, N, 3,
     P) with Gumbel numbers at the root: what the node was EVALUATED at.
@@ -132,7 +147,9 @@ def allocate_tree(
     settings["moves_player_independent"] = game.moves_player_independent
     return Tree(
         nodes=np.empty((trees, capacity), NODE),
-        edges=np.empty(edges, EDGE),
+        places=np.empty(edges, np.uint16 if game.num_actions < 1 << 15 else np.uint32),
+        edges=np.empty((trees, min(AN_EDGE + int(edges_a_node(game, rave or priors) * capacity), 2**31 - 1)), EDGE),
+        blocks=np.zeros((trees, LONGEST_BLOCK + 1), np.int64),
         sums=np.empty((trees, capacity, 2 + evaluated, game.num_players)),
         priors=np.empty(edges if priors else none, np.float32),
         available=np.empty(edges if hidden else none, np.int32),
@@ -144,10 +161,23 @@ def allocate_tree(
     )
 
 
+def edges_a_node(game: Game, informed: bool) -> int:
+    """For how many edges a node there is room; `informed` by RAVE or priors, searches do not try all actions."""
+    return EDGES_OF_NODE if informed else min(EDGES_OF_UCT_NODE, max(EDGES_OF_NODE, 2 * game.num_actions))
+
+
 def node_bytes(game: Game, *, hidden: bool, priors: bool, rave: bool) -> int:
-    """Memory of one node, in bytes."""
-    edge = EDGE.itemsize + 4 * hidden + 4 * priors + RAVE.itemsize * rave
-    return NODE.itemsize + 16 * game.num_players + game.num_actions * edge + game.dtype.itemsize * (not hidden)
+    """Memory of one node, and of as many edges as there is room for, in bytes."""
+    action = (2 if game.num_actions < 1 << 15 else 4) + 4 * hidden + 4 * priors + RAVE.itemsize * rave
+    fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, rave or priors) * EDGE.itemsize
+    return fixed + game.num_actions * action + game.dtype.itemsize * (not hidden)
+
+
+def bytes_in_use(tree: Tree, g: int) -> int:
+    """Memory of the nodes and edges of tree g."""
+    of_nodes = (tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states)
+    room = tree.nodes.size
+    return int(tree.sizes[g]) * sum(array.nbytes // room for array in of_nodes) + int(tree.blocks[g, 0]) * EDGE.itemsize
 
 
 @kernel_without_allocation
@@ -158,13 +188,13 @@ def add_node(tree: Tree, g: int, player: int) -> int:
     node = tree.nodes[g, n]
     node["parent"], node["action"] = NO_PARENT, NO_PARENT
     node["visits"], node["untried"], node["unproven"] = 0, NOT_OPENED, 0
+    node["first"], node["edges"] = 0, 0
     node["player"], node["proven"], node["ambiguous"] = player, False, False
     tree.sums[g, n, SUM, :] = 0.0
     tree.sums[g, n, BEST, :] = BELOW_ALL
-    edges, rave = tree.edges, tree.rave
-    for a in range(edges.shape[2]):
-        edge = edges[g, n, a]
-        edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD
+    places, rave = tree.places, tree.rave
+    for a in range(places.shape[2]):
+        places[g, n, a] = UNVISITED
     if tree.available.size:
         tree.available[g, n, :] = 0
     if rave.size:
@@ -174,19 +204,64 @@ def add_node(tree: Tree, g: int, player: int) -> int:
 
 
 @kernel_without_allocation
+def edge_at(tree: Tree, g: int, n: int, action: int) -> int:
+    """Where in `edges` of tree g the edge of an action lies: UNVISITED and NOT_LEGAL for those that have none."""
+    place = int(tree.places[g, n, action])
+    return place if place < AN_EDGE else tree.nodes[g, n]["first"] + place - AN_EDGE
+
+
+@kernel_without_allocation
+def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
+    """Where the new edge of an action lies; UNVISITED, and nothing done, if there is no room."""
+    node, edges, blocks = tree.nodes[g, n], tree.edges, tree.blocks
+    count, first = node["edges"], node["first"]
+    if count == 0 or (count > 1 and count & (count - 1) == 0):  # the block is full
+        k = 1
+        while 1 << k <= count:
+            k += 1
+        block = blocks[g, k]
+        if block > 0:
+            blocks[g, k] = edges[g, block]["child"]
+        else:
+            block = blocks[g, 0]
+            if block + (1 << k) > edges.shape[1]:
+                return UNVISITED
+            blocks[g, 0] += 1 << k
+        for e in range(count):
+            edges[g, block + e] = edges[g, first + e]
+        if count > 0:
+            edges[g, first]["child"] = blocks[g, k - 1]
+            blocks[g, k - 1] = first
+        first = block
+        node["first"] = first
+    edge = edges[g, first + count]
+    edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD
+    tree.places[g, n, action] = AN_EDGE + count
+    node["edges"] = count + 1
+    return first + count
+
+
+def edges_of(tree: Tree, g: int, n: int) -> Array:
+    """(A,) of EDGE: a copy of the edges of a node, by action."""
+    places = tree.places[g, n].astype(np.int64)
+    copied: Array = tree.edges[g, np.where(places < AN_EDGE, places, tree.nodes[g, n]["first"] + places - AN_EDGE)]
+    return copied
+
+
+@kernel_without_allocation
 def open_node(tree: Tree, g: int, n: int, state: Array, mask: Array) -> None:
     """Keep the state of a node, with perfect information, and which actions are legal there. Resigning is never
     searched.
     """
-    edges, resign = tree.edges, tree.settings[0]["resign_action"]
+    places, resign = tree.places, tree.settings[0]["resign_action"]
     for k in range(len(state)):
         tree.states[g, n, k] = state[k]
     legal = 0
-    for a in range(edges.shape[2]):
+    for a in range(places.shape[2]):
         if mask[a] and a != resign:
             legal += 1
         else:
-            edges[g, n, a]["child"] = ILLEGAL
+            places[g, n, a] = NOT_LEGAL
     tree.nodes[g, n]["untried"] = legal
     tree.nodes[g, n]["unproven"] = legal
 
@@ -196,18 +271,31 @@ def add_roots(tree: Tree, states: Array, masks: Array) -> None:
     """Start a new tree for each of `states` (G, bytes), in which `masks` (G, A) are legal."""
     tree.sizes[:] = 0
     for g in range(len(states)):
+        clear_edges(tree, g)
         add_node(tree, g, states[g, tree.settings[0]["to_move"]])
         if tree.states.size:
             open_node(tree, g, 0, states[g], masks[g])
 
 
 @kernel_without_allocation
-def is_leaf(tree: Tree, g: int, child: int, visits: int) -> bool:
-    """Whether a simulation ends after the edge with this child and so many visits even if the game goes on: its
-    outcome is proven, this is its first visit, or it has no node and can get none now.
+def clear_edges(tree: Tree, g: int) -> None:
+    """Forget all edges of a tree."""
+    for k in range(tree.blocks.shape[1]):
+        tree.blocks[g, k] = 0
+    tree.blocks[g, 0] = AN_EDGE
+    for k in range(AN_EDGE):
+        edge = tree.edges[g, k]
+        edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD if k == UNVISITED else ILLEGAL
+
+
+@kernel_without_allocation
+def is_leaf(tree: Tree, g: int, at: int) -> bool:
+    """Whether a simulation ends after the edge at this place even if the game goes on: its outcome is proven, this is
+    its first visit, there is no room for it, or it has no node and can get none now.
     """
+    child, visits = tree.edges[g, at]["child"], tree.edges[g, at]["visits"]
     room = (tree.priors.size == 0 or tree.rave.size > 0) and tree.sizes[g] < tree.nodes.shape[1]
-    return child < NO_CHILD or visits == 1 or (child == NO_CHILD and not room)
+    return at < AN_EDGE or child < NO_CHILD or visits == 1 or (child == NO_CHILD and not room)
 
 
 @kernel
@@ -217,27 +305,42 @@ def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) 
     """
     copied = np.empty(limit, np.int64)
     copied[0], size, k = n, 1, 0
+    clear_edges(target, to)
     while k < size:
         old = copied[k]
         target.nodes[to, k] = tree.nodes[g, old]
-        target.edges[to, k, :] = tree.edges[g, old, :]
+        node = target.nodes[to, k]
+        node["first"], node["edges"] = 0, 0
         target.sums[to, k, :, :] = tree.sums[g, old, :, :]
         target.states[to, k, :] = tree.states[g, old, :]
         if tree.priors.size:
             target.priors[to, k, :] = tree.priors[g, old, :]
         if tree.rave.size:
             target.rave[to, k, :] = tree.rave[g, old, :]
-        for a in range(tree.edges.shape[2]):
-            child = tree.edges[g, old, a]["child"]
+        for a in range(tree.places.shape[2]):
+            place = tree.places[g, old, a]
+            target.places[to, k, a] = UNVISITED if place >= AN_EDGE else place
+            if place < AN_EDGE:
+                continue
+            edge = tree.edges[g, edge_at(tree, g, old, a)]
+            child = edge["child"]
+            at = UNVISITED
+            if target.blocks[to, 0] < target.edges.shape[1] // 2:
+                at = add_edge(target, to, k, a)
+            if at == UNVISITED:
+                node["untried"] += 1
+                node["unproven"] += child < NO_CHILD
+                continue
+            target.edges[to, at] = edge
             if child > 0 or ILLEGAL < child < NO_CHILD:
                 if size == limit:
-                    target.edges[to, k, a]["child"] = NO_CHILD
-                    target.nodes[to, k]["unproven"] += child < 0
+                    target.edges[to, at]["child"] = NO_CHILD
+                    node["unproven"] += child < 0
                     continue
                 below = child if child > 0 else ~child
                 copied[size] = below
                 tree.nodes[g, below]["parent"] = k
-                target.edges[to, k, a]["child"] = size if child > 0 else ~size
+                target.edges[to, at]["child"] = size if child > 0 else ~size
                 size += 1
         k += 1
     target.nodes[to, 0]["parent"], target.nodes[to, 0]["action"] = NO_PARENT, NO_PARENT
