@@ -122,7 +122,7 @@ def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], co
 
 
 def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
-    """What the nodes and edges of one search take at its end, for each 1,000 simulations and, first budget, each node."""
+    """What nodes and edges of one search take at its end, for each 1,000 simulations and (first budget) each node."""
     budgets = "".join(f" {f'of {budget:,}':>13}" for budget in BUDGETS)
     print(f"\n{'MiB for 1,000 simulations from the start':48} {'bytes a node':>13}{budgets}")
     for name, (game, settings) in games.items():
