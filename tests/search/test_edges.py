@@ -1,5 +1,6 @@
 """Edges in blocks beside the nodes: few are needed, and a search goes on when there is no room for more."""
 
+import numba
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace
@@ -20,6 +21,7 @@ def searched_tree(game, simulations, **settings):
     return result, workspace.newest(0).tree
 
 
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="the same numbers, slowly")
 @pytest.mark.parametrize("name", DENSE)
 def test_a_node_takes_half_the_memory_that_it_took(name):
     game = make_game(name)
@@ -56,9 +58,9 @@ def test_a_search_goes_on_without_room_for_edges(name, options, settings, monkey
     """Simulations then end where there is none: what the nodes count is as before."""
     game = make_game(name, **options)
     monkeypatch.setattr(trees, "edges_a_node", lambda game, informed: 0.2)
-    result, tree = searched_tree(game, 400, **settings)
-    assert result.simulations == 400 or result.proven
-    assert tree.blocks[0, 0] <= tree.edges.shape[1] < AN_EDGE + EDGES_OF_NODE * 400
+    result, tree = searched_tree(game, 150, **settings)
+    assert result.simulations == 150 or result.proven
+    assert tree.blocks[0, 0] <= tree.edges.shape[1] < AN_EDGE + EDGES_OF_NODE * 150
     assert tree.nodes["visits"][0, 0] == result.simulations
     assert 0 < result.visits.sum() <= result.simulations
     assert tree.edges["visits"][0, :AN_EDGE].tolist() == [0, 0], "that of all unvisited actions is never written"
