@@ -23,6 +23,8 @@ from numba.extending import intrinsic
 from .numba_internals import address_and_result
 
 FACTOR, LONGEST_WORD = 0x100000001B3, 2**64 - 1
+_rows: dict[tuple[Callable[..., Any], tuple[Any, ...]], tuple[int, int]] = {}
+"""Of tables, by kernel and types."""
 
 
 def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
@@ -40,8 +42,10 @@ def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     rows = []
     for each, arguments in kernels:
         argument_types = tuple(map(numba.typeof, arguments))
-        address, result = address_and_result(each, argument_types)
-        rows.append((address, _number(result, argument_types)))
+        if (each, argument_types) not in _rows:
+            address, result = address_and_result(each, argument_types)
+            _rows[each, argument_types] = address, _number(result, argument_types)
+        rows.append(_rows[each, argument_types])
     return np.array(rows, np.uint64)
 
 
