@@ -30,7 +30,7 @@ from .endgames import KnownWorldAgent
 from .material import MaterialValues
 from .patterns import PatternPriors
 
-PATTERNS = {"chameleon": 2.0, "unlur": 1.0}
+PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
 """Games with learned patterns, and the weight of their priors."""
 SMALLEST = {"chameleon": 49, "unlur": 61}
 """Cells of the smallest boards on which priors have that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
