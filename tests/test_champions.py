@@ -144,9 +144,9 @@ def test_what_plays_which_game():
     assert isinstance(trinim, ExactAgent)
     assert trinim.trinim.most == {2: 17, 3: 13}  # of size 5 all of two players
     for game, patterns, kind, weight in (
-        (Chameleon(), True, SearchAgent, 2.0),
+        (Chameleon(), True, SearchAgent, 5.0),
         (Unlur(), True, SearchAgent, 1.0),
-        (Chameleon(size=7), True, VerifiedSearchAgent, 2.0),
+        (Chameleon(size=7), True, VerifiedSearchAgent, 5.0),
         (Chameleon(size=5), True, VerifiedSearchAgent, 0.5),
         (Unlur(radius=4), True, VerifiedSearchAgent, 0.5),
         (Curio(), False, KnownWorldAgent, 0.5),

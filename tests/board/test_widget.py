@@ -90,7 +90,7 @@ def test_seats_and_opponents():
     with Cell(Board(Trinim(num_players=3), "random", (0, 2))) as cell:
         assert cell.position["seats"] == ["person", "random", "person"]
     with Cell(Board("unlur", moves=["b2"], radius=3)) as cell:
-        assert cell.position["moves"] == [{"move": "b2", "player": 0, "given": True}]
+        assert cell.position["moves"][0] == {"move": "b2", "player": 0, "given": True}  # an answer may have come
 
 
 @pytest.mark.parametrize(

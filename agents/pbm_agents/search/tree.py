@@ -5,10 +5,11 @@
 
 An edge is made at its first visit, and gets a node of its own at the second (at the first, if the evaluator gives
 priors), so memory is used for what is searched more than once. The edges of a node lie side by side, in a block with
-room for 2, 4, 8, ... of them. With perfect information a node keeps its state,
-and a simulation descends the known part of the tree in one call. With hidden information each simulation carries a
-determinized state of its own down the tree of statistics, one ply a call: information-set MCTS with a single observer
-(Cowling, Powley & Whitehouse 2012), whose `available` counts how often an action was legal at its node.
+room for 2, 4, 8, ... of them, and those of the root in one with room for all actions. With perfect information a node
+keeps its state, and a simulation descends the known part of the tree in one call. With hidden information each
+simulation carries a determinized state of its own down the tree of statistics, one ply a call: information-set MCTS
+with a single observer (Cowling, Powley & Whitehouse 2012), whose `available` counts how often an action was legal at
+its node.
 
 The verbs of a simulation are kernels: `select` (selection), `advance` and `expand` (expansion), `backup` (backup).
 Python calls them with the arrays of a tree as the last arguments, `select(..., *tree)`, and they put the tree together
@@ -84,6 +85,8 @@ UNVISITED, NOT_LEGAL, AN_EDGE = range(3)
 LONGEST_BLOCK = 24
 EDGES_OF_NODE, EDGES_OF_UCT_NODE = 16, 64
 """For so many edges a node there is room. Most nodes have some, but plain UCT tries all actions once."""
+MOST = 2**31 - 1
+"""Edges of a tree: their places are 32 bits long."""
 BELOW_ALL = -1e30
 """Less than any score or outcome."""
 
@@ -98,7 +101,7 @@ class Tree(NamedTuple):
     that with the second, and so on.
     """
     edges: Array
-    """(G, E) of EDGE: those of UNVISITED and NOT_LEGAL, and then blocks."""
+    """(G, E) of EDGE: those of UNVISITED and NOT_LEGAL, then the root's, and then blocks."""
     blocks: Array
     """(G, LONGEST_BLOCK + 1): where the blocks end; then for each k the first free block of 2**k edges, 0 for none. The
     `child` of its first edge is the next.
@@ -140,7 +143,7 @@ def allocate_tree(
     edges, none = (trees, capacity, game.num_actions), (0, 0, 0)
     states = np.zeros((0, 0) if hidden else (trees, capacity), game.dtype)
     settings = np.zeros(1, SETTINGS)
-    fields = game.dtype.fields
+    fields, first_block = game.dtype.fields, AN_EDGE + game.num_actions
     assert fields is not None
     settings["resign_action"] = game.resign_action
     settings["to_move"], settings["done"] = fields["to_move"][1], fields["done"][1]
@@ -148,7 +151,7 @@ def allocate_tree(
     return Tree(
         nodes=np.empty((trees, capacity), NODE),
         places=np.empty(edges, np.uint16 if game.num_actions < 1 << 15 else np.uint32),
-        edges=np.empty((trees, min(AN_EDGE + int(edges_a_node(game, rave or priors) * capacity), 2**31 - 1)), EDGE),
+        edges=np.empty((trees, min(first_block + int(edges_a_node(game, rave or priors) * capacity), MOST)), EDGE),
         blocks=np.zeros((trees, LONGEST_BLOCK + 1), np.int64),
         sums=np.empty((trees, capacity, 2 + evaluated, game.num_players)),
         priors=np.empty(edges if priors else none, np.float32),
@@ -188,7 +191,7 @@ def add_node(tree: Tree, g: int, player: int) -> int:
     node = tree.nodes[g, n]
     node["parent"], node["action"] = NO_PARENT, NO_PARENT
     node["visits"], node["untried"], node["unproven"] = 0, NOT_OPENED, 0
-    node["first"], node["edges"] = 0, 0
+    node["first"], node["edges"] = AN_EDGE if n == 0 else 0, 0
     node["player"], node["proven"], node["ambiguous"] = player, False, False
     tree.sums[g, n, SUM, :] = 0.0
     tree.sums[g, n, BEST, :] = BELOW_ALL
@@ -215,7 +218,7 @@ def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
     """Where the new edge of an action lies; UNVISITED, and nothing done, if there is no room."""
     node, edges, blocks = tree.nodes[g, n], tree.edges, tree.blocks
     count, first = node["edges"], node["first"]
-    if count == 0 or (count > 1 and count & (count - 1) == 0):  # the block is full
+    if n > 0 and (count == 0 or (count > 1 and count & (count - 1) == 0)):  # the block is full
         k = 1
         while 1 << k <= count:
             k += 1
@@ -282,7 +285,7 @@ def clear_edges(tree: Tree, g: int) -> None:
     """Forget all edges of a tree."""
     for k in range(tree.blocks.shape[1]):
         tree.blocks[g, k] = 0
-    tree.blocks[g, 0] = AN_EDGE
+    tree.blocks[g, 0] = AN_EDGE + tree.places.shape[2]
     for k in range(AN_EDGE):
         edge = tree.edges[g, k]
         edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD if k == UNVISITED else ILLEGAL
@@ -310,7 +313,7 @@ def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) 
         old = copied[k]
         target.nodes[to, k] = tree.nodes[g, old]
         node = target.nodes[to, k]
-        node["first"], node["edges"] = 0, 0
+        node["first"], node["edges"] = AN_EDGE if k == 0 else 0, 0
         target.sums[to, k, :, :] = tree.sums[g, old, :, :]
         target.states[to, k, :] = tree.states[g, old, :]
         if tree.priors.size:
@@ -325,7 +328,7 @@ def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) 
             edge = tree.edges[g, edge_at(tree, g, old, a)]
             child = edge["child"]
             at = UNVISITED
-            if target.blocks[to, 0] < target.edges.shape[1] // 2:
+            if k == 0 or target.blocks[to, 0] < target.edges.shape[1] // 2:
                 at = add_edge(target, to, k, a)
             if at == UNVISITED:
                 node["untried"] += 1
