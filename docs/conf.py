@@ -67,6 +67,7 @@ nitpick_ignore_regex = [
     ("py:class", r"pbm_envs\.(core\.kernels\.Function|registry\.GameClass)"),  # type variables
     ("py:class", r"pbm_agents\.arena\.(ladder\.Pin|placement\.Meeting|match\.Answer)"),  # of private functions
     ("py:class", r"pbm_agents\.search\.workspace\.Memory"),
+    ("py:class", r"pbm_envs\.core\.record_rules\.PlayKernels"),
 ]
 
 
