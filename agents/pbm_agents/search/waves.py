@@ -26,7 +26,14 @@ NO_WORLDS = -1
 
 
 def stages(play: PlayKernels, memory: Memory) -> Any:
-    """The kernels of a wave, for `make_waves`."""
+    """The kernels of a wave, for `make_waves`. Those that this memory was last used with are kept there."""
+    kernels = [None if each is None else each.kernel for each in play]
+    if memory.stages is None or memory.stages[0] != kernels:
+        memory.stages = kernels, _table(play, memory)
+    return memory.stages[1]
+
+
+def _table(play: PlayKernels, memory: Memory) -> Any:
     m, tree = memory, tuple(memory.tree)
     priors = play.step if play.priors is None else play.priors  # in its place stands what is never called
     given = (m.actions, *play.step.arguments) if play.priors is None else (*priors.arguments, m.priors)

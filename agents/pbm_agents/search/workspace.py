@@ -50,6 +50,8 @@ class Memory:
         masks = np.zeros((2 * count, game.num_actions), np.bool_)
         self.moving = Simulations(self.simulations[:count], states[:count], masks[:count])
         self.leaves = Simulations(self.simulations[count:], states[count:], masks[count:])
+        self.stages: tuple[Any, Any] | None = None
+        """The kernels of a game, and the table in which they are called."""
         self.states, self.masks = states, masks
         self.bytes = states.view(np.uint8).reshape(2 * count, game.dtype.itemsize)
         self.actions = np.zeros(count, np.int64)

@@ -23,8 +23,8 @@ from numba.extending import intrinsic
 from .numba_internals import address_and_result
 
 FACTOR, LONGEST_WORD = 0x100000001B3, 2**64 - 1
-_rows: dict[tuple[Callable[..., Any], tuple[Any, ...]], tuple[int, int]] = {}
-"""Of tables, by kernel and types."""
+_rows: dict[tuple[Callable[..., Any], Any], tuple[int, int]] = {}
+"""Of tables, by kernel and `_kind` of the arguments: asking Numba for their types takes milliseconds."""
 
 
 def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
@@ -41,12 +41,20 @@ def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
         return [each for each, _ in kernels]
     rows = []
     for each, arguments in kernels:
-        argument_types = tuple(map(numba.typeof, arguments))
-        if (each, argument_types) not in _rows:
+        key = each, _kind(arguments)
+        if key not in _rows:
+            argument_types = tuple(map(numba.typeof, arguments))
             address, result = address_and_result(each, argument_types)
-            _rows[each, argument_types] = address, _number(result, argument_types)
-        rows.append(_rows[each, argument_types])
+            _rows[key] = address, _number(result, argument_types)
+        rows.append(_rows[key])
     return np.array(rows, np.uint64)
+
+
+def _kind(value: Any) -> Any:
+    """The same only for values that are of one type for Numba, too."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.num  # how it lies in memory, and whether it can be written
+    return (type(value), *map(_kind, value)) if isinstance(value, tuple) else type(value)
 
 
 def _number(result: Any, argument_types: Any) -> int:
