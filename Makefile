@@ -80,10 +80,11 @@ format: $(STAMP)
 clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib $(TEXT_LIBRARIES:%=$(VENV)-%) .mypy_cache .ruff_cache .pytest_cache .hypothesis build docs/_build
 
+# Python compiles a module to bytecode when it is first imported; pip would compile all of them, which takes ten seconds
 $(PLAY_STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
+	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check -e ".[cli]"
 	rm -f $(VENV)/installed-*
 	touch $@
 

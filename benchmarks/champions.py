@@ -26,15 +26,13 @@ from machine import machine
 from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
 from pbm_agents.champions.agent import (
-    MATERIAL_C,
     SECONDS_OF_THREE,
     SECONDS_OF_TWO,
     ChampionAgent,
-    load_material,
     load_patterns,
     pattern_weight,
 )
-from pbm_agents.champions.endgames import KnownWorldAgent
+from pbm_agents.champions.curio import LinesAgent
 from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent
 from pbm_agents.players.search_agents import SearchAgent
@@ -46,7 +44,9 @@ RESULTS = Path(__file__).parent / "results" / "champions.txt"
 SOLVED = Path(__file__).parent / "solved"
 SEED, MEASURED, TURNS = 2018, 8, 5
 WIDTH = 8
-"""Of both searches in Curio, as by the clock."""
+"""Of the playout search in Curio, as by the clock."""
+NODES = 10_000
+"""Of Curio's champion, when its speed is measured."""
 
 
 class Match(NamedTuple):
@@ -56,8 +56,6 @@ class Match(NamedTuple):
     bridges: bool = True
 
     def search(self, simulations: int) -> Search:
-        if self.game.name == "curio":
-            return Search(simulations=simulations, evaluator=load_material(self.game), c=MATERIAL_C, width=WIDTH)
         plain = Search(simulations=simulations, save_bridges=self.bridges)
         if not self.patterns:
             return plain
@@ -92,14 +90,19 @@ MATCHES = (
 )
 
 
-def seconds_each(searches: list[Search], game: Game) -> list[float]:
-    """Processor time of a simulation of each, on positions of half a random game: the least of some turns."""
+def positions_of(game: Game) -> np.ndarray:
+    """What the players to move know after half a random game."""
     rng = np.random.default_rng(SEED)
     states = game.init(4 * MEASURED, rng)
     for _ in range(min(game.max_plies // 4, 30)):
         game.step(states, random_actions(game, states, rng))
     states = states[~states["done"]][:MEASURED]
-    views = game.view(states, states["to_move"])
+    return game.view(states, states["to_move"])
+
+
+def seconds_each(searches: list[Search], game: Game) -> list[float]:
+    """Processor time of a simulation of each, on some positions: the least of some turns."""
+    rng, views = np.random.default_rng(SEED), positions_of(game)
     workspaces, least = [Workspace() for _ in searches], [np.inf] * len(searches)
     for _ in range(1 + TURNS):  # the first compiles
         for k, search in enumerate(searches):
@@ -107,6 +110,23 @@ def seconds_each(searches: list[Search], game: Game) -> list[float]:
             results = search.run(game, views, rng, workspace=workspaces[k])
             least[k] = min(least[k], (time.process_time() - start) / sum(result.simulations for result in results))
     return least
+
+
+def nodes_in(seconds: float, game: Game) -> int:
+    """Positions that Curio's champion looks at in so much processor time, as `seconds_each` measures it."""
+    rng, views, least = np.random.default_rng(SEED), positions_of(game), np.inf
+    agent = champion_of_curio(game, NODES)
+    for _ in range(1 + TURNS):
+        start = time.process_time()
+        agent.act(game, views, rng)
+        least = min(least, (time.process_time() - start) / len(views))
+    return max(1, round(NODES * seconds / least))
+
+
+def champion_of_curio(game: Game, nodes: int) -> LinesAgent:
+    player = ChampionAgent().player(game)
+    assert isinstance(player, LinesAgent)
+    return LinesAgent(player.values, nodes=nodes)
 
 
 def score_of(game: Game, agents: tuple[Agent, Agent], games: int) -> tuple[list[float], list[float]]:
@@ -139,18 +159,21 @@ def play(match: Match, seconds: float, games: int) -> str:
     if match.name == "champion" and ConnectionSolver.fits(game):
         agents: tuple[Agent, Agent] = ChampionAgent(seconds=seconds), SearchAgent(seconds=seconds)
         return f"{line_of(match, *score_of(game, agents, games))}, by the clock"
-    own_each, each = seconds_each([plain if game.name == "trinim" else match.search(200), plain], game)
+    searches = [plain if game.name in ("trinim", "curio") else match.search(200), plain]
+    own_each, each = seconds_each(searches, game)
     own, budget = max(1, round(seconds / own_each)), max(1, round(seconds / each))
-    opponent = SearchAgent(replace(plain, simulations=budget))
+    opponent, unit = SearchAgent(replace(plain, simulations=budget)), ""
     if game.name == "trinim":
         own = budget
         pieces, of_three = int(np.log2(seconds / SECONDS_OF_TWO)), int(np.log2(seconds / SECONDS_OF_THREE))
         agent: Agent = ExactAgent(pieces=pieces, pieces_of_three=of_three, simulations=budget)
+    elif game.name == "curio":
+        own, unit = nodes_in(seconds, game), " positions"
+        agent = champion_of_curio(game, own)
     else:
-        search = match.search(own)
-        agent = KnownWorldAgent(search) if game.name == "curio" else SearchAgent(search)
+        agent = SearchAgent(match.search(own))
     line = line_of(match, *score_of(game, (agent, opponent), games))
-    return f"{line}, {own} against {budget} simulations"
+    return f"{line}, {own}{unit} against {budget} simulations"
 
 
 def name_of(match: Match) -> str:

@@ -36,14 +36,14 @@ SETTINGS: dict[str, Any] = {
     "weight_decay": 1e-4,
     "decouple_weight_decay": True,
     "train_batch_size": 256,
-    "replay_buffer_size": 2**13,
+    "replay_buffer_size": 2**11,
     "replay_buffer_reuse": 8,
     "max_steps": 0,
     "checkpoint_freq": 1,
     "actors": 1,
     "evaluators": 0,
     "evaluation_window": 50,
-    "eval_levels": 1,
+    "eval_levels": 2,  # with one it divides by zero
     "uct_c": 2.0,
     "max_simulations": 50,
     "policy_alpha": 0.5,
@@ -116,6 +116,8 @@ def train_and_play(folder: str, minutes: float, games: int, simulations: int, se
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     step = last_checkpoint(folder)
+    if step == 0:
+        sys.exit(f"{minutes:g} minutes were too few for OpenSpiel's learner to make a step: expected more --minutes")
     bot = AlphaZeroBot(folder, step, simulations)
     lines = [machine(), f"Chameleon 5x5; AlphaZero of OpenSpiel: {minutes:g} minutes, {step} steps, one actor"]
     for name in ("champion", "mcts"):

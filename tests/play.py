@@ -1,4 +1,4 @@
-"""What the tests share: moves, legal moves and whole episodes as text."""
+"""What the tests share: moves, legal moves and whole episodes as text; matches."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from pbm_agents.players.agent import Agent
 from pettingzoo import AECEnv
 
 from pbm_envs import Game
-from pbm_envs.core.types import States
+from pbm_envs.core.types import Array, States
 
 
 def play(game: Game, moves: str = "", board: str | None = None) -> States:
@@ -36,6 +37,19 @@ def rows(picture: str) -> list[str]:
 
 def rules_page(name: str) -> str:
     return (files("pbm_envs") / "games" / name / "rules.md").read_text(encoding="utf-8")
+
+
+def play_pairs(game: Game, openings: States, one: Agent, other: Agent, rng: np.random.Generator) -> Array:
+    """(2 B,) what `one` gets in games against `other` from each opening (B,) and either seat."""
+    states, seat = np.concatenate([openings, openings]), np.repeat([0, 1], len(openings))
+    while not states["done"].all():
+        for agent, is_one in ((one, True), (other, False)):
+            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == is_one))
+            if len(rows):
+                some = states[rows]
+                game.step(some, agent.act(game, game.view(some, some["to_move"]), rng))
+                states[rows] = some
+    return states["returns"][np.arange(len(states)), seat]
 
 
 def episode(env: AECEnv[str, Any, Any], moves: str, **options: Any) -> list[tuple[str, float, bool]]:

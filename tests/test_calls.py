@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
-from pbm_envs.core.kernels import kernel, kernel_without_allocation
+from pbm_envs.core.kernels import kernel, stack_kernel
 
 COUNT, ANY, FILL, FAIL = range(4)
 
 
-@kernel_without_allocation
+@stack_kernel
 def count_above(numbers, least):
     found = 0
     for number in numbers:

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pbm_agents import Search, make_agent
-from pbm_agents.champions import ChampionAgent, MaterialValues, PatternPriors
-from pbm_agents.champions.agent import load_material, load_patterns
+from pbm_agents.champions import ChampionAgent, LinesAgent, PatternPriors
+from pbm_agents.champions.agent import load_patterns
 from pbm_agents.champions.endgames import KnownWorldAgent, known_worlds
-from pbm_agents.champions.material import MOST_ROYALS, features_of
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
 from pbm_agents.exact import ExactAgent, VerifiedSearchAgent
 from pbm_agents.players.search_agents import SearchAgent
@@ -18,6 +17,7 @@ from pbm_agents.players.search_agents import SearchAgent
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.core.boards import NO_CELL
 from pbm_envs.testing import random_actions
+from tests.play import play_pairs
 
 ROOT = Path(__file__).parent.parent
 GAMES = [Chameleon(size=5), Unlur(radius=3)]
@@ -149,7 +149,7 @@ def test_what_plays_which_game():
         (Chameleon(size=7), True, VerifiedSearchAgent, 5.0),
         (Chameleon(size=5), True, VerifiedSearchAgent, 0.5),
         (Unlur(radius=4), True, VerifiedSearchAgent, 0.5),
-        (Curio(), False, KnownWorldAgent, 0.5),
+        (Curio(base=2, rows=4, cols=3), False, KnownWorldAgent, 0.5),
         (Curio(capture="any"), False, KnownWorldAgent, 0.5),
     ):
         player = agent.player(game)
@@ -157,10 +157,11 @@ def test_what_plays_which_game():
         assert (player.search.priors is not None) == player.search.save_bridges == patterns
         assert player.search.seconds == 0.05
         assert player.search.prior_weight == weight
-    assert isinstance(agent.player(Curio(base=3, rows=4, cols=4)).search.evaluator, MaterialValues)
-    assert agent.player(Curio()).search.evaluator == load_material(Curio())
-    for game in (Curio(capture="any"), Curio(base=2, rows=4, cols=3), Curio(turn=False)):
-        assert agent.player(game).search.evaluator is None
+    for game in (Curio(), Curio(base=3, rows=4, cols=4), Curio(base=5, rows=7, cols=6)):
+        player = agent.player(game)
+        assert isinstance(player, LinesAgent)
+        assert (player.seconds, player.nodes) == (0.05, None)
+    assert make_agent("champion:simulations=20").player(Curio()).nodes == 600
     with pytest.raises(ValueError, match="expected one of the two"):
         make_agent("champion:seconds=1,simulations=5")
 
@@ -190,91 +191,6 @@ def test_worlds_that_are_known_are_searched_as_they_are():
         assert np.mean(right) == 1 if solving else 0.9 < np.mean(right) < 1
 
 
-def captures(game, state):
-    """(from, to) of every capture that the player to move has, from the legal actions."""
-    found = []
-    for action in np.flatnonzero(game.legal_action_mask(state)[0]):
-        cells = game.action_cells(int(action))
-        if len(cells) == 2 and state["board"][0, cells[1]] >= 0:
-            found.append(cells)
-    return found
-
-
-def test_features_of_material_by_the_legal_moves():
-    """Pieces counted one by one; what is attacked by the legal moves of either player, the rules' own."""
-    game = Curio(base=3, rows=4, cols=4)
-    states = positions(game, count=40, plies=12)
-    values, base, seen = load_material(game), 3, 0
-    for state, features in zip(states[:, None], values.features(states), strict=True):
-        mover, enemy = int(state["to_move"][0]), 1 - int(state["to_move"][0])
-        expected, royals = np.zeros((3, base, base)), {mover: 0, enemy: 0}
-
-        def kind(slot, state=state):
-            owner = int(state["owner"][0, slot])
-            return tuple(int(state["faces"][0, slot, side]) - 1 for side in (owner, 1 - owner))
-
-        for slot in state["board"][0][state["board"][0] >= 0]:
-            owner = int(state["owner"][0, slot])
-            expected[0][kind(slot)] += 1 if owner == mover else -1
-            royals[owner] += base - 1 in kind(slot)
-        last = [False, False]
-        for player in (mover, enemy):
-            turned = state.copy()
-            turned["to_move"] = player
-            for _, to in captures(game, turned):
-                slot = turned["board"][0, to]
-                expected[1 + (player != mover)][kind(slot)] += 1
-                seen += 1
-                last[player != mover] |= base - 1 in kind(slot) and royals[1 - player] == 1
-        one_hot = np.zeros((2, MOST_ROYALS))
-        for row, player in enumerate((mover, enemy)):
-            one_hot[row, min(royals[player], MOST_ROYALS) - 1] = 1
-        np.testing.assert_array_equal(features, [*expected.ravel(), *one_hot.ravel(), 1, *last])
-    assert seen > 100
-
-
-def test_values_of_material_are_of_both_players_and_returns_where_games_are_over(tmp_path):
-    game, rng = Curio(base=3, rows=4, cols=4), np.random.default_rng(1)
-    values, states = load_material(game), positions(game)
-    no_priors, found = values(game, states, None, None, None)
-    assert no_priors is None
-    own = found[np.arange(len(states)), states["to_move"]]
-    np.testing.assert_allclose(own, np.tanh(values.features(states) @ values.weights), rtol=1e-4, atol=1e-6)
-    np.testing.assert_array_equal(found[:, 0], -found[:, 1])
-    ended = states.copy()
-    game.playout(ended, rng)
-    np.testing.assert_array_equal(values(game, ended, None, None, None)[1], ended["returns"])
-    values.save(tmp_path / "material.npz")
-    for again in (MaterialValues.load(game, tmp_path / "material.npz"), pickle.loads(pickle.dumps(values))):
-        np.testing.assert_array_equal(again.weights, values.weights)
-    with pytest.raises(ValueError, match="not of"):
-        values(Curio(), states, None, None, None)
-    with pytest.raises(ValueError, match="expected Curio with"):
-        MaterialValues(Curio(limit=False), values.weights)
-    with pytest.raises(ValueError, match="weights have shape"):
-        MaterialValues(Curio(), values.weights)
-    assert features_of(3) == len(values.weights)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", [Curio(), Curio(base=3, rows=4, cols=4)], ids=repr)
-def test_values_of_material_win_at_equal_simulations(game):
-    """Which cost less than playouts."""
-    rng, count = np.random.default_rng(5), 15
-    openings = game.init(count, rng)
-    states, seat = np.concatenate([openings, openings]), np.repeat([0, 1], count)
-    agents = make_agent("champion:simulations=100"), make_agent("mcts:simulations=100")
-    while not states["done"].all():
-        for k, agent in enumerate(agents):
-            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == (k == 0)))
-            if len(rows):
-                some = states[rows]
-                game.step(some, agent.act(game, game.view(some, some["to_move"]), rng))
-                states[rows] = some
-    score = states["returns"][np.arange(2 * count), seat].mean() / 2 + 0.5
-    assert score >= 0.55, score
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("game", "least"), [(Chameleon(size=8), 0.7), (Unlur(radius=5), 0.5)], ids=str)
 def test_patterns_win_at_half_the_simulations(game, least):
@@ -283,17 +199,9 @@ def test_patterns_win_at_half_the_simulations(game, least):
     openings = game.init(count, rng)
     for _ in range(2):
         game.step(openings, random_actions(game, openings, rng))
-    states, seat = np.concatenate([openings, openings]), np.repeat([0, 1], count)
     champion = SearchAgent(
         simulations=100, priors=load_patterns(game), prior_weight=2.0, save_bridges=True, early_stop=False
     )
-    agents = champion, make_agent("mcts:simulations=200,early_stop=false")
-    while not states["done"].all():
-        for k, agent in enumerate(agents):
-            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == (k == 0)))
-            if len(rows):
-                some = states[rows]
-                game.step(some, agent.act(game, game.view(some, some["to_move"]), rng))
-                states[rows] = some
-    score = (states["returns"][np.arange(2 * count), seat] == 1).mean()
+    outcomes = play_pairs(game, openings, champion, make_agent("mcts:simulations=200,early_stop=false"), rng)
+    score = (outcomes == 1).mean()
     assert score >= least, score

@@ -414,6 +414,24 @@ def test_buffers_are_reused_only_on_request(name):
         assert np.shares_memory(other[4]["action_mask"], mask)
 
 
+def test_set_ups_follow_from_the_stream_whatever_was_dealt_ahead(name):
+    envs, rng = small(name), np.random.default_rng(0)
+    begun = np.zeros(envs.num_envs, int)
+    _, info = envs.reset(seed=1)
+    while begun.min() < 2:
+        for _ in range(15):
+            info = envs.step(drawn(info["action_mask"], rng))[4]
+            begun += info.get("_final_info", False)
+        some = begun % 2 == 0
+        if some.any():
+            _, info = envs.reset(options={"reset_mask": some})
+            begun += some
+            for row in np.flatnonzero(some):
+                stream = np.random.default_rng(1 + row)
+                starts = [envs.game.init(1, stream) for _ in range(begun[row] + 1)]
+                assert envs.states[row].tobytes() == starts[-1].tobytes()
+
+
 def test_a_copy_goes_its_own_way(name):
     envs, rng = small(name), np.random.default_rng(0)
     _, info = envs.reset(seed=1)

@@ -1,11 +1,25 @@
 """Words of eight bytes in kernels: bits and stores."""
 
+import sys
+
 import numpy as np
 import pytest
 
 from pbm_envs.core.fingerprint import fingerprint
 from pbm_envs.core.kernels import kernel
-from pbm_envs.core.words import BITS, WORD, clear_of, count_bits, lowest_bit, records_of_words, store_word
+from pbm_envs.core.words import (
+    BITS,
+    WORD,
+    clear_of,
+    count_bits,
+    flat,
+    load_half,
+    load_word,
+    lowest_bit,
+    records_of_words,
+    store_half,
+    store_word,
+)
 
 NUMBERS = [1, 2, 3, 40, 1 << 31, (1 << 63) + 5, (1 << 64) - 1]
 
@@ -23,9 +37,35 @@ def written(target, places, words):
 
 
 @kernel
+def half_exchanged(target, at, other):
+    half = load_half(target, at)
+    store_half(target, at, load_half(target, other))
+    store_half(target, other, half)
+
+
+@kernel
+def loaded(source, at):
+    return load_word(source, at)
+
+
+@kernel
 def cleared(first, one, second, other, out):
     for k in range(0, len(first), WORD):
         store_word(out, k, clear_of(first, one, second, other, k))
+
+
+@kernel
+def counted(array):
+    row = flat(array)
+    for k in range(len(row)):
+        row[k] = k
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 3), (2, 0, 4), (3, 1, 2, 2)])
+def test_an_array_is_one_row(shape):
+    array = np.zeros(shape, np.int16)
+    counted(array)
+    assert array.reshape(-1).tolist() == list(range(array.size))
 
 
 def test_bits():
@@ -45,6 +85,18 @@ def test_a_word_is_eight_bytes_in_order(place):
     target = np.full(20, -1, np.int8)
     written(target, np.array([place]), np.arange(1, 9, dtype=np.int8).view(np.uint64))
     assert target.tolist() == [-1] * place + [1, 2, 3, 4, 5, 6, 7, 8] + [-1] * (20 - place - WORD)
+
+
+def test_half_a_word_is_four_bytes_in_order():
+    target = np.arange(-6, 10, dtype=np.int8).reshape(4, 2, 2)
+    half_exchanged(target, 1, 11)
+    assert target.ravel().tolist() == [-6, 5, 6, 7, 8, -1, 0, 1, 2, 3, 4, -5, -4, -3, -2, 9]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.uint64])
+def test_words_are_loaded_from_arrays_of_any_numbers(kind):
+    source = np.frombuffer(bytes(range(32)), np.uint8).copy().view(kind)
+    assert int(loaded(source, 6)).to_bytes(8, sys.byteorder) == bytes(range(6, 14))
 
 
 def test_eight_words_are_compared_at_once():

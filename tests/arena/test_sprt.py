@@ -221,6 +221,7 @@ def test_openings_that_are_used_up_decide_nothing(tmp_path):
     assert "nothing is decided yet" in str(result)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_test_goes_on(decided, tmp_path):
     folder = tmp_path / "killed"

@@ -126,8 +126,9 @@ def test_bench_refuses_what_is_no_checkout():
     assert "expected a checkout of pbm_envs or one of its git revisions" in err
 
 
-def test_warm_up_says_how_long_each_step_took():
-    code, out, err = pbm("warm-up chameleon:size=3 trinim:size=3")
+@pytest.mark.parametrize("processes", ["--processes 2", "--processes 1"])
+def test_warm_up_says_how_long_each_step_took(processes):
+    code, out, err = pbm(f"warm-up chameleon:size=3 trinim:size=3 {processes}")
     assert code == 0
     lines = out.splitlines()
     assert re.fullmatch(r"\s*rules\s+search\s+network search\s+champion\s*", lines[0])
@@ -136,6 +137,7 @@ def test_warm_up_says_how_long_each_step_took():
         assert len(re.findall(r"\d+\.\d s", line)) == 4
     assert lines[-1].startswith("kept in ")
     assert "8/8" in err, "the bar"
+    assert "chameleon: rules" in err
 
 
 @pytest.mark.parametrize(
@@ -172,5 +174,6 @@ def test_after_warm_up_nothing_is_compiled(tmp_path):
     environment = os.environ | {"PBM_ENVS_CACHE_DIR": str(tmp_path / "cache")}
     run = functools.partial(subprocess.run, env=environment, capture_output=True, text=True, check=True)
     words = [sys.executable, "-m", "pbm_agents.cli", "warm-up", "chameleon:size=3"]
-    assert "compiling the tree search" in run(words).stderr
+    assert "Traceback" not in run(words).stderr
+    assert list((tmp_path / "cache").glob("pbm_agents.search.*.kernel"))
     assert "compiling" not in run([sys.executable, "-c", USE]).stderr

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +102,33 @@ def test_ctrl_c_leaves_quietly(tmp_path):
         assert terminal.process.wait(PATIENCE) == 130
         assert "Traceback" not in terminal.shown
         assert not file.exists()
+
+
+def processes_with(variable):
+    """Ids of the processes that have this text in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if variable.encode() in (process / "environ").read_bytes():
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_ctrl_c_ends_warm_up_and_its_processes(tmp_path):
+    """Also if only the first process is told."""
+    with Terminal("warm-up chameleon trinim --processes 2", PBM_ENVS_CACHE_DIR=str(tmp_path)) as terminal:
+        while len(list(tmp_path.glob("*.kernel"))) < 5:
+            time.sleep(0.1)
+        assert len(processes_with(str(tmp_path))) > 2
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.process.wait(10) == 130
+        assert "Traceback" not in terminal.rest()
+        end = time.monotonic() + 10
+        while processes_with(str(tmp_path)) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not processes_with(str(tmp_path))
 
 
 def test_a_pipe_has_no_escape_codes():

@@ -40,7 +40,7 @@ BOARDS = (
     "D12 D23 D31/D22 . ./. . L21/L12 L32 L13",
 )
 """With cycles of three pieces, each of which hides what the next one shows."""
-CASES = [("3x3", 18), ("4x3", 18)]
+CASES = [("3x3", 18), pytest.param("4x3", 18, marks=pytest.mark.slow)]
 every_case = pytest.mark.parametrize(("shape", "games"), CASES)
 
 

@@ -51,10 +51,10 @@ def test_nobody_resigns_at_random():
 def test_who_only_acts_is_sampled():
     built = tree("plain")
     player = Player(random_policy(built, 4))
-    policy = agent_policy(built, player, samples=400, seed=3)
+    policy = agent_policy(built, player, samples=100, seed=3)
     expected = np.concatenate([list(player.at(built.view(s)[0]).values()) for s in range(built.num_information_sets)])
-    assert np.abs(policy.probabilities - expected).max() < 0.15
-    assert np.allclose(policy.probabilities * 400, np.round(policy.probabilities * 400))
+    assert np.abs(policy.probabilities - expected).max() < 0.3
+    assert np.allclose(policy.probabilities * 100, np.round(policy.probabilities * 100))
     with pytest.raises(ValueError, match="samples is 0"):
         agent_policy(built, player, samples=0)
 

@@ -74,13 +74,18 @@ def test_a_plan_gives_no_more_away_than_the_one_before():
     assert looked_at > 5
 
 
-@pytest.mark.parametrize("seat", range(2))
-def test_the_agent_plays_the_policy(seat):
+def test_the_agent_plays_the_policy():
     """In games against random play, from its own views alone: its plans are those of `resolving_policy`."""
-    game, built = VARIANTS["plain"], tree("plain")
-    agent = ResolvingAgent(iterations=20, size=1 << 30)
+    built, agent = tree("plain"), ResolvingAgent(iterations=20, size=1 << 30)
     policy, _ = resolving_policy(built, agent.search)
     where = {view.tobytes(): s for s, view in enumerate(views_of(built))}
+    for seat in range(2):
+        check_plans(agent, seat, policy, where)
+
+
+def check_plans(agent, seat, policy, where):
+    """Five games against random play; `where` says which information set of the policy's tree a view is in."""
+    game = VARIANTS["plain"]
     rng, ids, moves = np.random.default_rng(seat), np.arange(5), 0
     states = game.init(len(ids), rng)
     agent.begin_games(game, ids)

@@ -10,7 +10,12 @@ from pbm_agents.exact import ConnectionSolver, VerifiedSearchAgent
 from pbm_envs import Chameleon, Trinim, Unlur
 from tests.search.solved import positions_after, solved
 
-CASES = [("chameleon", (("size", 3),), 1, 4), ("chameleon", (("size", 4),), 7, 10), ("unlur", (("radius", 3),), 8, 12)]
+CASES = [
+    ("chameleon", (("size", 3),), 1, 4),
+    ("chameleon", (("size", 4),), 7, 10),
+    pytest.param("unlur", (("radius", 3),), 8, 12, marks=pytest.mark.slow),
+    ("unlur", (("radius", 3),), 10, 12),
+]
 
 
 @pytest.mark.parametrize(("name", "options", "first", "last"), CASES, ids=str)

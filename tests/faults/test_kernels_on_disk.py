@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pbm_envs
+from pbm_envs.core import claims
 from pbm_envs.core.fingerprint import NoFingerprintError, fingerprint, unchanged
 from pbm_envs.core.kernels import kernel
 
@@ -182,7 +183,8 @@ def test_a_full_disk_leaves_nothing_behind(folder: Path) -> None:
     result, log = run(folder, full + CALL)
     assert result == "50"
     assert "could not be kept" in log
-    assert list((folder / "cache").iterdir()) == []
+    assert [path.name for path in (folder / "cache").iterdir()] == [claims.FILE]
+    assert (folder / "cache" / claims.FILE).stat().st_size == 0
 
 
 def test_what_a_killed_process_left_is_removed(folder: Path) -> None:

@@ -7,13 +7,12 @@ import time
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace
-from pbm_agents.champions.agent import load_material, load_patterns
-from pbm_agents.champions.material import MaterialValues
+from pbm_agents.champions.agent import load_patterns
 from pbm_agents.champions.patterns import PatternPriors
 from pbm_agents.search import end_searches_when
 from pbm_agents.search.evaluators import Playouts
 
-from pbm_envs import Chameleon, Curio, Unlur, make_game
+from pbm_envs import Chameleon, Unlur, make_game
 
 GAMES = [
     ("chameleon", {"size": 4}),
@@ -73,15 +72,6 @@ def priors_from_python(game):
         return priors
 
     return call
-
-
-@pytest.mark.parametrize("settings", [{}, {"width": 4}, {"threads": 2}])
-def test_so_are_those_with_learned_values(settings, monkeypatch):
-    game = Curio(base=3, rows=4, cols=4)
-    settings = {"simulations": 90, "evaluator": load_material(game), "c": 0.15} | settings
-    at_once = search_game(game, settings)
-    monkeypatch.delattr(MaterialValues, "kernels")
-    assert search_game(game, settings) == at_once
 
 
 @pytest.mark.parametrize(("name", "options"), GAMES)

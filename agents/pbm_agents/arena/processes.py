@@ -268,6 +268,12 @@ def start_worker() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
+def usable_cores() -> int:
+    """How many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    return os.cpu_count() or 1 if affinity is None else len(affinity(0))
+
+
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Processes that are started meanwhile compute in one thread each, unless the environment says otherwise."""

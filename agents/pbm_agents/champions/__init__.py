@@ -1,7 +1,7 @@
 """Champions: for every game the strongest player that we have, by name: `make_agent("champion:seconds=0.1")`."""
 
 from .agent import ChampionAgent
-from .material import MaterialValues
+from .curio import CurioValues, LinesAgent
 from .patterns import PatternPriors
 
-__all__ = ["ChampionAgent", "MaterialValues", "PatternPriors"]
+__all__ = ["ChampionAgent", "CurioValues", "LinesAgent", "PatternPriors"]

@@ -5,7 +5,8 @@
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
 | Chameleon up to 7x7, Unlur up to radius 4 | the same, and late enough in the game a solver tries what it proposes |
 | Trinim | solved exactly as soon as that fits into the budget, searched until then |
-| Curio | information-set search, with a solver once all pieces are known; values of material (base 3, 4) |
+| Curio with its usual options | alpha-beta search of worlds that are drawn (`LinesAgent`) |
+| Curio with others | information-set search, with a solver once all pieces are known |
 | games outside the package | the tree search as it is |
 
 Each is described by a card in the documentation: how it was made, what it scores, what it does not know.
@@ -26,8 +27,8 @@ from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
 from ..search import Search
+from .curio import CurioValues, LinesAgent
 from .endgames import KnownWorldAgent
-from .material import MaterialValues
 from .patterns import PatternPriors
 
 PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
@@ -35,10 +36,10 @@ PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
 SMALLEST = {"chameleon": 49, "unlur": 61}
 """Cells of the smallest boards on which priors have that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
 WEIGHT_ON_SMALL_BOARDS = 0.5
-MATERIAL_BASES = (3, 4)
-"""Of Curio, with learned values of material."""
-MATERIAL_C, MATERIAL_WIDTH = 0.15, 8
-"""Weight of exploration beside values that are less noisy than playouts, and the width by the clock."""
+LEAST_BASE = 3
+"""Of Curio by lines of play: below, the solver finds what there is."""
+NODES_OF_A_SIMULATION = 30
+"""Positions of Curio that are looked at in the time of a simulation with a playout."""
 SECONDS_OF_TWO, SECONDS_OF_THREE = 3e-7, 4e-6
 """Solving Trinim takes this times 2 ** pieces, roughly, with two and with three players, on one core."""
 
@@ -56,7 +57,8 @@ class ChampionAgent:
             simulations: The budget of each move, in simulations; 1000 if no budget is given.
             seconds: The budget of each move, in seconds.
             threads: The positions of a batch, or by the clock several trees of one position, are spread over these.
-            early_stop: End when no other action can overtake the most visited one.
+                Curio by lines of play takes one.
+            early_stop: End a tree search when no other action can overtake the most visited one.
         """
         if simulations is None and seconds is None:
             simulations = 1000
@@ -84,9 +86,10 @@ class ChampionAgent:
     def _make(self, game: Game) -> Agent:
         if game.name == "trinim":
             return ExactAgent(**_affordable(self.settings["seconds"]), **self.settings)
-        if MaterialValues.fits(game) and game.options["base"] in MATERIAL_BASES:
-            width = MATERIAL_WIDTH if self.settings["seconds"] is not None else None
-            return KnownWorldAgent(Search(**self.settings, evaluator=load_material(game), c=MATERIAL_C, width=width))
+        if CurioValues.fits(game) and game.options["base"] >= LEAST_BASE:
+            seconds, simulations = self.settings["seconds"], self.settings["simulations"]
+            nodes = None if simulations is None else simulations * NODES_OF_A_SIMULATION
+            return LinesAgent(CurioValues.simple(game), nodes=nodes, seconds=seconds)
         if game.name == "curio":
             return KnownWorldAgent(Search(**self.settings))
         if game.name not in PATTERNS:
@@ -106,12 +109,6 @@ def load_patterns(game: Game) -> PatternPriors:
     """The learned patterns that the package brings; on boards of another size without what they know of places."""
     with as_file(files(__package__) / "weights" / f"{game.name}.npz") as path:
         return PatternPriors.load(game, path)
-
-
-def load_material(game: Game) -> MaterialValues:
-    """The learned values of material that the package brings for Curio of this base."""
-    with as_file(files(__package__) / "weights" / f"curio-base-{game.options['base']}.npz") as path:
-        return MaterialValues.load(game, path)
 
 
 def _affordable(seconds: float | None) -> dict[str, int]:

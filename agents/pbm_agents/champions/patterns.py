@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.record_rules import BatchKernel
 from pbm_envs.core.types import Array, Floats, Ints, States
 
@@ -111,7 +111,7 @@ class Placing(NamedTuple):
     """Whether stones may not be placed on edges."""
 
 
-@kernel
+@stack_kernel
 def features_of(places: Places, placing: Placing, stones: Ints, cell: int, out: Ints) -> None:
     """The indices of the weights of one action.
 
@@ -145,7 +145,7 @@ def features_of(places: Places, placing: Placing, stones: Ints, cell: int, out: 
     out[2 + BEYOND] = base + 2 * (AROUND + BEYOND) + places.position[view, cell]
 
 
-@kernel
+@stack_kernel
 def feature_batch(
     stones: Ints, roles: Ints, marks: Ints, lasts: Ints, patch: Ints, position: Ints, seen: Ints, out: Ints
 ) -> None:
@@ -159,7 +159,7 @@ def feature_batch(
                     features_of(places, placing, stones[i], cell, out[i, cell * count + k])
 
 
-@kernel
+@stack_kernel
 def write_priors(
     places: Places,
     placing: Placing,
@@ -235,7 +235,7 @@ def write_priors(
         priors[a] = share
 
 
-@kernel
+@stack_kernel
 def chameleon_priors(
     states: States, edges: Ints, patch: Ints, position: Ints, seen: Ints, weights: Floats, priors: Floats
 ) -> None:
@@ -250,7 +250,7 @@ def chameleon_priors(
         write_priors(places, placing, state["stones"], 2, edges, weights, kinds, priors[i])
 
 
-@kernel
+@stack_kernel
 def unlur_priors(
     states: States, edges: Ints, patch: Ints, position: Ints, seen: Ints, weights: Floats, priors: Floats
 ) -> None:

@@ -13,6 +13,7 @@ from pbm_envs import games, make_game
 from pbm_envs.envs.factories import make_aec_env
 
 from ..arena import Tournament, play_tournament
+from ..play.ahead import compile_search, compiling_ahead
 from ..players.names import as_policy
 from .rate import report
 
@@ -22,6 +23,7 @@ PRINTED_POSITIONS = 3
 """How many positions of a match are printed before the last one."""
 AGENTS = ("random", "mcts:simulations=50", "mcts:simulations=200")
 OPENINGS = 6
+SEED = 2008
 
 
 def match(name: str, seed: int) -> None:
@@ -58,14 +60,20 @@ def tournament(names: list[str]) -> None:
         report(play_tournament(Tournament(games, AGENTS, openings=OPENINGS), folder, progress=True))
 
 
+def search(name: str) -> None:
+    """Compile what the tournament's searches need in this game."""
+    compile_search(AGENTS[-1], make_game(name, **OPTIONS.get(name, {})))
+
+
 def main() -> None:
     names = sys.argv[1:] or list(games())
     unknown = [name for name in names if name not in games()]
     if unknown:
         sys.exit(f"{', '.join(unknown)}: no such game; expected some of {', '.join(games())}")
-    for name in names:
-        match(name, seed=2008)
-    tournament(names)
+    with compiling_ahead([(search, (name,)) for name in names]):  # while the first matches are played
+        for name in names:
+            match(name, SEED)
+        tournament(names)
     print(
         f"\n{'=' * 100}\n"
         "How to go on: README.md shows the games in Python; `pbm --help` plays them and holds tournaments;\n"
@@ -75,4 +83,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from pbm_agents.cli import demo  # under this name another process finds its functions
+
+    demo.main()

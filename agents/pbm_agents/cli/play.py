@@ -15,6 +15,7 @@ from pbm_envs import Game
 from pbm_envs.records import RESIGN, append_records
 
 from ..arena import Opening
+from ..play.ahead import compiling_ahead, searches
 from ..play.options import parse_game
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
@@ -64,10 +65,12 @@ def play(
     if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
         raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
     chosen = secrets.randbits(63) if seed is None else seed
-    session = Session(rules, seats(rules, players or []), Opening(chosen, board, tuple(moves.split())))
-    say(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
-    say("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
-    _run(session, adviser, pause)
+    names = seats(rules, players or [])
+    with compiling_ahead(searches(rules, [*names, hint])):
+        session = Session(rules, names, Opening(chosen, board, tuple(moves.split())))
+        say(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
+        say("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
+        _run(session, adviser, pause)
     if seed is None:
         print(f"seed {chosen}")  # not before: whoever knows it can set up what is hidden
     if save is not None:

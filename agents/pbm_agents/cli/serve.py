@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ..play.ahead import compiling_ahead, searches
 from ..play.limits import Limits
 from ..play.options import parse_game
 from ..play.session import DEFAULT_AGENT, seats
@@ -85,4 +86,5 @@ def serve(
     if open:
         webbrowser.open(address)
     limits = Limits(most_simulations, most_seconds, most_memory, most_threads)
-    server(application(start, host, start.players, records, limits)).run(sockets=[listening])
+    with compiling_ahead(searches(rules, [*start.players, hint or DEFAULT_AGENT])):
+        server(application(start, host, start.players, records, limits)).run(sockets=[listening])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import multiprocessing
 from collections.abc import Callable
 from time import perf_counter
 from typing import Annotated, Any
@@ -14,8 +16,10 @@ from pbm_envs import games as known_games
 from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
+from ..arena.processes import usable_cores
 from ..champions import ChampionAgent
 from ..exact import CurioSolver
+from ..learning.work import ProcessCrew
 from ..play.options import parse_game_with_options
 from ..search import Search
 from .terminal import table
@@ -23,36 +27,65 @@ from .terminal import table
 EXAMPLES = """
   pbm warm-up                          # every game at its usual size
   pbm warm-up chameleon:size=7 curio   # these
+  pbm warm-up --processes 1            # one step after the other
 """
+
+
+MOST_PROCESSES = 8
+"""Unless more are asked for: the longest step takes as long as a fourth of all together, and processes need memory."""
 
 
 def warm_up(
     games: Annotated[list[str] | None, typer.Argument(metavar="[GAME[:OPTION=VALUE,...]]...")] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Processes that compile; one a core, up to {MOST_PROCESSES}, if left out."),
+    ] = None,
 ) -> None:
     """Compile the rules, the search and the champions of games ahead.
 
     The first use of a game compiles its rules, for boards of all sizes, the first search the search, once for all
     games, and a champion's first move what only it uses. What is compiled is kept on this machine, so that later first
-    uses take a second.
+    uses take a second. Several processes do these steps side by side; a step that waits for what another one compiles
+    takes as long.
     """
     rules = [parse_game_with_options(text) for text in games or known_games()]
     try:
         from tqdm.auto import tqdm
     except ImportError:
         raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
-    rows = []
-    with tqdm(total=len(rules) * len(STEPS), unit="step") as bar:
-        for game in rules:
-            seconds = []
-            for name, step in STEPS.items():
-                bar.set_description(f"{game.name}: {name}")
-                began = perf_counter()
-                step(game)
-                seconds.append(f"{perf_counter() - began:.1f} s")
+    jobs = {(number, step): (game, step) for step in STEPS for number, game in enumerate(rules)}
+    if cache_directory() is None:
+        processes = 1  # they could not share what they compile
+    seconds = {}
+    workers = min(len(jobs), processes or min(usable_cores(), MOST_PROCESSES))
+    try:
+        with ProcessCrew(workers) as crew, tqdm(total=len(jobs), unit="step") as bar:
+            done = crew.run(_timed, dict(jobs))
+            while jobs:
+                game, step = next(iter(jobs.values()))
+                bar.set_description(f"{game.name}: {step}")  # of those that are being done
+                key, taken = next(done)
+                seconds[key] = f"{taken:.1f} s"
+                del jobs[key]
                 bar.update()
-            rows.append([repr(game), *seconds])
+    except BaseException:
+        for process in multiprocessing.active_children():
+            process.terminate()  # else they would end their steps first
+        raise
+    rows = [[repr(game), *(seconds[number, step] for step in STEPS)] for number, game in enumerate(rules)]
     table(["", *STEPS], rows, numbers=list(STEPS))
     print(f"kept in {cache_directory() or 'memory only: no cache folder can be written'}")
+
+
+def _timed(job: tuple[Game, str]) -> float:
+    """Do a step; the seconds that it took by the clock."""
+    if multiprocessing.parent_process() is not None:
+        logging.getLogger("pbm_envs").setLevel(logging.ERROR)  # the bar says what is compiled
+    game, step = job
+    began = perf_counter()
+    STEPS[step](game)
+    return perf_counter() - began
 
 
 def _rules(game: Game) -> None:
@@ -108,4 +141,4 @@ STEPS: dict[str, Callable[[Game], Any]] = {
     "network search": _network_search,
     "champion": _champion,
 }
-"""What is compiled, in this order: each finds what those before it have compiled."""
+"""What is compiled, for all games one step after the other: each finds what those before it have compiled."""

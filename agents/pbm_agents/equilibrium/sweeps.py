@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core.kernels import kernel, stack_kernel
 
 Array = NDArray[Any]
 Stage: TypeAlias = "list[tuple[int, int]]"
@@ -61,7 +61,7 @@ class Regrets(NamedTuple):
     """The sum of the policies so far, weighted."""
 
 
-@kernel
+@stack_kernel
 def push_forward(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
     """From each pair to its children: `counterfactual` and `own`."""
     counterfactual, own = sweep.counterfactual, sweep.own
@@ -80,7 +80,7 @@ def push_forward(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
                     own[child] = went * probability if mine else went
 
 
-@kernel
+@stack_kernel
 def sum_worlds(tree: Flat, sweep: Sweep, s: int, sums: Array) -> int:
     """Of an information set of the player, the counterfactual value of each choice; how many choices."""
     count = tree.set_choices[s + 1] - tree.set_choices[s]
@@ -96,7 +96,7 @@ def sum_worlds(tree: Flat, sweep: Sweep, s: int, sums: Array) -> int:
     return count
 
 
-@kernel
+@stack_kernel
 def write_mixture(tree: Flat, sweep: Sweep, s: int) -> None:
     """The counterfactual values of an information set's pairs, whoever moves there by the policy."""
     choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
@@ -118,14 +118,14 @@ def write_mixture(tree: Flat, sweep: Sweep, s: int) -> None:
         sweep.values[pair] = total
 
 
-@kernel
+@stack_kernel
 def pull_values(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
     """`values` of the player if both play the policy."""
     for s in range(last - 1, first - 1, -1):
         write_mixture(tree, sweep, s)
 
 
-@kernel
+@stack_kernel
 def most_choices(tree: Flat, first: int, last: int) -> int:
     """The most choices of any of these information sets."""
     most = 1
@@ -227,7 +227,7 @@ def descend_mirror(tree: Flat, sweep: Sweep, following: Array, weights: Array, f
             following[choice + j] = sums[j] / total
 
 
-@kernel
+@stack_kernel
 def sum_draws(tree: Flat, policy: Array, reached: Array) -> float:
     """The probability that the game ends with 0 for both, from that of coming to each pair, `reached` (P,)."""
     total = 0.0
@@ -243,7 +243,7 @@ def sum_draws(tree: Flat, policy: Array, reached: Array) -> float:
     return total
 
 
-@kernel
+@stack_kernel
 def normalize(tree: Flat, average: Array, policy: Array) -> None:
     """`policy` in proportion to `average`; uniform where that is zero."""
     for s in range(len(tree.set_player)):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core.kernels import kernel, stack_kernel
 from pbm_envs.core.types import Ints
 
 WON, LOST, UNKNOWN = 1, -1, 0
@@ -49,7 +49,7 @@ class Problem(NamedTuple):
     """See NODES and SPENT."""
 
 
-@kernel
+@stack_kernel
 def spread(cells: int, shifts: Ints) -> int:
     """The neighbours of some cells, and places beside the board."""
     found = 0
@@ -58,7 +58,7 @@ def spread(cells: int, shifts: Ints) -> int:
     return found
 
 
-@kernel
+@stack_kernel
 def flood(seed: int, stones: int, shifts: Ints) -> int:
     """All stones that are joined to those of `seed`."""
     chain, grown = 0, seed & stones
@@ -68,20 +68,20 @@ def flood(seed: int, stones: int, shifts: Ints) -> int:
     return chain
 
 
-@kernel
+@stack_kernel
 def near(stones: int, empty: int, side: int, shifts: Ints) -> int:
     """The empty cells on which a stone more would be joined to this side of the board."""
     return (side | spread(flood(side, stones, shifts), shifts)) & empty
 
 
-@kernel
+@stack_kernel
 def joining(stones: int, empty: int, side: int, opposite: int, shifts: Ints) -> int:
     """The empty cells on which a stone more joins two sides of the board."""
     cells = near(stones, empty, side, shifts)
     return cells & near(stones, empty, opposite, shifts) if cells else 0
 
 
-@kernel
+@stack_kernel
 def lines_and_ys(stones: int, empty: int, sides: Ints, shifts: Ints) -> tuple[int, int]:
     """The empty cells on which one stone more of this colour makes a line, and those on which it makes a Y (U5)."""
     near_1, near_2 = near(stones, empty, sides[0], shifts), near(stones, empty, sides[1], shifts)
@@ -90,7 +90,7 @@ def lines_and_ys(stones: int, empty: int, sides: Ints, shifts: Ints) -> tuple[in
     return near_1 & near_4 | near_2 & near_5 | near_3 & near_6, near_1 & near_3 & near_5 | near_2 & near_4 & near_6
 
 
-@kernel
+@stack_kernel
 def placements(problem: Problem, first: int, second: int, role: int, allowed: Ints) -> int:
     """What the player to move can place without losing at once.
 
@@ -133,7 +133,7 @@ def placements(problem: Problem, first: int, second: int, role: int, allowed: In
     return UNKNOWN if allowed[role] else LOST
 
 
-@kernel
+@stack_kernel
 def place_in_table(first: int, second: int, role: int) -> int:
     """Where the table may remember a position."""
     mixed = first * 0x9E3779B97F4A7C1 + second * 0x2545F4914F6CDD1D + role * 0x5851F42D4C957F2D
@@ -142,7 +142,7 @@ def place_in_table(first: int, second: int, role: int) -> int:
     return int((mixed ^ (mixed >> 32)) & ((1 << TABLE_BITS) - 1))
 
 
-@kernel
+@stack_kernel
 def count_bits(word: int) -> int:
     count = 0
     while word:
@@ -151,7 +151,7 @@ def count_bits(word: int) -> int:
     return count
 
 
-@kernel
+@stack_kernel
 def look_up(first: int, second: int, role: int, table: Ints) -> int:
     """What the table remembers of a position for its player to move."""
     at = place_in_table(first, second, role)
@@ -161,13 +161,13 @@ def look_up(first: int, second: int, role: int, table: Ints) -> int:
     return WON if known & 1 else LOST
 
 
-@kernel
+@stack_kernel
 def remember(first: int, second: int, role: int, value: int, table: Ints) -> None:
     at = place_in_table(first, second, role)
     table[at, 0], table[at, 1], table[at, 2] = first, second, 4 + 2 * role + (value == WON)
 
 
-@kernel
+@stack_kernel
 def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints, scores: Ints) -> int:
     """A position without going deeper than to its children: its value, or how promising each move is.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core.kernels import kernel, stack_kernel
 from pbm_envs.core.types import Ints
 
 WON, FAILED, UNKNOWN = 1, -1, 0
@@ -54,7 +54,7 @@ class Duel(NamedTuple):
     counters: Ints
 
 
-@kernel
+@stack_kernel
 def beats(mine: int, theirs: int, compare: int) -> bool:
     """Whether a number may capture another (C7)."""
     if compare == LESS:
@@ -66,21 +66,21 @@ def beats(mine: int, theirs: int, compare: int) -> bool:
     return theirs >= mine if compare == GREATER_EQUAL else True
 
 
-@kernel
+@stack_kernel
 def number_compared(duel: Duel, slot: int, mover: int) -> int:
     """What C7 compares."""
     faces = duel.faces
     return int(faces[slot, 0] + faces[slot, 1]) if duel.settings[TOTAL] else int(faces[slot, mover])
 
 
-@kernel
+@stack_kernel
 def is_royal(duel: Duel, slot: int) -> bool:
     """Whether a piece is royal (C10)."""
     base = duel.settings[BASE]
     return bool(duel.faces[slot, 0] == base or duel.faces[slot, 1] == base)
 
 
-@kernel
+@stack_kernel
 def count_royals(duel: Duel, player: int) -> int:
     """The royals that a player has left."""
     count = 0
@@ -89,7 +89,7 @@ def count_royals(duel: Duel, player: int) -> int:
     return count
 
 
-@kernel
+@stack_kernel
 def is_drawn(duel: Duel) -> bool:
     """C11: each player has one piece left, or no piece could ever capture another."""
     cell, owner = duel.cell, duel.owner
@@ -107,7 +107,7 @@ def is_drawn(duel: Duel) -> bool:
     return light == dark == 1 or not possible
 
 
-@kernel
+@stack_kernel
 def list_moves(duel: Duel, mover: int, moves: Ints) -> int:
     """Write the moves of a player's pieces (C6, C7) to `moves`, captures of royals first, then captures; how many."""
     board, cell, owner, neighbours, settings = duel.board, duel.cell, duel.owner, duel.neighbours, duel.settings
@@ -141,7 +141,7 @@ def list_moves(duel: Duel, mover: int, moves: Ints) -> int:
     return count
 
 
-@kernel
+@stack_kernel
 def make_move(duel: Duel, move: int) -> int:
     """Make a move and return the slot that it captures, or NO_PIECE."""
     slot, end = move >> CELL_BITS, move & ((1 << CELL_BITS) - 1)
@@ -156,7 +156,7 @@ def make_move(duel: Duel, move: int) -> int:
     return taken
 
 
-@kernel
+@stack_kernel
 def take_back(duel: Duel, move: int, origin: int, taken: int) -> None:
     """Undo a move from `origin` that has captured `taken`; nothing, for a pass."""
     if move == PASS:
@@ -171,7 +171,7 @@ def take_back(duel: Duel, move: int, origin: int, taken: int) -> None:
             duel.faces[slot, 0], duel.faces[slot, 1] = duel.faces[slot, 1], duel.faces[slot, 0]
 
 
-@kernel
+@stack_kernel
 def key_of(duel: Duel, attacker: int, to_move: int, passed: int) -> int:
     """A number for the position, the player to move and the attacker, never 0."""
     key = duel.keys[attacker, 0, 1, 0] ^ duel.keys[to_move, 0, 2, 0] ^ duel.keys[passed, 0, 3, 0]
@@ -181,7 +181,7 @@ def key_of(duel: Duel, attacker: int, to_move: int, passed: int) -> int:
     return int(key | 1)
 
 
-@kernel
+@stack_kernel
 def look_up(table: Ints, key: int, left: int) -> int:
     """What is known of a position in which the attacker has so many own moves left."""
     at = (key >> 1) & ((1 << TABLE_BITS) - 1)
@@ -193,7 +193,7 @@ def look_up(table: Ints, key: int, left: int) -> int:
     return FAILED if fails and left <= fails - 1 else UNKNOWN
 
 
-@kernel
+@stack_kernel
 def remember(table: Ints, key: int, left: int, value: int) -> None:
     at = (key >> 1) & ((1 << TABLE_BITS) - 1)
     wins, fails = 0, 0
@@ -261,7 +261,7 @@ def force_win(duel: Duel, attacker: int, own_moves: int, passed: int, quiet: int
         depth, entering = depth - 1, False
 
 
-@kernel
+@stack_kernel
 def play_next(duel: Duel, player: int, attacks: bool, moves: Ints, ply: Ints, after: Ints) -> int:
     """Play the next move after which the game goes on, and begin the ply `after` it.
 
@@ -289,7 +289,7 @@ def play_next(duel: Duel, player: int, attacks: bool, moves: Ints, ply: Ints, af
     return FAILED if attacks else WON
 
 
-@kernel
+@stack_kernel
 def known_value(duel: Duel, attacker: int, player: int, left: int, ply: Ints) -> tuple[int, int]:
     """What is known of a position before its moves are looked at, and its key; 0: it is not looked up in the table.
 
@@ -304,7 +304,7 @@ def known_value(duel: Duel, attacker: int, player: int, left: int, ply: Ints) ->
     return look_up(duel.table, key, left), key
 
 
-@kernel
+@stack_kernel
 def win_at_once(duel: Duel, player: int, moves: Ints, count: int) -> int:
     """WON if the first move captures the last royal (C10), which `list_moves` puts first; else UNKNOWN."""
     if count == 0 or count_royals(duel, 1 - player) != 1:

@@ -6,14 +6,14 @@ information and any number of players.
 
 from __future__ import annotations
 
-from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.state import NOBODY
 from pbm_envs.core.types import Array
 
 from .tree import BEST, ILLEGAL, NO_CHILD, NO_PARENT, SUM, TERMINAL, UNVISITED, Tree, edge_at
 
 
-@kernel_without_allocation
+@stack_kernel
 def backup(simulations: Array, count: int, values: Array, last_players: Array, value: Array, *arrays: Array) -> int:
     """Add the values of the leaves to all nodes and edges above them, take the virtual losses back, and prove what the
     ends of games prove.
@@ -53,7 +53,7 @@ def backup(simulations: Array, count: int, values: Array, last_players: Array, v
     return proven
 
 
-@kernel_without_allocation
+@stack_kernel
 def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -> None:
     """Count the simulation for each action played below node n: by the player to move there, or by anyone where moves
     do the same whoever plays them.
@@ -65,7 +65,7 @@ def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -
         rave[g, n, a]["visits"] += counts
 
 
-@kernel_without_allocation
+@stack_kernel
 def prove(tree: Tree, g: int, n: int, action: int, outcome: Array) -> bool:
     """The outcome of an edge is proven. So is that of its node, if the player to move wins by it or all legal actions
     are proven; and so on upwards. True if this proves the root.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.randomness import next_bits
 from pbm_envs.core.types import Array, Seeds
 
 from .tree import NO_CHILD, UNVISITED, Tree, add_node, edge_at, is_leaf, open_node
 
 
-@kernel_without_allocation
+@stack_kernel
 def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_seeds: Seeds, *arrays: Array) -> int:
     """Go on after the games' step: a simulation that has come to a leaf (the game is over, or `is_leaf`) is set aside,
     the others close ranks and go on from a node.
@@ -50,7 +50,7 @@ def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_se
     return going
 
 
-@kernel_without_allocation
+@stack_kernel
 def expand(simulations: Array, count: int, states: Array, masks: Array, priors: Array, *arrays: Array) -> None:
     """Give each leaf that has none a node with its priors, while there is room.
 
@@ -76,7 +76,7 @@ def expand(simulations: Array, count: int, states: Array, masks: Array, priors: 
             open_node(tree, g, child, states[r], masks[r])
 
 
-@kernel_without_allocation
+@stack_kernel
 def put_priors(simulations: Array, count: int, priors: Array, *arrays: Array) -> None:
     """Write the priors (R, A) of the nodes that so many simulations have just come to."""
     tree = Tree(*arrays)
@@ -86,7 +86,7 @@ def put_priors(simulations: Array, count: int, priors: Array, *arrays: Array) ->
             tree.priors[g, n, a] = priors[r, a]
 
 
-@kernel_without_allocation
+@stack_kernel
 def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
     """A new node below node n by this action, with this player to move."""
     child = add_node(tree, g, player)

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds
 
 from .selection import begin, branch_off, count_available, note_action, take
@@ -88,7 +88,7 @@ def gumbel_numbers(seeds: Seeds, count: int) -> Floats:
     return np.array([np.random.default_rng(int(seed)).gumbel(size=count) for seed in seeds])
 
 
-@kernel_without_allocation
+@stack_kernel
 def select_with_gumbel(
     simulations: Array,
     count: int,
@@ -131,7 +131,7 @@ def select_with_gumbel(
     return at_leaves
 
 
-@kernel_without_allocation
+@stack_kernel
 def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: Array, expected: Array) -> None:
     """As in `selection`, with an action of its own at the root."""
     g, n = simulation["tree"], simulation["node"]
@@ -151,7 +151,7 @@ def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: A
         n = below
 
 
-@kernel_without_allocation
+@stack_kernel
 def can_be_taken(tree: Tree, g: int, n: int, action: int, mask: Array) -> bool:
     """Whether an action is one to select: legal, and with perfect information not proven unless all are."""
     if tree.available.size > 0:
@@ -160,7 +160,7 @@ def can_be_taken(tree: Tree, g: int, n: int, action: int, mask: Array) -> bool:
     return bool(child >= NO_CHILD or (tree.nodes[g, n]["unproven"] == 0 and child != ILLEGAL))
 
 
-@kernel_without_allocation
+@stack_kernel
 def root_action(tree: Tree, g: int, mask: Array, scores: Array, expected: int) -> int:
     """The action at the root with the highest score among those that have `expected` visits; if all of these are
     proven, among those whose visits are nearest to that.
@@ -179,7 +179,7 @@ def root_action(tree: Tree, g: int, mask: Array, scores: Array, expected: int) -
     return best
 
 
-@kernel_without_allocation
+@stack_kernel
 def interior_action(tree: Tree, g: int, n: int, mask: Array) -> int:
     """The action whose visits lie furthest below its share in the completed policy."""
     edges, priors = tree.edges, tree.priors
@@ -206,7 +206,7 @@ def interior_action(tree: Tree, g: int, n: int, mask: Array) -> int:
     return best
 
 
-@kernel_without_allocation
+@stack_kernel
 def completed_weight(edge: Record, prior: float, weight: float, highest: float, unvisited: float) -> float:
     """The prior of an action times the exponential of its weighted value, of one without a visit times `unvisited`."""
     if edge["visits"] == 0:
@@ -214,7 +214,7 @@ def completed_weight(edge: Record, prior: float, weight: float, highest: float, 
     return max(prior, TINY) * math.exp(weight * (edge["total"] / edge["visits"] - highest))
 
 
-@kernel_without_allocation
+@stack_kernel
 def value_weight(tree: Tree, g: int, n: int) -> float:
     """What returns weigh against logarithms of priors at a node. The paper's values are from 0 to 1: half of ours."""
     most = 0
@@ -223,7 +223,7 @@ def value_weight(tree: Tree, g: int, n: int) -> float:
     return 0.5 * tree.settings[0]["value_weight"] * (VISITS + most)
 
 
-@kernel_without_allocation
+@stack_kernel
 def mixed_value(tree: Tree, g: int, n: int) -> float:
     """What an action without a visit is taken to be worth: the evaluator's value of the node and the visited actions'
     values, weighted by their priors and all their visits.
@@ -241,7 +241,7 @@ def mixed_value(tree: Tree, g: int, n: int) -> float:
     return (value + visits * weighted / share) / (visits + 1.0) if visits else value
 
 
-@kernel_without_allocation
+@stack_kernel
 def put_values(simulations: Array, count: int, values: Array, *arrays: Array) -> None:
     """Write the evaluator's values (R, P) of leaves at the nodes that they have got."""
     tree = Tree(*arrays)
@@ -253,7 +253,7 @@ def put_values(simulations: Array, count: int, values: Array, *arrays: Array) ->
                 tree.sums[g, child, EVALUATED, k] = values[r, k]
 
 
-@kernel_without_allocation
+@stack_kernel
 def complete_values(g: int, values: Array, *arrays: Array) -> None:
     """Write the weighted values (A,) of the actions at the root of tree g: means, or outcomes once proven, else the
     mixed value.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.randomness import draw, next_bits
 from pbm_envs.core.types import Array, Record, Seeds
 
@@ -25,7 +25,7 @@ from .tree import (
 )
 
 
-@kernel_without_allocation
+@stack_kernel
 def select(
     simulations: Array,
     count: int,
@@ -65,21 +65,21 @@ def select(
     return at_leaves
 
 
-@kernel_without_allocation
+@stack_kernel
 def begin(simulations: Array, trees: Array) -> None:
     """Put simulations at the roots of these trees."""
     for r in range(len(trees)):
         simulations[r]["tree"], simulations[r]["node"] = trees[r], 0
 
 
-@kernel_without_allocation
+@stack_kernel
 def branch_off(tree: Tree, trees: Array, leaf_seeds: Seeds) -> None:
     """A random stream for a leaf of each of these trees."""
     for r in range(len(trees)):
         leaf_seeds[r] = next_bits(tree.seeds, trees[r])
 
 
-@kernel_without_allocation
+@stack_kernel
 def note_action(tree: Tree, simulation: Record, state: Array, actions: Array, r: int) -> bool:
     """Write the action that simulation `r` takes, and with perfect information the state in which it does; whether it
     leads to a leaf.
@@ -92,7 +92,7 @@ def note_action(tree: Tree, simulation: Record, state: Array, actions: Array, r:
     return is_leaf(tree, g, edge_at(tree, g, n, action))
 
 
-@kernel_without_allocation
+@stack_kernel
 def descend(tree: Tree, simulation: Record, state: Array, mask: Array) -> None:
     """Take a simulation down a path from its node to the last known one, and select its action there. Each edge of the
     path gets a visit and a virtual loss.
@@ -113,7 +113,7 @@ def descend(tree: Tree, simulation: Record, state: Array, mask: Array) -> None:
         n = below
 
 
-@kernel_without_allocation
+@stack_kernel
 def take(tree: Tree, simulation: Record, n: int, action: int) -> int:
     """Give the edge of a path a visit and a virtual loss. The node to go on from, or NO_CHILD or less: `simulation` is
     then told where it is and what it takes there.
@@ -135,7 +135,7 @@ def take(tree: Tree, simulation: Record, n: int, action: int) -> int:
     return below
 
 
-@kernel_without_allocation
+@stack_kernel
 def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
     """Count the legal actions as available; how many of them have no visit."""
     untried, resign = 0, tree.settings[0]["resign_action"]
@@ -146,7 +146,7 @@ def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
     return untried
 
 
-@kernel_without_allocation
+@stack_kernel
 def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     """The action to take at a node, by the formula that fits what the tree holds."""
     if tree.rave.size:
@@ -160,7 +160,7 @@ def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     return uct(tree, g, n)
 
 
-@kernel_without_allocation
+@stack_kernel
 def random_untried(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
     """One of the legal actions without a visit, all equally likely."""
     places, resign, hidden = tree.places, tree.settings[0]["resign_action"], tree.available.size > 0
@@ -173,7 +173,7 @@ def random_untried(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int
     return -1
 
 
-@kernel_without_allocation
+@stack_kernel
 def uct(tree: Tree, g: int, n: int) -> int:
     """UCT (Kocsis & Szepesvari 2006) with perfect information: the lowest action of the highest score. Actions whose
     outcome is proven only if all are.
@@ -192,7 +192,7 @@ def uct(tree: Tree, g: int, n: int) -> int:
     return best
 
 
-@kernel_without_allocation
+@stack_kernel
 def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
     """UCT among the actions that are legal in this simulation's state, by how often each was legal."""
     edges, available, settings = tree.edges, tree.available, tree.settings[0]
@@ -208,7 +208,7 @@ def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
     return best
 
 
-@kernel_without_allocation
+@stack_kernel
 def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
     """PUCT (Silver et al. 2017). An action without a visit has the value of its node so far, less the reduction for
     first plays times the square root of the priors of the visited actions. At the root forced playouts come first (Wu
@@ -240,7 +240,7 @@ def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
     return best
 
 
-@kernel_without_allocation
+@stack_kernel
 def visited_share(tree: Tree, g: int, n: int) -> float:
     """The sum of the priors of the actions that have a visit."""
     share = 0.0
@@ -250,7 +250,7 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
     return share
 
 
-@kernel_without_allocation
+@stack_kernel
 def uct_with_rave(tree: Tree, g: int, n: int) -> int:
     """UCT with RAVE (Gelly & Silver 2011) with perfect information: the mean of an action, and that of the simulations
     in which it was played later, which weighs as much when there are `equivalence` / 3 visits. Where there are priors,

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.kernels import kernel, kernel_without_allocation
+from pbm_envs.core.kernels import kernel, stack_kernel
 from pbm_envs.core.types import Array
 
 NODE = np.dtype(
@@ -183,7 +183,7 @@ def bytes_in_use(tree: Tree, g: int) -> int:
     return int(tree.sizes[g]) * sum(array.nbytes // room for array in of_nodes) + int(tree.blocks[g, 0]) * EDGE.itemsize
 
 
-@kernel_without_allocation
+@stack_kernel
 def add_node(tree: Tree, g: int, player: int) -> int:
     """A new node of tree g, of which nothing is known but the player to move."""
     n = tree.sizes[g]
@@ -206,14 +206,14 @@ def add_node(tree: Tree, g: int, player: int) -> int:
     return n
 
 
-@kernel_without_allocation
+@stack_kernel
 def edge_at(tree: Tree, g: int, n: int, action: int) -> int:
     """Where in `edges` of tree g the edge of an action lies: UNVISITED and NOT_LEGAL for those that have none."""
     place = int(tree.places[g, n, action])
     return place if place < AN_EDGE else tree.nodes[g, n]["first"] + place - AN_EDGE
 
 
-@kernel_without_allocation
+@stack_kernel
 def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
     """Where the new edge of an action lies; UNVISITED, and nothing done, if there is no room."""
     node, edges, blocks = tree.nodes[g, n], tree.edges, tree.blocks
@@ -251,7 +251,7 @@ def edges_of(tree: Tree, g: int, n: int) -> Array:
     return copied
 
 
-@kernel_without_allocation
+@stack_kernel
 def open_node(tree: Tree, g: int, n: int, state: Array, mask: Array) -> None:
     """Keep the state of a node, with perfect information, and which actions are legal there. Resigning is never
     searched.
@@ -269,7 +269,7 @@ def open_node(tree: Tree, g: int, n: int, state: Array, mask: Array) -> None:
     tree.nodes[g, n]["unproven"] = legal
 
 
-@kernel_without_allocation
+@stack_kernel
 def add_roots(tree: Tree, states: Array, masks: Array) -> None:
     """Start a new tree for each of `states` (G, bytes), in which `masks` (G, A) are legal."""
     tree.sizes[:] = 0
@@ -280,7 +280,7 @@ def add_roots(tree: Tree, states: Array, masks: Array) -> None:
             open_node(tree, g, 0, states[g], masks[g])
 
 
-@kernel_without_allocation
+@stack_kernel
 def clear_edges(tree: Tree, g: int) -> None:
     """Forget all edges of a tree."""
     for k in range(tree.blocks.shape[1]):
@@ -291,7 +291,7 @@ def clear_edges(tree: Tree, g: int) -> None:
         edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD if k == UNVISITED else ILLEGAL
 
 
-@kernel_without_allocation
+@stack_kernel
 def is_leaf(tree: Tree, g: int, at: int) -> bool:
     """Whether a simulation ends after the edge at this place even if the game goes on: its outcome is proven, this is
     its first visit, there is no room for it, or it has no node and can get none now.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
-from pbm_envs.core.kernels import kernel_without_allocation
+from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.randomness import next_bits
 from pbm_envs.core.record_rules import PlayKernels
 from pbm_envs.core.state import NOBODY
@@ -51,7 +51,7 @@ def _table(play: PlayKernels, memory: Memory) -> Any:
     )
 
 
-@kernel_without_allocation
+@stack_kernel
 def make_waves(
     calls: Any,
     waves: int,
@@ -154,7 +154,7 @@ def make_waves(
     return made, proven
 
 
-@kernel_without_allocation
+@stack_kernel
 def begin_worlds(
     tree_seeds: Seeds, trees: Array, views: States, root_masks: Array, states: States, masks: Array, seeds: Seeds
 ) -> None:

@@ -31,8 +31,8 @@ def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
     """Compile kernels for arguments such as these, if that has not been done.
 
     Args:
-        kernels: Kernels, made by `kernel` or `kernel_without_allocation`, and arguments, of
-            which only the types matter; those that a `*` collects are one tuple.
+        kernels: Kernels, made by `kernel` or `stack_kernel`, and arguments, of which only the types matter; those that
+            a `*` collects are one tuple.
 
     Returns:
         (len(kernels), 2) uint64: the address of each, and what stands for its types.

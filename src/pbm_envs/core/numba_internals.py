@@ -12,9 +12,14 @@ import itertools
 import os
 import pickle
 import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from numba.core import config, sigutils, types
+from numba.core.compiler import Flags
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.targetconfig import ConfigStack
 
 try:
     from numba.core.bytecode import FunctionIdentity
@@ -38,8 +43,13 @@ try:
     _counts_can_be_omitted = hasattr(CPUTargetOptions, "_nrt")
 except ImportError:
     _counts_can_be_omitted = False
+try:
+    from numba.np.arrayobj import _empty_nd_impl, _parse_empty_args
+except ImportError:
+    _empty_nd_impl = _parse_empty_args = None
 WITHOUT_REFERENCE_COUNTS: dict[str, Any] = {"_nrt": False} if _counts_can_be_omitted else {}
-"""Options of `numba.njit` for a function that makes no arrays; none, and slower, where Numba has no such option."""
+"""Options of `numba.njit` for a function that makes no arrays but on its stack; none, and slower, where Numba has no
+such option."""
 FOR_PYTHON: dict[str, Any] = {"no_cfunc_wrapper": True}
 """Options of `numba.njit` for a function that Python calls, and no code in C."""
 FOR_KERNELS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -105,6 +115,52 @@ def pause_collector(dispatcher: Any) -> None:
     dispatcher.compile = compile_without_collector
 
 
+def compile_within(dispatcher: Any, scope: Callable[[], AbstractContextManager[None]]) -> None:
+    """Let whatever this dispatcher compiles or loads be in a scope of its own, of one thread at a time."""
+    compile_signature = dispatcher.compile
+
+    def compile_in_scope(signature: Any) -> Any:
+        with global_compiler_lock, scope():
+            return compile_signature(signature)
+
+    dispatcher.compile = compile_in_scope
+
+
+class KernelFlags(Flags):  # type: ignore[misc, unused-ignore]
+    """What Numba is told about compiling a kernel.
+
+    For every call that it types Numba looks for what it has compiled with the same flags, and compares and hashes them
+    option by option. Those of kernels are made in one way, so that it is enough to compare what has been set.
+    """
+
+    _hash = hash(Flags())
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, KernelFlags):
+            return bool(self._values == other._values)
+        return bool(super().__eq__(other))
+
+
+def mark_kernel(dispatcher: Any) -> None:
+    """Let what this dispatcher compiles be known as a kernel (`in_kernel`)."""
+    compiler: Any = getattr(dispatcher, "_compiler", None)
+    if hasattr(compiler, "_customize_flags"):
+        compiler._customize_flags = KernelFlags
+
+
+def in_kernel() -> bool:
+    """Whether the function whose calls Numba gives types is a kernel."""
+    return isinstance(ConfigStack.top_or_none(), KernelFlags)
+
+
+can_allocate_arrays = _empty_nd_impl is not None
+allocate_array, parse_array = _empty_nd_impl, _parse_empty_args
+"""Of `np.empty` in compiled code: making the array, of a type and lengths; finding these."""
+
+
 def resolve_calls(dispatcher: Any, called: Any) -> None:
     """Let compiled functions that call `dispatcher` call what `called`, of the same function, compiles: much of the
     time for a set of rules goes into wrappers of functions that Python never calls.
@@ -125,7 +181,7 @@ def pack(result: Any) -> bytes | None:
     """A compiled function as bytes; None if it holds addresses of this process."""
     if result.library.has_dynamic_globals or any(result.lifted):
         return None
-    return pickle.dumps(result._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps(result._replace(type_annotation=None)._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def unpack(packed: bytes, target_context: Any) -> Any:

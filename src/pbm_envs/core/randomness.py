@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import check_writable, to_array
-from .kernels import kernel
+from .kernels import stack_kernel
 from .printable import quoted
 from .types import Rng, Seeds
 from .words import WORD, count_bits, load_word
@@ -41,7 +41,7 @@ def seeds(rng: Rng | Seeds, count: int) -> Seeds:
     return rng
 
 
-@kernel
+@stack_kernel
 def next_bits(seeds: Seeds, row: int) -> int:
     """The next 64 random bits of a stream; a good seed for a stream that branches off."""
     seeds[row] += STEP
@@ -51,19 +51,19 @@ def next_bits(seeds: Seeds, row: int) -> int:
     return mixed ^ (mixed >> SHIFT_31)
 
 
-@kernel
+@stack_kernel
 def uniform(seeds: Seeds, row: int) -> float:
     """A number in [0, 1)."""
     return float(next_bits(seeds, row) >> SHIFT_11) * UNIT
 
 
-@kernel
+@stack_kernel
 def draw(seeds: Seeds, row: int, count: int) -> int:
     """An integer in 0..count-1, all equally likely (to within count / 2**32; Lemire 2019)."""
     return int((next_bits(seeds, row) >> SHIFT_32) * np.uint64(count) >> SHIFT_32)
 
 
-@kernel
+@stack_kernel
 def shuffle(seeds: Seeds, row: int, items: NDArray[np.integer[Any]]) -> None:
     """Put `items` into an order that is as likely as any other (Fisher and Yates)."""
     for left in range(len(items), 1, -1):
@@ -87,13 +87,13 @@ def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.
     return actions
 
 
-@kernel
+@stack_kernel
 def bytes_set(word: np.uint64) -> np.uint64:
     """The highest bit of each byte of a word that is not 0."""
     return (((word & LOW_BITS) + LOW_BITS) | word) & HIGH_BITS
 
 
-@kernel
+@stack_kernel
 def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64]) -> int:
     """Draw an action that is set for each row; the first row in which nothing is set, or -1.
 
@@ -102,9 +102,9 @@ def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64])
     width, flat = masks.shape[1], masks.reshape(-1)
     words = width // WORD
     for i in range(len(masks)):
-        action, tries = draw(seeds, i, width), 1
+        action, tries = np.int64(draw(seeds, i, width)), 1
         while masks[i, action] == 0 and tries < TRIES:
-            action, tries = draw(seeds, i, width), tries + 1
+            action, tries = np.int64(draw(seeds, i, width)), tries + 1
         if masks[i, action] == 0:
             count = 0
             for k in range(words):
@@ -113,7 +113,7 @@ def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64])
                 count += masks[i, k] != 0
             if count == 0:
                 return i
-            left, action = draw(seeds, i, count), 0
+            left, action = np.int64(draw(seeds, i, count)), np.int64(0)
             for k in range(words):
                 here = count_bits(bytes_set(load_word(flat, i * width + k * WORD)))
                 if here > left:
@@ -127,7 +127,7 @@ def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64])
     return -1
 
 
-@kernel
+@stack_kernel
 def branch(seeds: Seeds, rows: NDArray[np.int64], out: Seeds) -> None:
     """For each of `rows` a new stream that branches off that row's."""
     for k in range(len(rows)):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from .kernels import kernel
+from .kernels import stack_kernel
 from .types import Ints, Record, States
 
 INT8, INT64 = np.dtype(np.int8), np.dtype(np.int64)
@@ -64,11 +64,11 @@ def copy_states(states: States) -> States:
 
 
 def take_rows(states: States, rows: Ints) -> States:
-    """`states[rows]`, but faster."""
-    return as_bytes(states)[rows].view(states.dtype)
+    """`states[rows]` for rows by number, but faster."""
+    return as_bytes(states).take(rows).view(states.dtype)
 
 
-@kernel
+@stack_kernel
 def copy_batch(states: States, views: States) -> None:
     for i in range(len(states)):
         viewer = views[i]["viewer"]
@@ -76,7 +76,7 @@ def copy_batch(states: States, views: States) -> None:
         views[i]["viewer"] = viewer
 
 
-@kernel
+@stack_kernel
 def any_view(viewers: Ints) -> bool:
     """Is one of the records with these `viewer` a view?"""
     for viewer in viewers:  # noqa: SIM110  Numba knows no any()
@@ -85,19 +85,19 @@ def any_view(viewers: Ints) -> bool:
     return False
 
 
-@kernel
+@stack_kernel
 def is_live(state: Record) -> bool:
     """Is the game still going on?"""
     return not state["done"]
 
 
-@kernel
+@stack_kernel
 def shows_mask(state: Record) -> bool:
     """Does the record show its legal actions? Those of finished games and of views of other players are empty."""
     return not state["done"] and (state["viewer"] == NOBODY or state["viewer"] == state["to_move"])
 
 
-@kernel
+@stack_kernel
 def begin_ply(state: Record, action: int) -> int:
     """Count the ply, note the action and pass the turn to the next player; returns who is making the move."""
     mover = int(state["to_move"])
@@ -107,13 +107,13 @@ def begin_ply(state: Record, action: int) -> int:
     return mover
 
 
-@kernel
+@stack_kernel
 def end_in_draw(state: Record) -> None:
     """End the game with a return of 0 for everyone (A1)."""
     state["done"] = True
 
 
-@kernel
+@stack_kernel
 def win(state: Record, agent: int) -> None:
     """End a game of two in favour of `agent` (A1)."""
     state["returns"][agent] = 1
@@ -121,7 +121,7 @@ def win(state: Record, agent: int) -> None:
     state["done"] = True
 
 
-@kernel
+@stack_kernel
 def concede(state: Record) -> None:
     """The player to move resigns a game of two (A2)."""
     win(state, 1 - state["to_move"])

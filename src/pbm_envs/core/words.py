@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from llvmlite import ir
 from numba.core import config, types
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 from .types import Planes, States
@@ -22,7 +24,7 @@ WORD = 8
 """Bytes of a word."""
 BITS = np.array([1 << k for k in range(64)] + [0], np.uint64)
 """Bit k as a word; BITS[-1] is none."""
-NO_BITS = BITS[-1]
+ONE, NO_BITS = BITS[0], BITS[-1]
 
 
 def records_of_words(rows: Planes) -> States:
@@ -62,7 +64,39 @@ def _compiled_load(_: Any, source: Any, at: Any) -> Any:
 
 
 def _plain_load(source: Planes, at: int) -> np.uint64:
-    return np.ascontiguousarray(source[at : at + WORD]).view(np.uint64)[0]
+    return np.ascontiguousarray(source).view(np.int8)[at : at + WORD].copy().view(np.uint64)[0]
+
+
+def _compiled_half_store(_: Any, target: Any, at: Any, half: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _half_place(context, builder, signature, arguments)
+        builder.store(builder.trunc(arguments[2], ir.IntType(32)), place, align=1)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, types.uint64), generate
+
+
+def _half_place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The address of half a word."""
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    first = builder.bitcast(array.data, ir.IntType(8).as_pointer())
+    return builder.bitcast(builder.gep(first, [arguments[1]]), ir.IntType(32).as_pointer())
+
+
+def _plain_half_store(target: Planes, at: int, half: np.uint64) -> None:
+    target.reshape(-1)[at : at + WORD // 2] = np.array([half], np.uint32).view(np.int8)
+
+
+def _compiled_half_load(_: Any, source: Any, at: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _half_place(context, builder, signature, arguments)
+        return builder.zext(builder.load(place, align=1), ir.IntType(64))
+
+    return types.uint64(source, types.int64), generate
+
+
+def _plain_half_load(source: Planes, at: int) -> np.uint64:
+    return np.uint64(source.reshape(-1)[at : at + WORD // 2].view(np.uint32)[0])
 
 
 def _compiled_clear(_: Any, first: Any, one: Any, second: Any, other: Any, at: Any) -> Any:
@@ -89,6 +123,21 @@ def _compiled_clear(_: Any, first: Any, one: Any, second: Any, other: Any, at: A
 def _plain_clear(first: Words, one: np.uint64, second: Words, other: np.uint64, at: int) -> np.uint64:
     met = first[at : at + WORD] & one | second[at : at + WORD] & other
     return (met == NO_BITS).view(np.uint64)[0]
+
+
+def _compiled_flat(_: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given = context.make_array(array)(context, builder, arguments[0])
+        row = context.make_array(signature.return_type)(context, builder)
+        items, size = given.nitems, given.itemsize
+        populate_array(row, given.data, [items], [size], size, given.meminfo, given.parent)
+        return impl_ret_borrowed(context, builder, signature.return_type, row._getvalue())
+
+    return array.copy(ndim=1)(array), generate
+
+
+def _plain_flat(array: Planes) -> Planes:
+    return array.reshape(-1)
 
 
 def _compiled_lowest_bit(_: Any, word: Any) -> Any:
@@ -118,11 +167,21 @@ store_word: Callable[[Any, int, Any], None] = _plain_store if config.DISABLE_JIT
 it that the row is long enough.
 """
 load_word: Callable[[Any, int], Any] = _plain_load if config.DISABLE_JIT else intrinsic(_compiled_load)
-"""`load_word(source, at)`: the eight bytes from `source[at]` on, of a contiguous row of bytes that is long enough."""
+"""`load_word(source, at)`: eight bytes of a contiguous row that is long enough, `at` bytes from its beginning."""
+store_half: Callable[[Any, int, Any], None] = (
+    _plain_half_store if config.DISABLE_JIT else intrinsic(_compiled_half_store)
+)
+"""`store_half(target, at, half)`: write the low half of a word, four bytes, `at` bytes from the beginning of an array
+that is contiguous and large enough.
+"""
+load_half: Callable[[Any, int], Any] = _plain_half_load if config.DISABLE_JIT else intrinsic(_compiled_half_load)
+"""`load_half(source, at)`: those four bytes as the low half of a word."""
 clear_of: Callable[[Any, Any, Any, Any, int], Any] = _plain_clear if config.DISABLE_JIT else intrinsic(_compiled_clear)
 """`clear_of(first, one, second, other, at)`: a word of eight bytes, for `k` from `at` on: 1 where `first[k]` has no bit
 of `one` and `second[k]` none of `other`, else 0. The arrays are contiguous and long enough.
 """
+flat: Callable[[Any], Any] = _plain_flat if config.DISABLE_JIT else intrinsic(_compiled_flat)
+"""`flat(array)`: a contiguous array as one row, not copied. (`reshape` would compile functions.)"""
 lowest_bit: Callable[[Any], int] = _plain_lowest_bit if config.DISABLE_JIT else intrinsic(_compiled_lowest_bit)
 """`lowest_bit(word)`: the number of the lowest bit that is set, of a word that is not 0."""
 count_bits: Callable[[Any], int] = _plain_count if config.DISABLE_JIT else intrinsic(_compiled_count)

@@ -6,7 +6,7 @@ Game i starts as the AEC environment's does with the same seed, and its later ga
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..core.checks import check_range, check_seed, to_array, to_options
 from ..core.game import Game
 from ..core.hooks import GameHooks
-from ..core.kernels import kernel
+from ..core.kernels import stack_kernel
 from ..core.printable import quoted
-from ..core.state import as_bytes, copy_states, take_rows
+from ..core.state import copy_states, take_rows
 from ..core.types import Ints, Rng, Seeds, States
 from .history import History
 
@@ -27,6 +27,7 @@ Bools: TypeAlias = "NDArray[np.bool_]"
 Floats: TypeAlias = "NDArray[np.float32]"
 FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
+NO_ROWS = np.zeros(0, np.int64)
 AHEAD = 32
 """Seeds of set-ups that are drawn from a stream at once: asking a generator takes longer than what it answers."""
 
@@ -43,6 +44,8 @@ class GameBatch:
         self.illegal, self.over = np.zeros((2, count), np.bool_)
         self.returns = np.zeros((count, game.num_players), np.float32)
         """Which games were over after the last step, by an illegal action too, and what they had returned."""
+        self._ended = np.zeros(count, np.int64)
+        """The games that the last step has ended come first."""
         self.states_are_views = type(game)._view is GameHooks._view
         """Then a state becomes a view by the name of its viewer, and need not be copied."""
         self._rngs: list[Rng] = []
@@ -50,6 +53,12 @@ class GameBatch:
         """What each stream has given for its next set-ups."""
         self._used = np.full(count, AHEAD)
         """How much of that has been used."""
+        self._next = np.zeros(count if game.random_setup else 0, game.dtype)
+        """(N,) the next game of each row, dealt ahead: many at once take hardly longer than a few."""
+        self._dealt = np.zeros(count, np.bool_)
+        """(N,) whether it has been dealt, and not begun."""
+        self._only_start = None if game.random_setup else game.init(1, np.zeros(1, np.uint64))
+        """The start of every game, if all start alike."""
 
     def started(self) -> None:
         """RuntimeError before the first reset."""
@@ -69,6 +78,9 @@ class GameBatch:
         if options:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
         seeds = _seeds(seed, count)
+        dealt = rows[self._dealt[rows]]
+        self._used[dealt] -= 1  # their next games are dealt anew
+        self._dealt[dealt] = False
         rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
         seeded = [row for row in rows.tolist() if seeds[row] is not None]
         self._ask_ahead(np.setdiff1d(rows, seeded).astype(np.int64), rngs, self._ahead, self._used)
@@ -132,8 +144,8 @@ class GameBatch:
             raise ValueError("the game is over where it should start")
 
     def _begin(self, rows: Rows, fresh: States) -> None:
-        """Put new games (R,) into these rows."""
-        as_bytes(self.states)[rows] = as_bytes(fresh)
+        """Put new games (R,), or one that is the same for all, into these rows."""
+        self.states.put(rows, fresh)
         self.illegal[rows] = self.over[rows] = False
         self.returns[rows] = fresh["returns"]
 
@@ -143,9 +155,21 @@ class GameBatch:
 
     def deal(self, rows: Rows) -> None:
         """The next games in these rows."""
-        self._begin(rows, self._set_up(rows, self._rngs, self._ahead, self._used))
+        fresh = self._only_start
+        if fresh is None:
+            if not self._dealt[rows].all():
+                self._deal_ahead()
+            fresh = take_rows(self._next, rows)
+            self._dealt[rows] = False
+        self._begin(rows, fresh)
         if self.history is not None:
             self.history.clear(rows)
+
+    def _deal_ahead(self) -> None:
+        """Deal the next game of every row that has none."""
+        rows = np.flatnonzero(~self._dealt)
+        self._next.put(rows, self._set_up(rows, self._rngs, self._ahead, self._used))
+        self._dealt[rows] = True
 
     def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
         """One ply in every game that is not over; all or none, if an action is no integer in 0..A-1.
@@ -190,21 +214,52 @@ class GameBatch:
         """Nothing more is played in these."""
         self.states["done"][rows] = True
 
-    def last_views(self, rows: Rows, players: Players) -> States:
-        """(R,) the games in these rows, which are over, as `players` (R,) see them last.
+    def outcomes(self, players: Players, *, restarts: bool, one_seat: bool) -> tuple[Outcomes, Rows]:
+        """What the last step has brought, and the rows of the games that it has ended, until it is asked again.
+
+        Args: as `write_outcomes` has them.
+        """
+        states, count = self.states, len(self.states)
+        terminated, truncated, ended = np.empty((3, count), np.bool_)
+        rewards, reward = np.empty_like(self.returns), np.empty(count, np.float32)
+        out = Outcomes(rewards, reward, terminated, truncated, ended, self._ended)
+        number = write_outcomes(
+            states["done"],
+            states["truncated"],
+            states["returns"],
+            self.illegal,
+            self.over,
+            self.returns,
+            players,
+            restarts,
+            one_seat,
+            out,
+        )
+        return out, self._ended[:number]
+
+    def views(self, states: States, players: Players, out: States) -> States:
+        """`Game.view` of states and players (R,) that need no checks, written to `out` (R,)."""
+        out["viewer"] = players
+        self.game._view(states, out)
+        return out
+
+    def last_views(self, rows: Rows, players: Players | None = None) -> States:
+        """(R,) the games in these rows, which are over, as `players` (R,) see them last; None: the players to move.
 
         One that was cut off, by a limit of plies or an illegal action, is shown as if it went on and it were that
         player's turn: like every observation of a game under way, so that a learner can estimate what it is worth.
         """
         states = take_rows(self.states, rows)
-        cut = np.flatnonzero(states["truncated"])
+        if players is None:
+            players = states["to_move"]
+        cut = set_rows(states["truncated"])
         if cut.size:
             states["done"][cut] = states["truncated"][cut] = False
         if self.states_are_views:
             states["viewer"] = players
             views = states
         else:
-            views = self.game.view(states, players)
+            views = self.views(states, players, np.empty_like(states))
         if cut.size:
             views["to_move"][cut] = players[cut]
         return views
@@ -218,62 +273,77 @@ class GameBatch:
         Returns:
             The rows that have been written.
         """
-        cut = np.flatnonzero(~(views["done"] | self.illegal[rows]))
-        if cut.size:
-            legal = self.game.legal_action_mask(take_rows(views, cut))
-            legal[~legal.any(axis=1)] = True
-            out[rows[cut]] = legal
-        return rows[cut]
+        if np.count_nonzero(views["done"]) == len(rows):
+            return NO_ROWS
+        legal = self.game.legal_action_mask(views)
+        legal[self.illegal[rows] | ~legal.any(axis=1)] = True
+        out[rows] = legal
+        return rows
 
 
-@kernel
+def set_rows(flags: Bools) -> Rows:
+    """The rows that are set. Counting takes a tenth of listing, and mostly there are none."""
+    return np.flatnonzero(flags) if np.count_nonzero(flags) else NO_ROWS
+
+
+class Outcomes(NamedTuple):
+    """What a step has brought each game."""
+
+    rewards: Floats
+    """(N, P) of all players."""
+    reward: Floats
+    """(N,) of the players who are asked about."""
+    terminated: Bools
+    """(N,) as Gymnasium has it."""
+    truncated: Bools
+    """(N,) as Gymnasium has it."""
+    ended: Bools
+    """(N,) by this step."""
+    rows: Rows
+    """(N,) those games come first."""
+
+
+@stack_kernel
 def write_outcomes(
     done: Bools,
     cut: Bools,
     returns: Floats,
     illegal: Bools,
-    players: NDArray[np.int8],
     over: Bools,
     before: Floats,
+    players: NDArray[np.int8],
     restarts: bool,
     one_seat: bool,
-    rewards: Floats,
-    reward: Floats,
-    terminated: Bools,
-    truncated: Bools,
-    ended: Bools,
-) -> bool:
-    """Write what a step has brought in one pass over all games; whether some have ended.
+    out: Outcomes,
+) -> int:
+    """Write what a step has brought in one pass over all games; how many have ended.
 
     Args:
         done: (N,) which games are over.
         cut: (N,) by a limit of plies or an illegal action.
         returns: (N, P) of the games.
         illegal: (N,) ended by an illegal action.
-        players: (N,) whose reward is wanted.
         over: (N,) which were over before the step, and then, which are after it.
         before: (N, P) the returns before the step, and then, those after it.
+        players: (N,) whose reward is wanted.
         restarts: Games that were over before are now followed by the next, which go on.
         one_seat: To the seat of a game with opponents an illegal action is no truncation.
-        rewards: Written: of all players.
-        reward: Of `players`.
-        terminated: As Gymnasium has it.
-        truncated: As Gymnasium has it.
-        ended: By this step.
+        out: Overwritten.
     """
-    any_ended = False
+    count = 0
     for i in range(len(done)):
         for player in range(returns.shape[1]):
-            rewards[i, player] = returns[i, player] - before[i, player]
+            out.rewards[i, player] = returns[i, player] - before[i, player]
             before[i, player] = returns[i, player]
-        reward[i] = rewards[i, players[i]]
+        out.reward[i] = out.rewards[i, players[i]]
         now = done[i] and not (restarts and over[i])
-        terminated[i] = now and (not cut[i] or illegal[i])
-        truncated[i] = now and cut[i] and not (one_seat and illegal[i])
-        ended[i] = done[i] and not over[i]
-        any_ended |= ended[i]
+        out.terminated[i] = now and (not cut[i] or illegal[i])
+        out.truncated[i] = now and cut[i] and not (one_seat and illegal[i])
+        out.ended[i] = done[i] and not over[i]
+        out.rows[count] = i
+        count += out.ended[i]
         over[i] = done[i]
-    return any_ended
+    return count
 
 
 def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:

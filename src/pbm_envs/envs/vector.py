@@ -60,13 +60,12 @@ from ..core.types import Planes, States
 from ..render import Scene
 from ..render.modes import Frame, Renderer
 from .attributes import NoNewAttributes
-from .batch import Bools, Floats, GameBatch, Rows, Seed, write_outcomes
+from .batch import NO_ROWS, Bools, Floats, GameBatch, Rows, Seed, set_rows
 from .buffers import aligned, as_array, as_tensors, import_torch, pinned
 from .opponents import RANDOM, Opponents, OpponentScore, Weights
 
 IllegalAction: TypeAlias = Literal["terminate", "raise"]
 RENDER_MODES = ["ansi", "rgb_array"]
-NO_ROWS = np.zeros(0, np.int64)
 _with_pools: WeakSet[BoardGameVectorEnv] = WeakSet()
 """Environments whose threads a child process would wait for in vain: threads do not survive a fork."""
 
@@ -201,7 +200,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return as_tensors(shown) if self._tensors else shown
 
     def step(self, actions: ArrayLike) -> tuple[Planes, Floats, Bools, Bools, dict[str, Any]]:
-        games, states = self._games, self.states
+        games = self._games
         actions = to_array("actions", as_array(actions), "integers, one for each game")
         players = self._players().copy()
         if self._opponents is not None:
@@ -210,36 +209,18 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         if self._opponents is not None:
             self._opponents.play_opponents()
         restarts = self.autoreset_mode is AutoresetMode.NEXT_STEP
-        waiting = np.flatnonzero(games.over) if restarts else NO_ROWS
-        rewards, reward = np.empty_like(games.returns), np.empty(self.num_envs, np.float32)
-        terminated, truncated, marks = np.empty((3, self.num_envs), np.bool_)
-        any_ended = write_outcomes(
-            states["done"],
-            states["truncated"],
-            states["returns"],
-            games.illegal,
-            players,
-            games.over,
-            games.returns,
-            restarts,
-            self._opponents is not None,
-            rewards,
-            reward,
-            terminated,
-            truncated,
-            marks,
-        )
-        ended = np.flatnonzero(marks) if any_ended else NO_ROWS
+        waiting = set_rows(games.over) if restarts else NO_ROWS
+        brought, ended = games.outcomes(players, restarts=restarts, one_seat=self._opponents is not None)
         if waiting.size:
             self._next_games(waiting)
-        info: dict[str, Any] = {"rewards": rewards}
+        info: dict[str, Any] = {"rewards": brought.rewards}
         if ended.size:
-            info |= self._final(ended, marks)
+            info |= self._final(ended, brought.ended)
             if self._opponents is not None:
                 self._opponents.count(ended)
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 self._next_games(ended)
-        shown = self._observe_games(), reward, terminated, truncated, self._info(info)
+        shown = self._observe_games(), brought.reward, brought.terminated, brought.truncated, self._info(info)
         return as_tensors(shown) if self._tensors else shown
 
     def action_masks(self) -> Bools:
@@ -292,7 +273,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     def _observe_rows(self, part: slice, planes: Planes) -> None:
         game, states, masks, players = self.game, self.states[part], self._masks[part], self._players()[part]
-        over = np.flatnonzero(self._games.over[part])
+        over = set_rows(self._games.over[part])
         if self._games.states_are_views and not over.size:
             try:
                 states["viewer"] = players
@@ -301,7 +282,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             finally:
                 states["viewer"] = NOBODY
             return
-        views = game.view(states, players, out=self._views[part])
+        views = self._games.views(states, players, self._views[part])
         if over.size:
             rows = over + (part.start or 0)
             last = self._games.last_views(rows, players[over])
@@ -323,19 +304,21 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         if self._games.history is not None:
             now |= self._games.history.info(self._players())
         now["rewards"] = info.pop("rewards")
-        everywhere = np.ones((len(now), self.num_envs), np.bool_)
+        everywhere = np.empty((len(now), self.num_envs), np.bool_)
+        everywhere.fill(True)
         return now | {f"_{key}": everywhere[k] for k, key in enumerate(now)} | info
 
     def _final(self, rows: Rows, ended: Bools) -> dict[str, Any]:
         """What is known of games that have just ended: these rows, which are marked in `ended` (N,)."""
-        views = self._games.last_views(rows, self._players()[rows])
+        views = self._games.last_views(rows, None if self._opponents is None else self._opponents.seats[rows])
         if self._copy:
             masks = np.ones((self.num_envs, self.game.num_actions), np.int8)
             self._games.last_masks(rows, views, masks)
         else:
             masks = self._final_masks
-            masks[self._final_rows] = 1
-            self._final_rows = self._games.last_masks(rows, views, masks)
+            if self._final_rows.size:
+                masks[self._final_rows] = 1
+            self._final_rows = self._games.last_masks(rows, views, masks).copy()  # `rows` are overwritten
         facts = {
             "action_mask": masks,
             "returns": self._games.returns.copy(),

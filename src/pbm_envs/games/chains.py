@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.boards import NO_CELL, Board
-from ..core.kernels import kernel
+from ..core.kernels import stack_kernel
 from ..core.randomness import draw
 from ..core.state import EMPTY
 from ..core.symmetry import edge_permutation
@@ -47,7 +47,7 @@ RUNS = np.array([_runs(bits) for bits in range(64)])
 LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)])
 
 
-@kernel
+@stack_kernel
 def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
     """Bits k: `around[cell, k]` has a stone of `mark`; one bit for those in a row, which are of one chain."""
     same = 0
@@ -68,7 +68,7 @@ class Chains(NamedTuple):
     edges: Ints
 
 
-@kernel
+@stack_kernel
 def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
     """Put a stone of `mark` on `cell`, as part of its chain; the edges that the chain touches now."""
     beside = chains_beside(stones, cell, mark, around)
@@ -91,7 +91,7 @@ def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around:
     return reached
 
 
-@kernel
+@stack_kernel
 def would_touch(board: Chains, cell: int, mark: int) -> int:
     """The edges that its chain would touch, were `mark` placed on `cell`."""
     chain, touches, around = board.chain, board.touches, board.around
@@ -105,7 +105,7 @@ def would_touch(board: Chains, cell: int, mark: int) -> int:
     return reached
 
 
-@kernel
+@stack_kernel
 def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
     """Bits k: a stone of `mark` on the empty cell `around[cell, k]` saves a bridge that the stone on `cell` has broken.
 
@@ -129,7 +129,7 @@ def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints
     return found
 
 
-@kernel
+@stack_kernel
 def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -> int:
     """One of the cells that `broken_bridges` has found, all equally likely."""
     count, left = 0, bridges
@@ -141,7 +141,7 @@ def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -
     return around[cell, LOWEST[bridges]]
 
 
-@kernel
+@stack_kernel
 def copy_board(stones: Ints, chain: Ints, touches: Ints, new_stones: Ints, new_chain: Ints, new_touches: Ints) -> None:
     """Copy stones and chains. Playing on arrays of their own is a third faster than on the fields of a record, and
     copying them element by element is faster than by slices (measured).
@@ -170,11 +170,10 @@ def stone_words(empty_cells: Planes, stone_planes: tuple[int, int]) -> Words:
     return cells.view(np.uint64)[..., 0]
 
 
-@kernel
-def store_cell(out: Planes, at: int, word: int, planes: int, buffer: Planes) -> None:
-    """Write only the planes of a cell, from `out[at]` on, where the rest of its word would be out of place. `buffer` is
-    (8,) to work in.
-    """
+@stack_kernel
+def store_cell(out: Planes, at: int, word: int, planes: int) -> None:
+    """Write only the planes of a cell, from `out[at]` on, where the rest of its word would be out of place."""
+    buffer = np.empty(WORD, np.int8)
     store_word(buffer, 0, word)
     for k in range(planes):
         out[at + k] = buffer[k]

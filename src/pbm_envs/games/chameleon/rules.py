@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
-from ...core.kernels import kernel
+from ...core.kernels import stack_kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
@@ -29,7 +29,7 @@ def chameleon_dtype(cells: int) -> np.dtype[np.void]:
     )
 
 
-@kernel
+@stack_kernel
 def winner_of(touches: int, mover: int, vert: int) -> int:
     """H3: who has joined their edges by a chain that touches these, the mover first; or NOBODY."""
     vertical = touches & TOP_BOTTOM == TOP_BOTTOM
@@ -43,7 +43,7 @@ def winner_of(touches: int, mover: int, vert: int) -> int:
     return NOBODY
 
 
-@kernel
+@stack_kernel
 def place(state: Record, cell: int, mark: int, around: Ints, edges: Ints) -> None:
     mover = state["to_move"]
     touches = join(state["stones"], state["chain"], state["touches"], cell, mark, around, edges)
@@ -54,7 +54,7 @@ def place(state: Record, cell: int, mark: int, around: Ints, edges: Ints) -> Non
         win(state, winner)
 
 
-@kernel
+@stack_kernel
 def swap(state: Record) -> None:
     """H4: the players exchange sides, and the first player is to move."""
     state["vert"] = 1 - state["vert"]
@@ -62,7 +62,7 @@ def swap(state: Record) -> None:
     state["ply"] += 1
 
 
-@kernel
+@stack_kernel
 def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, swap_rule: bool, resign: int) -> int:
     """`resign` is that action, or -1."""
     cells = len(edges)
@@ -90,7 +90,7 @@ def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, swap_ru
     return -1
 
 
-@kernel
+@stack_kernel
 def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
     for i in range(len(states)):
         state = states[i]
@@ -109,7 +109,7 @@ def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
             out[i, resign] = True
 
 
-@kernel
+@stack_kernel
 def playout_batch(
     states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
 ) -> None:
@@ -149,7 +149,7 @@ def playout_batch(
         win(state, winner)
 
 
-@kernel
+@stack_kernel
 def bridge_playout_batch(
     states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
 ) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Planes, States
-from ...core.words import WORD, Words, store_word
+from ...core.words import WORD, Words, flat, store_word
 from ..chains import stone_words, store_cell
 from .rules import O
 
@@ -46,18 +46,12 @@ WIDTH = len(PLANES)
 TRIPLES = triples()
 
 
-@kernel
+@stack_kernel
 def observe_batch(views: States, out: Planes, words: Words, swap_rule: bool) -> None:
     """Write the observations of `views`, three cells with two stores; `words` are `stone_words`. What the words have
     too many belongs to the cell after them, which is written next.
     """
-    observe_games(views, out.reshape(-1), words, swap_rule, np.empty(WORD, np.int8))
-
-
-@kernel_without_allocation
-def observe_games(views: States, flat: Planes, words: Words, swap_rule: bool, buffer: Planes) -> None:
-    """`observe_batch`, written to `flat`, (B * size,); `buffer` is (8,) to work in."""
-    at = 0
+    at, row = 0, flat(out)
     for i in range(len(views)):
         view = views[i]
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
@@ -68,13 +62,13 @@ def observe_games(views: States, flat: Planes, words: Words, swap_rule: bool, bu
         last, cell = len(stones) - 1, 0
         while cell + 2 < last:
             here = stones[np.uint64(cell)] | stones[np.uint64(cell + 1)] << 2 | stones[np.uint64(cell + 2)] << 4
-            store_word(flat, at, TRIPLES[template, np.uint64(here), 0])
-            store_word(flat, at + WORD, TRIPLES[template, np.uint64(here), 1])
+            store_word(row, at, TRIPLES[template, np.uint64(here), 0])
+            store_word(row, at + WORD, TRIPLES[template, np.uint64(here), 1])
             at += 3 * WIDTH
             cell += 3
         while cell < last:
-            store_word(flat, at, words[template, np.uint8(stones[cell])])
+            store_word(row, at, words[template, np.uint8(stones[cell])])
             at += WIDTH
             cell += 1
-        store_cell(flat, at, words[template, np.uint8(stones[last])], WIDTH, buffer)
+        store_cell(row, at, words[template, np.uint8(stones[last])], WIDTH)
         at += WIDTH

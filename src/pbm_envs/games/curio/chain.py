@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import kernel, stack_kernel
 from ...core.randomness import draw, uniform
 from ...core.state import NOBODY
 from ...core.types import Ints, Record, Seeds, States
@@ -200,7 +200,7 @@ def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints
     return True
 
 
-@kernel_without_allocation
+@stack_kernel
 def count_broken(
     slots: Ints, count: int, hides: Ints, worth: Ints, allowed: Ints, offsets: Ints, others: Ints, roles: Ints,
     compare: int,
@@ -220,7 +220,7 @@ def count_broken(
     return broken
 
 
-@kernel_without_allocation
+@stack_kernel
 def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
     """Two pieces of a group, which show the same number, exchange what they hide.
 
@@ -234,7 +234,7 @@ def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds
     return 2 if hides[one] != hides[other] else 0
 
 
-@kernel_without_allocation
+@stack_kernel
 def propose_cycle(
     slots: Ints, groups: Ints, starts: Ints, hides: Ints, shows: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
@@ -337,7 +337,7 @@ def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints
             royals[view["owner"][slot]] += 1
 
 
-@kernel_without_allocation
+@stack_kernel
 def sweep(
     pieces: Pieces, hides: Ints, known: Conditions, rules: Record, royals: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import stack_kernel
 from ...core.layouts import LONGEST_CONSTANT, register_records
 from ...core.randomness import draw
 from ...core.state import NOBODY
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ...core.words import BITS, NO_BITS, WORD, Words, clear_of, count_bits, lowest_bit, store_word
-from .rules import CAPTURED, NO_PIECE, beats, compared_value, play, reach
+from ...core.words import BITS, NO_BITS, ONE, WORD, Words, clear_of, count_bits, flat, lowest_bit, store_word
+from .rules import CAPTURED, NO_PIECE, beats, cells_with_pieces, compared_value, play, reach
 
 MOST_CELLS = 64
 
@@ -53,28 +53,29 @@ def move_tables(moves: Ints, cells: int, farthest: int) -> States:
     return tables
 
 
-@kernel
+@stack_kernel
 def values_compared(rules: Record) -> int:
     """One more than the greatest value that C7 compares."""
     return (2 if rules["total"] else 1) * rules["base"] + 1
 
 
-@kernel_without_allocation
+@stack_kernel
 def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> None:
-    """`pieces[army, v]` becomes the cells of the pieces whose value is v when `viewer` compares them (C7).
-
-    What has no piece adds no bits: there are no branches, since they could not be foreseen.
-    """
-    owner, faces, where, total = state["owner"], state["faces"], state["cell"], rules["total"]
+    """`pieces[army, v]` becomes the cells of the pieces whose value is v when `viewer` compares them (C7)."""
+    board, owner, faces, total = state["board"], state["owner"], state["faces"], rules["total"]
+    seen, left = np.uint64(viewer), cells_with_pieces(state["board"], 0)
     for army in range(2):
         for value in range(pieces.shape[1]):
             pieces[army, value] = NO_BITS
-    for slot in range(len(where)):
-        other = int(faces[slot, 1 - viewer]) if total else 0  # C7: `compared_value`
-        pieces[owner[slot] & 1, np.uint8(faces[slot, viewer] + other)] |= BITS[where[slot]]
+    while left != NO_BITS:
+        slot = np.uint64(board[np.uint64(lowest_bit(left))])
+        rest = left & left - ONE
+        other = int(faces[slot, seen ^ ONE]) if total else 0  # C7: `compared_value`
+        pieces[np.uint64(owner[slot]), np.uint8(faces[slot, seen] + other)] |= left ^ rest
+        left = rest
 
 
-@kernel
+@stack_kernel
 def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
     """`closed[v]` becomes the cells on which no piece of value v may end: those of own pieces, and of enemies that it
     may not capture (C7). Returns all occupied cells; `own` and `enemies` are the rows of `pieces`.
@@ -93,74 +94,73 @@ def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
     return friends | lower
 
 
-@kernel
+@stack_kernel
 def closed_if(closed: bool) -> int:
     """All cells, or none."""
     return ~NO_BITS if closed else NO_BITS
 
 
-@kernel
+@stack_kernel
 def forbidden_cells(state: Record, slot: int, table: Record, closed: Words, rules: Record) -> int:
     """The cells on which a piece may not end its move, whatever stands in its way."""
     near, value = table["near"], compared_value(state, slot, state["to_move"], rules)
     return closed[value] | ~near[min(reach(state, slot, rules), len(near) - 1)]
 
 
-@kernel
+@stack_kernel
 def mask_batch(states: States, out: Mask, tables: States, settings: States) -> None:
-    """Write the masks of states, and of the views of players to move."""
-    values = values_compared(settings[0])
+    """Write the masks of states, and of the views of players to move. The last mask is written to `legal` first, where
+    there is room for what the last run has too many.
+    """
+    rules, row, width, last = settings[0], flat(out), out.shape[1], len(states) - 1
+    moves, values = rules["moves"], values_compared(rules)
     pieces, closed = np.empty((2, values), np.uint64), np.empty(values, np.uint64)
-    legal = np.empty(settings[0]["moves"] + len(tables[0]["goal"]), np.bool_)
-    mask_rows(states, out, tables, settings[0], pieces, closed, legal)
-
-
-@kernel_without_allocation
-def mask_rows(
-    states: States, out: Mask, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask
-) -> None:
-    """`mask_batch`, with arrays to work in."""
-    moves = rules["moves"]
+    legal = np.empty(moves + len(tables[0]["goal"]), np.bool_)
     for i in range(len(states)):
-        state = states[i]
+        state, first = states[i], i * width
         if state["done"] or (state["viewer"] != NOBODY and state["viewer"] != state["to_move"]):
-            for action in range(out.shape[1]):
-                out[i, action] = False
+            for action in range(first, first + width):
+                row[np.uint64(action)] = False
             continue
-        some = mark_legal(state, tables, rules, pieces, closed, legal)
-        for action in range(moves):
-            out[i, action] = legal[action]
-        out[i, moves] = some == NO_BITS  # C12
+        marked, begin = (legal, 0) if i == last else (row, first)
+        some = mark_legal(state, tables, rules, pieces, closed, marked, begin)
+        for action in range(moves if i == last else 0):
+            row[np.uint64(first + action)] = legal[action]
+        row[first + moves] = some == NO_BITS  # C12
         if rules["resign"] >= 0:
-            out[i, rules["resign"]] = True
+            row[first + rules["resign"]] = True
 
 
-@kernel_without_allocation
-def mark_legal(state: Record, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask) -> int:
-    """`legal[action]` becomes whether the player to move may make the move, a run for each piece; 0 if none is legal.
+@stack_kernel
+def mark_legal(
+    state: Record, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask, first: int
+) -> int:
+    """`legal[first + action]` becomes whether the player to move may make the move, a run for each piece; 0 if none is
+    legal.
 
-    Lowest cells come first: what a run has too many belongs to the cells after it.
+    Lowest cells come first: what a run has too many belongs to the cells after it, and that of the last to the row
+    after this one.
     """
     mover, left, some = state["to_move"], NO_BITS, NO_BITS
     find_pieces(state, mover, rules, pieces)
     occupied = close_cells(pieces[mover], pieces[1 - mover], rules["compare"], closed)
-    for action in range(len(legal)):
-        legal[action] = False
+    for action in range(first, first + rules["moves"]):
+        legal[np.uint64(action)] = False
     for value in range(len(closed)):
         left |= pieces[mover, value]
     while left != NO_BITS:
         cell = lowest_bit(left)
-        left &= ~BITS[cell]
+        left &= left - ONE
         table = tables[cell]
         forbidden = forbidden_cells(state, state["board"][cell], table, closed, rules)
         for k in range(0, len(table["goal"]), WORD):
             word = clear_of(table["way"], occupied, table["goal"], forbidden, k)
-            store_word(legal, table["first"] + k, word)
+            store_word(legal, first + table["first"] + k, word)
             some |= word
     return some
 
 
-@kernel_without_allocation
+@stack_kernel
 def list_pieces(state: Record, rules: Record, slots: Ints, counts: Ints, pieces: Words) -> None:
     """`slots[army]` becomes the slots of an army in order, `counts[army]` how many there are, `pieces[player]` what
     `find_pieces` finds for a player.
@@ -175,7 +175,7 @@ def list_pieces(state: Record, rules: Record, slots: Ints, counts: Ints, pieces:
         find_pieces(state, player, rules, pieces[player])
 
 
-@kernel_without_allocation
+@stack_kernel
 def drop_slot(slots: Ints, counts: Ints, army: int, dropped: int) -> None:
     """Take a slot from those of its army."""
     left = 0
@@ -186,7 +186,7 @@ def drop_slot(slots: Ints, counts: Ints, army: int, dropped: int) -> None:
     counts[army] = left
 
 
-@kernel_without_allocation
+@stack_kernel
 def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words) -> None:
     """Put the piece of a slot on a cell in `pieces[player]` of both players, or take it from there."""
     army = state["owner"][slot]
@@ -194,7 +194,7 @@ def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words
         pieces[player, army, compared_value(state, slot, player, rules)] ^= BITS[cell]
 
 
-@kernel
+@stack_kernel
 def playout_batch(
     states: States,
     seeds: Seeds,
@@ -203,32 +203,12 @@ def playout_batch(
     settings: States,
     last_player_by_action: Ints,
 ) -> None:
-    """Play at random to the end."""
-    cells, values = len(tables), values_compared(settings[0])
+    """Play at random to the end: count the legal moves of each piece, draw one of all, find and play it. The lists and
+    sets of pieces are kept up to date.
+    """
+    rules, cells, values = settings[0], len(tables), values_compared(settings[0])
     pieces, closed = np.empty((2, 2, values), np.uint64), np.empty(values, np.uint64)
     slots, counts, before = np.empty((2, cells), np.int64), np.empty(2, np.int64), np.empty(cells, np.int64)
-    playout_rows(
-        states, seeds, moves, tables, settings[0], last_player_by_action, slots, counts, before, pieces, closed
-    )
-
-
-@kernel_without_allocation
-def playout_rows(
-    states: States,
-    seeds: Seeds,
-    moves: Ints,
-    tables: States,
-    rules: Record,
-    last_player_by_action: Ints,
-    slots: Ints,
-    counts: Ints,
-    before: Ints,
-    pieces: Words,
-    closed: Words,
-) -> None:
-    """`playout_batch`, with arrays to work in: count the legal moves of each piece, draw one of all, find and play it.
-    The lists and sets of pieces are kept up to date.
-    """
     for i in range(len(states)):
         state = states[i]
         if state["done"]:
@@ -266,7 +246,7 @@ def playout_rows(
                     drop_slot(slots, counts, 1 - mover, taken)
 
 
-@kernel_without_allocation
+@stack_kernel
 def count_moves(table: Record, occupied: int, forbidden: int) -> int:
     """How many moves a piece has."""
     count = 0
@@ -275,7 +255,7 @@ def count_moves(table: Record, occupied: int, forbidden: int) -> int:
     return count
 
 
-@kernel_without_allocation
+@stack_kernel
 def find_move(table: Record, occupied: int, forbidden: int, left: int) -> int:
     """The number of the move of a piece before which `left` others are legal."""
     way, goal, k = table["way"], table["goal"], -1

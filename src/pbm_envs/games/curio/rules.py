@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...core.boards import NO_CELL
-from ...core.kernels import kernel
+from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
 from ...core.state import NOBODY, common_fields, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
+from ...core.words import NO_BITS, load_word
 
 MOST_BASE = 9
 WORST = 127
@@ -24,6 +25,9 @@ WORST = 127
 NO_PIECE = -1
 CAPTURED = -1
 DIRECTIONS = 8
+SIGNS, GATHER = np.uint64(0x8000800080008000), np.uint64(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3)
+SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)
+"""Of `cells_with_pieces`."""
 LARGE, SMALL, RANDOM = 0, 1, 2
 LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, ANY = 0, 1, 2, 3, 4
 
@@ -78,20 +82,20 @@ def _kinds(base: int) -> Ints:
 KINDS = np.stack([_kinds(base) for base in range(MOST_BASE + 1)])
 
 
-@kernel
+@stack_kernel
 def kind(a: int, b: int, base: int) -> int:
     """The number of the kind of piece with these faces."""
     return int(KINDS[base, a, b])  # plain Python would go on in eight bits
 
 
-@kernel
+@stack_kernel
 def compared_value(state: Record, slot: int, mover: int, rules: Record) -> int:
     """What C7 compares."""
     faces = state["faces"][slot]
     return faces[0] + faces[1] if rules["total"] else int(faces[mover])
 
 
-@kernel
+@stack_kernel
 def beats(mine: int, theirs: int, compare: int) -> bool:
     """C7"""
     if compare == LESS:
@@ -105,20 +109,20 @@ def beats(mine: int, theirs: int, compare: int) -> bool:
     return True
 
 
-@kernel
+@stack_kernel
 def may_capture(state: Record, slot: int, target: int, mover: int, rules: Record) -> bool:
     return beats(
         compared_value(state, slot, mover, rules), compared_value(state, target, mover, rules), rules["compare"]
     )
 
 
-@kernel
+@stack_kernel
 def reach(state: Record, slot: int, rules: Record) -> int:
     """How far a piece may go (C6)."""
     return state["faces"][slot, state["owner"][slot]] if rules["limit"] else len(state["board"])
 
 
-@kernel
+@stack_kernel
 def has_move(state: Record, neighbours: Ints, rules: Record) -> bool:
     """C12: is there a move other than `pass`? If there is, one of a single step is among them."""
     mover = state["to_move"]
@@ -135,7 +139,7 @@ def has_move(state: Record, neighbours: Ints, rules: Record) -> bool:
     return False
 
 
-@kernel
+@stack_kernel
 def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: Record) -> bool:
     if action == rules["resign"]:
         return action >= 0
@@ -159,7 +163,7 @@ def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: R
     return state["owner"][target] != mover and may_capture(state, slot, target, mover, rules)
 
 
-@kernel
+@stack_kernel
 def is_dead(state: Record, rules: Record) -> bool:
     """C11: no capture can ever happen again, or each player has one piece left.
 
@@ -188,7 +192,21 @@ def is_dead(state: Record, rules: Record) -> bool:
     return not light_can and not beats(sign * dark_best, sign * light_worst, rules["compare"])
 
 
-@kernel
+@stack_kernel
+def cells_with_pieces(board: Ints, first: int) -> int:
+    """Bit k: a piece stands on cell `first + k`, of 64 cells or those that are left. Four cells are looked at at once:
+    their signs become bits beside each other when a product shifts each by its own distance.
+    """
+    found, last = NO_BITS, min(len(board), first + 64)
+    for cell in range(first, last - 3, 4):
+        signs = (~load_word(board, 2 * cell) & SIGNS) >> SHIFT_15
+        found |= (signs * GATHER >> SHIFT_48 & FOUR_BITS) << np.uint64(cell - first)
+    for cell in range(last - (last - first) % 4, last):
+        found |= np.uint64(board[cell] >= 0) << np.uint64(cell - first)
+    return found
+
+
+@stack_kernel
 def has_royal(state: Record, agent: int, base: int, captured: bool) -> bool:
     """C10: has the agent a royal piece on the board, or if `captured`, has there been one?"""
     for slot in range(len(state["cell"])):
@@ -198,7 +216,7 @@ def has_royal(state: Record, agent: int, base: int, captured: bool) -> bool:
     return False
 
 
-@kernel
+@stack_kernel
 def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: int, rules: Record) -> None:
     """C15: what a capture tells about a piece that is still not known, when the other one is.
 
@@ -223,7 +241,7 @@ def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: 
             limits[1] = min(limits[1], least - strict)
 
 
-@kernel
+@stack_kernel
 def make_known(state: Record, slot: int, base: int) -> None:
     """Both players know both faces of a piece from now on."""
     k = kind(state["faces"][slot, 0], state["faces"][slot, 1], base)
@@ -231,7 +249,7 @@ def make_known(state: Record, slot: int, base: int) -> None:
     state["known"][slot] = 1
 
 
-@kernel
+@stack_kernel
 def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) -> None:
     """C7 to C11."""
     mine, theirs = compared_value(state, taker, mover, rules), compared_value(state, taken, mover, rules)
@@ -253,7 +271,7 @@ def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) ->
         state["done"] = True
 
 
-@kernel
+@stack_kernel
 def move(state: Record, origin: int, distance: int, cell: int, rules: Record) -> None:
     """Move the piece on `origin` as far as `distance`, to `cell` (C6)."""
     mover = state["to_move"]
@@ -271,7 +289,7 @@ def move(state: Record, origin: int, distance: int, cell: int, rules: Record) ->
         capture(state, slot, target, mover, rules)
 
 
-@kernel
+@stack_kernel
 def play(state: Record, action: int, moves: Ints, rules: Record) -> None:
     """A legal action (C6 to C13)."""
     mover = state["to_move"]
@@ -291,7 +309,7 @@ def play(state: Record, action: int, moves: Ints, rules: Record) -> None:
     state["last_action"] = action
 
 
-@kernel
+@stack_kernel
 def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, settings: States) -> int:
     rules = settings[0]
     for i in range(len(states)):
@@ -306,7 +324,7 @@ def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, set
     return -1
 
 
-@kernel
+@stack_kernel
 def list_legal(state: Record, steps: Ints, rules: Record, out: Ints) -> int:
     """Write the legal actions but `resign` to `out`; how many. From `cell` in direction d, `steps[cell, d]` are the
     action that goes one step (each further step is the next action) and the next cell.
@@ -341,7 +359,7 @@ def list_legal(state: Record, steps: Ints, rules: Record, out: Ints) -> int:
     return count
 
 
-@kernel
+@stack_kernel
 def mask_large_batch(states: States, out: Mask, steps: Ints, settings: States) -> None:
     rules = settings[0]
     actions = np.empty(rules["moves"] + 1, np.int32)
@@ -356,7 +374,7 @@ def mask_large_batch(states: States, out: Mask, steps: Ints, settings: States) -
             out[i, rules["resign"]] = True
 
 
-@kernel
+@stack_kernel
 def playout_large_batch(
     states: States,
     seeds: Seeds,
@@ -377,14 +395,15 @@ def playout_large_batch(
             play(state, action, moves, rules)
 
 
-@kernel
+@stack_kernel
 def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> None:
     """C2, C3, C5. `deck` (army cells, 2): smaller and larger number of its pieces, then (0, 0) for empty cells."""
     rules = settings[0]
     order = np.empty(len(deck), np.int64)
     for i in range(len(states)):
         owner, faces = states[i]["owner"], states[i]["faces"]
-        owner[:] = NOBODY
+        for slot in range(len(owner)):
+            owner[slot] = NOBODY
         for army in range(2):
             for k in range(len(deck)):
                 order[k] = k
@@ -400,7 +419,7 @@ def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> 
                 slot += 1
 
 
-@kernel
+@stack_kernel
 def start_batch(states: States, settings: States) -> None:
     """Number the pieces of boards on which `owner` and `faces` are set, cell by cell; note what is known from the
     start: a piece that stands against `face` can only have captured (C8). C11 may hold already.
@@ -411,8 +430,9 @@ def start_batch(states: States, settings: States) -> None:
         state["last_captured"] = NO_PIECE
         for slot in range(len(state["cell"])):
             state["taker"][slot] = NO_PIECE
-            state["bounds"][slot, :, 0] = 1
-            state["bounds"][slot, :, 1] = rules["base"]
+            for player in range(2):
+                state["bounds"][slot, player, 0] = 1
+                state["bounds"][slot, player, 1] = rules["base"]
             owner = state["owner"][slot]
             if owner == NOBODY:
                 state["board"][slot] = NO_PIECE

@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, Record, States
-from ...core.words import WORD, Words, load_word, records_of_words, store_word
-from .rules import LARGE, kind
+from ...core.words import WORD, flat, load_half, load_word, records_of_words, store_half, store_word
+from .rules import LARGE, MOST_BASE, kind
 
 MOST = 127
 """Counts in int8 planes stop here."""
@@ -27,6 +27,10 @@ NUMBERS = np.dtype(
     + [("my_unseen", "i8"), ("enemy_unseen", "i8")]
 )
 """The planes by number, for kernels; of several in a row the first."""
+NO_BOUNDS = np.array([[1, base] * 2 for base in range(MOST_BASE + 1)], np.int8).view(np.uint32)[:, 0].astype(np.uint64)
+"""(bases,) the bounds of a piece of which nothing is known, as half a word."""
+FACE_BOUNDS, FACE_BITS = np.uint64(0xFFFF), np.uint64(16)
+"""Of half a word, the bounds of the first face; how many bits these are."""
 
 
 def planes(base: int) -> dict[str, str]:
@@ -67,32 +71,38 @@ def plane_numbers(base: int) -> States:
     return numbers
 
 
-@kernel
+@stack_kernel
 def hide_batch(states: States, views: States, base: int) -> None:
     """Copy to `views`, whose `viewer` is set, what the viewers know: no faces that they have not seen, and no bounds of
-    faces that they have. (Without branches in the loop, since they could not be foreseen.)
+    faces that they have.
+
+    The bounds of a piece are read and written at once, and read from the state, since the processor would wait for a
+    copy that has just been written. (There are no branches, since they could not be foreseen.)
     """
+    no_bounds = NO_BOUNDS[base]
     for i in range(len(views)):
-        seen = views[i]["viewer"]
+        seen = np.uint64(views[i]["viewer"])
         views[i] = states[i]
-        view = views[i]
+        state, view = states[i], views[i]
         view["viewer"] = seen
-        known, faces, bounds = view["known"], view["faces"], view["bounds"]
-        for slot in range(len(known)):
-            faces[slot, 1 - seen] *= known[slot]
-            bounds[slot, seen, 0] = 1
-            bounds[slot, seen, 1] = base
-            bounds[slot, 1 - seen, 0] = 1 if known[slot] else bounds[slot, 1 - seen, 0]
-            bounds[slot, 1 - seen, 1] = base if known[slot] else bounds[slot, 1 - seen, 1]
+        known, faces, bounds = state["known"], state["faces"], state["bounds"]
+        shown, limits, far = view["faces"], view["bounds"], seen ^ np.uint64(1)
+        seen_bounds = FACE_BOUNDS << seen * FACE_BITS
+        for k in range(len(known)):
+            slot = np.uint64(k)
+            shown[slot, far] = faces[slot, far] * known[slot]
+            told = load_half(bounds, 4 * k)
+            reset = seen_bounds | (FACE_BOUNDS * np.uint64(known[slot])) << far * FACE_BITS
+            store_half(limits, 4 * k, told ^ (told ^ no_bounds) & reset)
 
 
-@kernel
+@stack_kernel
 def shows_larger(army: int, seen: int, rules: Record) -> bool:
     """C5: does player `seen` see the larger numbers of this army's pieces that have not turned?"""
     return (army == seen) == (rules["face"] == LARGE)
 
 
-@kernel
+@stack_kernel
 def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> None:
     """Give each of `count` slots a kind that it fits (bit k of `fits[slot]`), each kind k at most `pool[k]` times, by
     augmenting paths. `given` is -1 for slots that fit nothing.
@@ -138,7 +148,7 @@ def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> No
         given[slot] = free
 
 
-@kernel
+@stack_kernel
 def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints, out: Ints, scratch: Ints) -> None:
     """For `face` "random": bit h of `out[slot]`: the face hidden from `seen` can be h.
 
@@ -176,7 +186,7 @@ def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints
                 out[hidden[j]] ^= 1 << h
 
 
-@kernel
+@stack_kernel
 def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
     """For `face` "large" and "small": `hidden[v, h]` becomes the number of pieces of a pool that show v and hide h, to
     a player who sees their larger (else their smaller) numbers.
@@ -192,7 +202,7 @@ def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
             k += 1
 
 
-@kernel_without_allocation
+@stack_kernel
 def narrow_group(
     view: Record, army: int, shown: int, seen: int, rules: Record, open_values: int, out: Ints, bound: Ints
 ) -> None:
@@ -237,7 +247,7 @@ def narrow_group(
                                     out[slot] &= every_value ^ ((2 << high) - (1 << low))
 
 
-@kernel_without_allocation
+@stack_kernel
 def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Ints, bound: Ints) -> None:
     """`narrow_group` for those groups of which a slot cannot hide all that the pool has."""
     owner, faces, numbers, narrowed = view["owner"], view["faces"], rules["base"] + 1, 0
@@ -250,7 +260,7 @@ def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Int
             narrow_group(view, army, shown, seen, rules, values[army, shown], out, bound)
 
 
-@kernel_without_allocation
+@stack_kernel
 def list_pairs(rules: Record, pairs: Ints) -> None:
     """For `face` "large" and "small": `pairs[k]` becomes the numbers of a piece of kind k that has not turned, the one
     that its owner sees first.
@@ -262,7 +272,7 @@ def list_pairs(rules: Record, pairs: Ints) -> None:
             k += 1
 
 
-@kernel_without_allocation
+@stack_kernel
 def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None:
     """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
     as far as the pool, `unseen`, says. `pairs` are of `list_pairs`.
@@ -277,7 +287,7 @@ def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None
         values[enemy, far] |= int(unseen[enemy, k] > 0) << pairs[k, 0]
 
 
-@kernel_without_allocation
+@stack_kernel
 def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, values: Ints, bound: Ints) -> None:
     """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
 
@@ -319,13 +329,13 @@ def piece_words(base: int) -> tuple[States, States]:
     return records_of_words(looks), records_of_words(hidden)
 
 
-@kernel
+@stack_kernel
 def look_of(known: int, mine: int, shown: int, base: int) -> int:
     """The row of `looks`."""
     return (2 * known + mine) * (base + 1) + shown
 
 
-@kernel
+@stack_kernel
 def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
     """For `face` "random": `out[i, slot]` (B, slots) as `find_hidden_turned` has it. (A kernel of its own, so that
     games by the other options need not compile it.)
@@ -338,7 +348,7 @@ def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
             find_hidden_turned(views[i], army, seen, base, views[i]["unseen"][army], out[i], scratch)
 
 
-@kernel_without_allocation
+@stack_kernel
 def find_looks(view: Record, seen: int, base: int, look: Ints) -> None:
     """`look[slot]` becomes the row of `looks` for each piece."""
     owner, faces, known = view["owner"], view["faces"], view["known"]
@@ -346,7 +356,7 @@ def find_looks(view: Record, seen: int, base: int, look: Ints) -> None:
         look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
 
 
-@kernel_without_allocation
+@stack_kernel
 def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
     """Write the planes that are the same on every cell."""
     unseen, mine, enemy = view["unseen"], int(planes["my_unseen"]), int(planes["enemy_unseen"])
@@ -360,35 +370,34 @@ def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
         same[enemy + k] = min(unseen[1 - seen, k], MOST)
 
 
-@kernel_without_allocation
+@stack_kernel
 def write_cells(
     board: Ints,
     look: Ints,
     hides: Ints,
     looks: States,
     hidden: States,
-    same_bytes: Planes,
-    same: Words,
+    same: Planes,
     width: int,
     at: int,
     out: Planes,
 ) -> None:
-    """Write an observation from `out[at]` on, each cell in words: the planes that are the same on every cell, `same`,
-    together with those of its piece.
+    """Write an observation from the byte `at` of `out` on, each cell in words: the planes that are the same on every
+    cell, `same`, together with those of its piece.
     """
-    tail = load_word(same_bytes, width - WORD)
+    tail = load_word(same, width - WORD)
     for cell in range(len(board)):
         slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
         looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
         for k in range(len(hidden_here)):
-            store_word(out, at + k * WORD, same[k] | looked[k] | hidden_here[k])
+            store_word(out, at + k * WORD, load_word(same, k * WORD) | looked[k] | hidden_here[k])
         for k in range(len(hidden_here), len(looked)):
-            store_word(out, at + k * WORD, same[k])
+            store_word(out, at + k * WORD, load_word(same, k * WORD))
         at += width
         store_word(out, at - WORD, tail)
 
 
-@kernel
+@stack_kernel
 def observe_batch(
     views: States, out: Planes, candidates: Ints, looks: States, hidden: States, settings: States, plane_numbers: States
 ) -> None:
@@ -403,22 +412,21 @@ def observe_batch(
         settings: One record of SETTINGS.
         plane_numbers: One record of NUMBERS.
     """
-    base, (rows, cols, width) = settings[0]["base"], out.shape[1:]
-    cells = rows * cols
+    rules, base, cells, width = settings[0], settings[0]["base"], out.shape[1] * out.shape[2], out.shape[3]
     pairs, values = np.empty((base * (base + 1) // 2, 2), np.int64), np.empty((2, base + 1), np.int64)
     look, hides = np.zeros(cells + 1, np.uint16), np.zeros(cells + 1, np.uint16)  # by slot; [cells] is nothing
     bound = np.empty(cells, np.int64)
-    same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
-    same, flat = same_bytes.view(np.uint64), out.reshape(-1)
-    list_pairs(settings[0], pairs)
+    same = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
+    row = flat(out)
+    list_pairs(rules, pairs)
     for i in range(len(views)):
         view = views[i]
         seen = 0 if view["viewer"] == NOBODY else int(view["viewer"])
-        fill_same(view, seen, plane_numbers[0], same_bytes)
+        fill_same(view, seen, plane_numbers[0], same)
         if candidates.size:
             for slot in range(cells):
                 hides[slot] = candidates[i, slot]
         else:
-            find_hidden(view, seen, settings[0], pairs, hides, values, bound)
+            find_hidden(view, seen, rules, pairs, hides, values, bound)
         find_looks(view, seen, base, look)
-        write_cells(view["board"], look, hides, looks, hidden, same_bytes, same, width, i * cells * width, flat)
+        write_cells(view["board"], look, hides, looks, hidden, same, width, i * cells * width, row)

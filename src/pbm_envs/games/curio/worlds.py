@@ -21,7 +21,7 @@ from math import comb
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import stack_kernel
 from ...core.randomness import draw, next_bits, uniform
 from ...core.state import NOBODY
 from ...core.types import Floats, Ints, Mask, Record, Seeds, States
@@ -35,7 +35,7 @@ GROUP_TRIES = 1000
 """How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
 
 
-@kernel
+@stack_kernel
 def sort_group(view: Record, army: int, shown: int, rules: Record, group: Ints, least: Ints) -> int:
     """The hidden slots of an army that show `shown`, by falling lower bound; how many."""
     seen = view["viewer"]
@@ -53,19 +53,23 @@ def sort_group(view: Record, army: int, shown: int, rules: Record, group: Ints, 
     return count
 
 
-@kernel
+@stack_kernel
+def split_pools(view: Record, rules: Record, hidden: Ints) -> None:
+    """For "large" and "small": `hidden[army, v, h]` pieces that show v hide h."""
+    if view["viewer"] != NOBODY:
+        for army in range(2):
+            larger = shows_larger(army, view["viewer"], rules)
+            split_pool(view["unseen"][army], rules["base"], larger, hidden[army])
+
+
+@stack_kernel
 def split_batch(views: States, settings: States, hidden: Ints) -> None:
-    """For "large" and "small": `hidden[i, army, v, h]` pieces that show v hide h."""
-    rules = settings[0]
-    base = rules["base"]
+    """`split_pools` of each view, to `hidden[i]`."""
     for i in range(len(views)):
-        view = views[i]
-        if view["viewer"] != NOBODY:
-            for army in range(2):
-                split_pool(view["unseen"][army], base, shows_larger(army, view["viewer"], rules), hidden[i, army])
+        split_pools(views[i], settings[0], hidden[i])
 
 
-@kernel
+@stack_kernel
 def deal_group(
     view: Record, group: Ints, least: Ints, count: int, left: Ints, rules: Record, seeds: Seeds, row: int
 ) -> bool:
@@ -90,7 +94,7 @@ def deal_group(
     return True
 
 
-@kernel
+@stack_kernel
 def is_consistent(state: Record, rules: Record) -> bool:
     """Could the game have ended so, or not ended, with these faces (C10, C11), and its captures have been legal?"""
     if not rules["turn"] and not rules["reveal"]:
@@ -109,31 +113,33 @@ def is_consistent(state: Record, rules: Record) -> bool:
     return is_dead(state, rules) == ended
 
 
-@kernel
-def deal_batch(views: States, hidden: Ints, settings: States, seeds: Seeds, good: Mask) -> None:
-    """Fill in every hidden face; `good` where the result is consistent."""
-    rules = settings[0]
-    cells = views[0]["owner"].shape[0]
+@stack_kernel
+def deal(view: Record, hidden: Ints, rules: Record, seeds: Seeds, row: int) -> bool:
+    """Fill in every hidden face; whether the result is consistent. `hidden` is of `split_pools`."""
+    if view["viewer"] == NOBODY:
+        return True
+    cells, good = len(view["owner"]), True
     group, least = np.empty(cells, np.int64), np.empty(cells, np.int64)
     left = np.empty(rules["base"] + 1, np.int64)
-    tries = 1 if rules["face"] == RANDOM else GROUP_TRIES
+    for army in range(2):
+        for shown in range(1, rules["base"] + 1):
+            count = sort_group(view, army, shown, rules, group, least)
+            dealt = False
+            for _ in range(1 if rules["face"] == RANDOM else GROUP_TRIES):
+                for h in range(len(left)):
+                    left[h] = hidden[army, shown, h]
+                if deal_group(view, group, least, count, left, rules, seeds, row):
+                    dealt = True
+                    break
+            good = good and dealt
+    return good and is_consistent(view, rules)
+
+
+@stack_kernel
+def deal_batch(views: States, hidden: Ints, settings: States, seeds: Seeds, good: Mask) -> None:
+    """`deal` for each view."""
     for i in range(len(views)):
-        view = views[i]
-        good[i] = True
-        if view["viewer"] == NOBODY:
-            continue
-        for army in range(2):
-            for shown in range(1, rules["base"] + 1):
-                count = sort_group(view, army, shown, rules, group, least)
-                dealt = False
-                for _ in range(tries):
-                    for h in range(len(left)):
-                        left[h] = hidden[i, army, shown, h]
-                    if deal_group(view, group, least, count, left, rules, seeds, i):
-                        dealt = True
-                        break
-                good[i] = good[i] and dealt
-        good[i] = good[i] and is_consistent(view, rules)
+        good[i] = deal(views[i], hidden[i], settings[0], seeds, i)
 
 
 class Turnings:
@@ -213,24 +219,23 @@ class Turnings:
 turnings = lru_cache(maxsize=1024)(Turnings)
 
 
-@kernel
+@stack_kernel
 def world_batch(worlds: States, seeds: Seeds, good: Mask, settings: States) -> None:
     """One attempt of `Curio._determinize`, for "large" and "small": fill in what is hidden, `good` where that is
     consistent.
     """
-    base = settings[0]["base"]
-    hidden = np.zeros((len(worlds), 2, base + 1, base + 1), np.int64)
-    own = seeds.copy()
-    for i in range(len(own)):
-        own[i] = next_bits(own, i)
-        own[i] = next_bits(own, i)
-    split_batch(worlds, settings, hidden)
-    deal_batch(worlds, hidden, settings, own, good)
+    rules = settings[0]
+    hidden, own = np.empty((2, rules["base"] + 1, rules["base"] + 1), np.int64), np.empty(1, np.uint64)
     for i in range(len(worlds)):
+        own[0] = seeds[i]
+        own[0] = next_bits(own, 0)
+        own[0] = next_bits(own, 0)
+        split_pools(worlds[i], rules, hidden)
+        good[i] = deal(worlds[i], hidden, rules, own, 0)
         worlds[i]["viewer"] = NOBODY
 
 
-@kernel
+@stack_kernel
 def collect_batch(views: States, settings: States, seeds: Seeds, least: Ints, chances: Floats) -> None:
     """For "random", of each army: the lower bounds of what shows each number (base, cells; 0 where there is nothing),
     and chances in [0, 1) (kinds).

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.boards import NO_CELL, Board
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
 from ...core.state import EMPTY, NOBODY, common_fields, shows_mask
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ...core.words import BITS, NO_BITS, WORD, Words, clear_of, store_word
+from ...core.words import BITS, WORD, Words, clear_of, flat, store_word
 
 COLOURS = 3
 DIRECTIONS = 3
@@ -71,7 +71,7 @@ def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
     return np.concatenate(through).astype(np.int32), starts
 
 
-@kernel
+@stack_kernel
 def set_up_batch(states: States, seeds: Seeds) -> None:
     """T3: the pieces, as many of each colour, in a random order."""
     for i in range(len(states)):
@@ -82,7 +82,7 @@ def set_up_batch(states: States, seeds: Seeds) -> None:
         states[i]["left"] = len(pieces)
 
 
-@kernel
+@stack_kernel
 def next_player(state: Record) -> int:
     """The next agent still in the game."""
     players = len(state["out"])
@@ -92,7 +92,7 @@ def next_player(state: Record) -> int:
     return agent
 
 
-@kernel
+@stack_kernel
 def score(held: Ints) -> int:
     """The number of colours held an even number of times, zero counted as even (T5)."""
     even = 0
@@ -101,7 +101,7 @@ def score(held: Ints) -> int:
     return even
 
 
-@kernel
+@stack_kernel
 def finish(state: Record) -> None:
     """The board is empty, or one player is left (T6, A1, A2)."""
     players = len(state["out"])
@@ -123,7 +123,7 @@ def finish(state: Record) -> None:
     state["done"] = True
 
 
-@kernel
+@stack_kernel
 def grab(state: Record, take: Ints, neighbours: Ints) -> None:
     mover = state["to_move"]
     cell, direction, length = take[0], take[1], take[2]
@@ -138,7 +138,7 @@ def grab(state: Record, take: Ints, neighbours: Ints) -> None:
         finish(state)
 
 
-@kernel
+@stack_kernel
 def give_up(state: Record) -> None:
     """A2: out of the game, with the losing reward at once."""
     mover = state["to_move"]
@@ -154,7 +154,7 @@ def give_up(state: Record) -> None:
         finish(state)
 
 
-@kernel
+@stack_kernel
 def is_line(pieces: Ints, take: Ints, neighbours: Ints) -> bool:
     """T4: no gap inside."""
     cell, direction, length = take[0], take[1], take[2]
@@ -165,7 +165,7 @@ def is_line(pieces: Ints, take: Ints, neighbours: Ints) -> bool:
     return True
 
 
-@kernel
+@stack_kernel
 def step_batch(states: States, actions: Ints, takes: Ints, neighbours: Ints, resign: int) -> int:
     """`resign` is that action, or -1."""
     for i in range(len(states)):
@@ -190,15 +190,13 @@ def step_batch(states: States, actions: Ints, takes: Ints, neighbours: Ints, res
     return -1
 
 
-@kernel_without_allocation
-def mark_legal(pieces: Ints, cells: Words, empty: Words, at: int, out: Mask) -> None:
+@stack_kernel
+def mark_legal(pieces: Ints, cells: Words, at: int, out: Mask) -> None:
     """Write what can be grabbed from `out[at]` on, eight actions at once: there must be pieces on all of its cells.
 
-    `cells` is of `lines`; `empty` (W,) to work in becomes the cells without pieces.
+    `cells` is of `lines`.
     """
-    takes = cells.shape[1]
-    for word in range(len(empty)):
-        empty[word] = NO_BITS
+    takes, empty = cells.shape[1], np.zeros(len(cells), np.uint64)
     for cell in range(len(pieces)):
         empty[cell // CELLS] |= BITS[cell % CELLS if pieces[cell] == EMPTY else -1]
     for k in range(0, takes, WORD):
@@ -209,28 +207,23 @@ def mark_legal(pieces: Ints, cells: Words, empty: Words, at: int, out: Mask) -> 
         store_word(out, at + first, legal)
 
 
-@kernel
+@stack_kernel
 def mask_batch(states: States, out: Mask, cells: Words, resign: int) -> None:
     """Write the masks of states, and of the views of players to move."""
-    mask_rows(states, out.reshape(-1), out.shape[1], cells, np.empty(len(cells), np.uint64), resign)
-
-
-@kernel_without_allocation
-def mask_rows(states: States, flat: Mask, width: int, cells: Words, empty: Words, resign: int) -> None:
-    """`mask_batch`, written to `flat`, (B * width,); `empty` (W,) is to work in."""
+    row, width = flat(out), out.shape[1]
     for i in range(len(states)):
         state = states[i]
         shown = shows_mask(state)
         if shown:
-            mark_legal(state["pieces"], cells, empty, i * width, flat)
+            mark_legal(state["pieces"], cells, i * width, row)
         else:
             for action in range(width):
-                flat[i * width + action] = False
+                row[i * width + action] = False
         if resign >= 0:
-            flat[i * width + resign] = shown
+            row[i * width + resign] = shown
 
 
-@kernel
+@stack_kernel
 def playout_batch(
     states: States,
     seeds: Seeds,
@@ -244,13 +237,13 @@ def playout_batch(
     """Each ply draws from a list of the legal actions; those that a grab breaks are taken out. Each goes but once, so
     that a game takes no longer than all lines together are.
     """
-    legal, empty = np.empty(len(takes), np.bool_), np.empty(len(cells), np.uint64)
+    legal = np.empty(len(takes), np.bool_)
     left, place = np.empty(len(takes), np.int32), np.empty(len(takes), np.int32)  # left[place[a]] == a, or place is -1
     for i in range(len(states)):
         state = states[i]
         if state["done"]:
             continue
-        mark_legal(state["pieces"], cells, empty, 0, legal)
+        mark_legal(state["pieces"], cells, 0, legal)
         count = 0
         for action in range(len(takes)):
             place[action] = -1

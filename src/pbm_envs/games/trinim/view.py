@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, States
-from ...core.words import WORD, Words, load_word, records_of_words, store_word
+from ...core.words import WORD, flat, load_word, records_of_words, store_word
 from .rules import COLOURS, NAMES, RED
 
 OWNERS = ("me", "the next player", "the player after that")
@@ -61,7 +61,7 @@ def colour_words(players: int) -> States:
     return records_of_words(looks)
 
 
-@kernel
+@stack_kernel
 def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_planes: Ints) -> None:
     """Write the observations of `views`.
 
@@ -72,29 +72,10 @@ def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_
         places: (n,) where each cell lies in the grid, counted row by row.
         seat_planes: As `seat_planes` has them.
     """
-    width = out.shape[3]
-    same_bytes = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
-    same_bytes[CELL_PLANE] = 1
+    row, width = flat(out), out.shape[3]
     size = out.shape[1] * out.shape[2] * width
-    same = same_bytes.view(np.uint64)
-    observe_games(views, out.reshape(-1), size, width, looks, places, seat_planes, same_bytes, same)
-
-
-@kernel_without_allocation
-def observe_games(
-    views: States,
-    flat: Planes,
-    size: int,
-    width: int,
-    looks: States,
-    places: Ints,
-    seat_planes: Ints,
-    same_bytes: Planes,
-    same: Words,
-) -> None:
-    """`observe_batch`, written to `flat`, (B * size,), with the planes of a cell without a piece in `same_bytes` and,
-    as words, in `same`, which are one memory.
-    """
+    same = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
+    same[CELL_PLANE] = 1
     for i in range(len(views)):
         view, first = views[i], i * size
         pieces, held, resigned, players = view["pieces"], view["held"], view["out"], len(view["out"])
@@ -104,17 +85,17 @@ def observe_games(
             held_planes, odd_planes = seat_planes[seat, 0], seat_planes[seat, 1]
             for colour in range(COLOURS):
                 count = held[np.uint64(agent), colour]
-                same_bytes[np.uint64(held_planes + colour)] = count
-                same_bytes[np.uint64(odd_planes + colour)] = count & 1
-            same_bytes[np.uint64(seat_planes[seat, 2])] = agent == to_move
-            same_bytes[np.uint64(seat_planes[seat, 3])] = resigned[np.uint64(agent)]
+                same[np.uint64(held_planes + colour)] = count
+                same[np.uint64(odd_planes + colour)] = count & 1
+            same[np.uint64(seat_planes[seat, 2])] = agent == to_move
+            same[np.uint64(seat_planes[seat, 3])] = resigned[np.uint64(agent)]
             agent = agent + 1 if agent + 1 < players else 0
         for k in range(size):  # between writing bytes and reading them as words, which waits for them
-            flat[first + k] = 0
-        tail = load_word(same_bytes, width - WORD)
+            row[first + k] = 0
+        tail = load_word(same, width - WORD)
         for cell in range(len(pieces)):
             at = first + int(places[np.uint64(cell)]) * width
             look = looks[np.uint8(pieces[np.uint64(cell)])]["words"]
             for k in range(len(look)):
-                store_word(flat, at + k * WORD, same[k] | look[k])
-            store_word(flat, at + width - WORD, tail)
+                store_word(row, at + k * WORD, load_word(same, k * WORD) | look[k])
+            store_word(row, at + width - WORD, tail)

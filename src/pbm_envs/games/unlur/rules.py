@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.kernels import kernel
+from ...core.kernels import stack_kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
 from ...core.types import Ints, Mask, Record, Seeds, States
@@ -29,13 +29,13 @@ def unlur_dtype(cells: int) -> np.dtype[np.void]:
     )
 
 
-@kernel
+@stack_kernel
 def may_place(stone: int, edge: int, contract: bool) -> bool:
     """U3, U4: an empty cell, not on an edge before the contract. (Without branches, for the sake of `mask_batch`.)"""
     return (stone == EMPTY) & ((edge == 0) | (not contract))
 
 
-@kernel
+@stack_kernel
 def result_of(touches: int, colour: int) -> int:
     """1 if a chain of the mover's `colour` that touches these sides wins, -1 if it loses, else 0 (U5)."""
     y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
@@ -45,13 +45,13 @@ def result_of(touches: int, colour: int) -> int:
     return 0
 
 
-@kernel
+@stack_kernel
 def colour_of(mover: int, black: int) -> int:
     """U3, U4: what the mover places."""
     return BLACK if black == NOBODY or black == mover else WHITE
 
 
-@kernel
+@stack_kernel
 def place(state: Record, cell: int, around: Ints, edges: Ints) -> None:
     mover = state["to_move"]
     colour = colour_of(mover, state["black"])
@@ -63,7 +63,7 @@ def place(state: Record, cell: int, around: Ints, edges: Ints) -> None:
         win(state, mover if result > 0 else 1 - mover)
 
 
-@kernel
+@stack_kernel
 def take_black(state: Record) -> None:
     """U3: the contract."""
     state["black"] = state["to_move"]
@@ -71,7 +71,7 @@ def take_black(state: Record) -> None:
     state["ply"] += 1
 
 
-@kernel
+@stack_kernel
 def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, resign: int) -> int:
     """`resign` is that action, or -1."""
     cells = len(edges)
@@ -99,7 +99,7 @@ def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, resign:
     return -1
 
 
-@kernel
+@stack_kernel
 def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
     cells = len(edges)
     for i in range(len(states)):
@@ -115,7 +115,7 @@ def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
             out[i, resign] = True
 
 
-@kernel
+@stack_kernel
 def avoid_losing_move(
     position: Chains, colour: int, free: Ints, count: int, choice: int, seeds: Seeds, row: int
 ) -> int:
@@ -129,7 +129,7 @@ def avoid_losing_move(
         choice = draw(seeds, row, left)
 
 
-@kernel
+@stack_kernel
 def playout_batch(
     states: States, seeds: Seeds, around: Ints, edges: Ints, avoid_losing_moves: bool, last_player_by_action: Ints
 ) -> None:
@@ -176,7 +176,7 @@ def playout_batch(
         win(state, mover if result < 0 else 1 - mover)
 
 
-@kernel
+@stack_kernel
 def bridge_playout_batch(states: States, seeds: Seeds, around: Ints, edges: Ints, last_player_by_action: Ints) -> None:
     """As `playout_batch` without moves that lose at once, but after the contract a player whose bridge has just been
     broken into saves it (`broken_bridges`).

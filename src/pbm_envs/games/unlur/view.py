@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.kernels import kernel, kernel_without_allocation
+from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, States
-from ...core.words import WORD, Words, store_word
+from ...core.words import WORD, Words, flat, store_word
 
 PLANES = {
     "cell": "a cell of the hexagon",
@@ -33,7 +33,7 @@ def empty_cells() -> Planes:
     return cells
 
 
-@kernel
+@stack_kernel
 def observe_batch(views: States, out: Planes, words: Words, places: Ints, edges: Ints) -> None:
     """Write the observations of `views`: the empty board of the phase, which is made once, and a store for each cell.
 
@@ -44,19 +44,8 @@ def observe_batch(views: States, out: Planes, words: Words, places: Ints, edges:
         places: (n,) where the planes of each cell begin.
         edges: Where the plane "edge" is set.
     """
-    size = out.shape[1] * out.shape[2] * out.shape[3]
-    boards, made = np.empty((len(words), size), np.int8), np.zeros(len(words), np.int8)
-    observe_games(views, out.reshape(-1), words, places, edges, boards, made, np.empty(WORD, np.int8))
-
-
-@kernel_without_allocation
-def observe_games(
-    views: States, flat: Planes, words: Words, places: Ints, edges: Ints, boards: Planes, made: Ints, buffer: Planes
-) -> None:
-    """`observe_batch`, written to `flat`, (B * size,); `boards` (phases, size), `made` (phases,), zeros, and `buffer`
-    (8,) are to work in.
-    """
-    size = boards.shape[1]
+    size, row = out.shape[1] * out.shape[2] * out.shape[3], flat(out)
+    boards, made = np.empty((len(words), size), np.int8), np.zeros(len(words), np.int8)  # empty, by phase
     for i in range(len(views)):
         view, first = views[i], i * size
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
@@ -65,18 +54,19 @@ def observe_games(
             phase = CONTRACT
         board = boards[phase]
         if made[phase] == 0:
-            write_empty_board(board, words[phase, 0], places, edges, buffer)
+            write_empty_board(board, words[phase, 0], places, edges)
             made[phase] = 1
         for k in range(size):
-            flat[first + k] = board[k]
+            row[first + k] = board[k]
         stones = view["stones"]
         for cell in range(len(stones)):  # an empty one sets the plane "cell" again: the planes of stones follow it
-            flat[np.uint64(first + int(places[np.uint64(cell)]) + int(stones[np.uint64(cell)]))] = 1
+            row[np.uint64(first + int(places[np.uint64(cell)]) + int(stones[np.uint64(cell)]))] = 1
 
 
-@kernel_without_allocation
-def write_empty_board(board: Planes, word: int, places: Ints, edges: Ints, buffer: Planes) -> None:
+@stack_kernel
+def write_empty_board(board: Planes, word: int, places: Ints, edges: Ints) -> None:
     """The observation of a board without stones, whose cells have the planes that are the bytes of `word`."""
+    buffer = np.empty(WORD, np.int8)
     store_word(buffer, 0, word)
     for k in range(len(board)):
         board[k] = 0

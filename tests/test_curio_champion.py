@@ -1,0 +1,219 @@
+"""Curio's champion: its search beside a slow witness that plays by the rules, its values, and what it may not know."""
+
+import pickle
+import threading
+import time
+from functools import cache
+
+import numpy as np
+import pytest
+from pbm_agents import make_agent
+from pbm_agents.champions import CurioValues, LinesAgent
+from pbm_agents.champions.curio import MARGIN, empty_board, expected_outcomes
+from pbm_agents.champions.lines import ALL_CAPTURES, MOST_CAPTURES, WON, value_moves
+from pbm_agents.search.ending import end_searches_when
+
+from pbm_envs import Curio
+from pbm_envs.testing import equal, random_actions
+from pbm_envs.testing import positions as positions_of
+from tests.play import play_pairs
+
+SMALL = Curio(base=3, rows=4, cols=4)
+BLOCKED = "D12 . ./. . ./D22 D22 ./L11 D22 ."
+FEW = "D21 . D11/. . ./. L22 ./L11 . ."
+
+
+def positions(game, plies=(0, 4, 9, 16, 25), each=3, seed=3):
+    rng = np.random.default_rng(seed)
+    states = np.concatenate([positions_of(game, rng, count, each) for count in plies])
+    return states[~states["done"]]
+
+
+def random_values(game, seed=1):
+    rng, base = np.random.default_rng(seed), game.options["base"]
+    return CurioValues(game, rng.normal(size=(base, base)), rng.normal(size=(6, 6)))
+
+
+def standing(values, state):
+    """The value of a position, from the weights and the state alone."""
+    base, mover = values.game.options["base"], int(state["to_move"][0])
+    total, royals = 0.0, [0, 0]
+    for slot in [int(slot) for slot in state["board"][0] if slot >= 0]:
+        owner = int(state["owner"][0, slot])
+        near, far = (int(state["faces"][0, slot, side]) for side in (owner, 1 - owner))
+        total += (1 if owner == mover else -1) * values.kinds[near - 1, far - 1]
+        royals[owner] += base in (near, far)
+    return total + values.royals[min(royals[mover], 5), min(royals[1 - mover], 5)]
+
+
+@cache
+def cells_of(game):
+    return [game.action_cells(action) for action in range(game.num_actions)]
+
+
+def moves_of(game, state):
+    """Each legal action with its cells, and whether it captures."""
+    found = []
+    for action in np.flatnonzero(game.legal_action_mask(state)[0]):
+        cells = cells_of(game)[action]
+        found.append((int(action), cells, len(cells) == 2 and state["board"][0, cells[1]] >= 0))
+    return found
+
+
+def witness(values, state, depth, ply=0, on=None):
+    """Every line of play by the rules: `depth` plies, then captures, from the third on only of what has captured."""
+    game = values.game
+    if state["done"][0]:
+        last = 1 - int(state["to_move"][0])
+        return -(WON - ply + 1) if state["returns"][0, last] == 1 else 0.0
+    best = -np.inf
+    if depth <= 0:
+        best = standing(values, state)
+        if depth <= -MOST_CAPTURES:
+            return best
+    for action, cells, captures in moves_of(game, state):
+        if depth <= 0 and (not captures or (depth <= -ALL_CAPTURES and cells[1] != on)):
+            continue
+        after = state.copy()
+        game.step(after, [action])
+        best = max(best, -witness(values, after, depth - 1, ply + 1, cells[1] if len(cells) == 2 else None))
+    return best
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_values_of_positions_are_those_of_every_line_of_play(depth):
+    values, plies = random_values(SMALL), {0: (0, 4, 9, 16), 1: (9, 16, 25), 2: (25, 32)}[depth]
+    states = positions(SMALL, plies, each=2)
+    expected = [witness(values, states[row : row + 1], depth) for row in range(len(states))]
+    np.testing.assert_allclose(values.of(states, depth), expected, atol=1e-9)
+    assert len(states) >= 3
+
+
+def test_values_of_moves_are_exact_near_the_best_and_bounds_elsewhere():
+    values, states, exact = random_values(SMALL), positions(SMALL, plies=(9, 16, 25, 32), each=2), 0
+    board, result = empty_board(SMALL), np.empty(1)
+    for row in range(len(states)):
+        state = states[row : row + 1]
+        moves = [(action, cells) for action, cells, _ in moves_of(SMALL, state) if len(cells) == 2]
+        if not moves:
+            continue
+        ends, found = np.array([cells for _, cells in moves]), np.empty(len(moves))
+        assert value_moves(state[0], board, values.values, ends, len(moves), 1, MARGIN, found, result)
+        best = -np.inf
+        for k, (action, cells) in enumerate(moves):
+            after = state.copy()
+            SMALL.step(after, [action])
+            expected = -witness(values, after, 0, 1, cells[1])
+            if found[k] > best - MARGIN:
+                assert found[k] == pytest.approx(expected)
+                exact += 1
+            else:
+                assert expected <= found[k] + 1e-9
+            best = max(best, found[k])
+        board.nodes[1] = 10
+        assert not value_moves(state[0], board, values.values, ends, len(moves), 4, MARGIN, found, result)
+        board.nodes[1] = 1 << 60
+    assert exact > 30
+
+
+@pytest.mark.parametrize(("board", "depth"), [(BLOCKED, 1), (BLOCKED, 3), (FEW, 2)])
+@pytest.mark.parametrize("limit", [2, 3, 100])
+def test_passes_and_draws_end_lines_of_play(board, depth, limit):
+    """Light can only pass; a limit of a few plies ends lines in draws; of few pieces the last captures are dead."""
+    game = Curio(base=2, rows=4, cols=3, no_capture_limit=limit)
+    values, state = random_values(game), game.init(1, np.random.default_rng(1), board=board)
+    assert (game.legal_action_mask(state)[0].sum() == 1) == (board == BLOCKED)
+    assert values.of(state, depth) == pytest.approx(witness(values, state, depth))
+
+
+def test_the_earlier_a_win_the_more_it_is_worth():
+    outcomes = expected_outcomes(np.array([WON - 1, WON - 5, 9.0, 0.0, -9.0, 5 - WON, 1 - WON]))
+    assert (np.diff(outcomes) < 0).all()
+    assert outcomes[1] > 1 > outcomes[2]
+    assert outcomes[3] == 0
+
+
+@pytest.mark.parametrize("game", [Curio(), SMALL, Curio(base=5, rows=7, cols=6, allow_resign=True)], ids=repr)
+def test_it_plays_legal_moves_that_depend_on_nothing_hidden(game):
+    agent, rng = make_agent("champion:simulations=40"), np.random.default_rng(4)
+    states = positions(game)
+    views = game.view(states, states["to_move"])
+    others = game.determinize(views, rng)
+    assert sum(not equal(states[k : k + 1], others[k : k + 1]) for k in range(len(states))) >= 6
+    found = [
+        agent.player(game).analyse(game, game.view(batch, batch["to_move"]), np.random.default_rng(7))
+        for batch in (states, others)
+    ]
+    assert found[0] == found[1]
+    actions = np.array([action for action, _ in found[0]])
+    assert game.legal_action_mask(views)[np.arange(len(views)), actions].all()
+    assert (actions != game.resign_action).all()
+
+
+def test_wins_at_once_are_seen_and_who_can_only_pass_passes():
+    """Full states are searched as if everything in them were known."""
+    game = Curio(base=2, rows=4, cols=3)
+    agent, rng = LinesAgent(CurioValues.simple(game), nodes=50), np.random.default_rng(4)
+    states, won = game.init(60, rng), 0
+    for _ in range(20):
+        game.step(states, random_actions(game, states, rng))
+        for state in states[~states["done"]][:, None]:
+            after = np.repeat(state, len(legal := np.flatnonzero(game.legal_action_mask(state)[0])))
+            game.step(after, legal)
+            winning = legal[after["returns"][:, state["to_move"][0]] == 1]
+            if len(winning):
+                assert agent.act(game, state, rng) in winning
+                won += 1
+    assert won > 5
+    blocked = game.init(1, rng, board=BLOCKED)
+    assert game.action_to_string(int(agent.act(game, game.view(blocked, 0), rng)[0])) == "pass"
+
+
+def test_budgets_and_searches_that_are_ended():
+    values, rng = CurioValues.simple(Curio()), np.random.default_rng(1)
+    states = positions(Curio())[:2]
+    views = Curio().view(states, states["to_move"])
+    for agent in (LinesAgent(values, seconds=0.01), LinesAgent(values, nodes=3000)):
+        again = pickle.loads(pickle.dumps(agent))
+        assert (again.seconds, again.nodes, again.worlds) == (agent.seconds, agent.nodes, agent.worlds)
+        assert again.values == values
+        assert len(again.act(Curio(), views, rng)) == 2
+    large = Curio(base=6, rows=8, cols=8)
+    agent, begin = LinesAgent(CurioValues.simple(large), seconds=0.02), large.init(1, rng)
+    agent.act(large, large.view(begin, 0), rng)  # compiles
+    start = time.perf_counter()
+    for _ in range(5):
+        agent.act(large, large.view(begin, 0), rng)
+    assert time.perf_counter() - start < 2, "it looks at the clock before every move of one world is searched"
+    closed = threading.Event()
+    closed.set()
+    with end_searches_when(closed.is_set):
+        assert len(LinesAgent(values, seconds=1000).act(Curio(), views, rng)) == 2
+    for wrong in ({}, {"nodes": 5, "seconds": 1.0}):
+        with pytest.raises(ValueError, match="expected one of the two"):
+            LinesAgent(values, **wrong)
+    for wrong in ({"nodes": 0}, {"nodes": 5, "worlds": 0}, {"seconds": -1.0}):
+        with pytest.raises(ValueError, match=f"{list(wrong)[-1]} is"):
+            LinesAgent(values, **wrong)
+    with pytest.raises(ValueError, match="not of"):
+        LinesAgent(values, nodes=5).act(SMALL, SMALL.view(positions(SMALL), 0)[:0], rng)
+
+
+def test_values_are_checked_and_compared():
+    values = random_values(SMALL)
+    again = pickle.loads(pickle.dumps(values))
+    assert again == values != CurioValues.simple(SMALL)
+    with pytest.raises(ValueError, match="kinds have shape"):
+        CurioValues(Curio(), values.kinds, values.royals)
+    with pytest.raises(ValueError, match="expected Curio with"):
+        CurioValues.simple(Curio(limit=False))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "least"), [(Curio(), 0.8), (SMALL, 0.5)], ids=str)
+def test_it_wins_at_equal_simulations(game, least):
+    """Which take as long as those of the playout search: see benchmarks/champions.py."""
+    rng = np.random.default_rng(5)
+    agents = make_agent("champion:simulations=150"), make_agent("mcts:simulations=150")
+    score = play_pairs(game, game.init(15, rng), *agents, rng).mean() / 2 + 0.5
+    assert score >= least, score
