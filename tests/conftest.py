@@ -1,9 +1,11 @@
 """Tests of one game go to one process (`--dist loadgroup`), so that its kernels are compiled once."""
 
 import gc
+import itertools
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pbm_agents.players import kinds, names  # noqa: F401  (names registers our kinds, which no test may undo)
@@ -34,6 +36,14 @@ def _registry_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games and agents that a test registers are gone after it."""
     monkeypatch.setattr(registry, "_registered", dict(registry._registered))
     monkeypatch.setattr(kinds, "_registered", dict(kinds._registered))
+
+
+@pytest.fixture(autouse=True)
+def _keys_of_tournaments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tournament without a key plays the same games whenever the test is run."""
+    numbers = itertools.count()
+    drawn = SimpleNamespace(token_hex=lambda size: f"{next(numbers):0{2 * size}x}")
+    monkeypatch.setattr("pbm_agents.arena.tournament.secrets", drawn)
 
 
 @pytest.fixture(scope="session")
