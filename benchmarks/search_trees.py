@@ -1,11 +1,17 @@
 """What is a second thread worth to a search of one position? Two trees whose roots are added up, against one.
 
-    python benchmarks/search_trees.py [strength | speed] [--games FACTOR] [--of GAME ...]
+    python benchmarks/search_trees.py [strength | speed | projection] [--games FACTOR] [--of GAME ...]
 
 Strength at equal seconds, on any machine: in the time that one thread needs for so many simulations in one tree, two
 threads make as many in a tree each. The second row of each game is the limit that no threads reach: twice as many
 simulations in one tree. Rows are those of `search_strength.py`. Then speed: simulations of one position by the clock,
 two threads against one, which take turns; that needs two cores that nobody else uses.
+
+Last a projection, that is, figures that were not measured on as many cores: what CORES cores would make of a search of
+PROJECTED_SECONDS. All their trees are searched on one core; it is computed how many simulations a second there would be
+if each core took the mean time of a tree, and one of them did the rest (it prepares the trees, and adds up their
+roots). Threads that wait for memory or for Python's lock are not in it. The score, of as many trees against one of
+them, was played: it does not depend on who searches them.
 """
 
 from __future__ import annotations
@@ -26,6 +32,7 @@ from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, games
 MATCHES = ((Chameleon(), 400, 100), (Unlur(), 400, 100), (Trinim(size=6), 400, 400), (Curio(), 200, 60))
 """Game, simulations of one thread, games."""
 SECONDS, ROUNDS, SEED = 0.5, 7, 2008
+CORES, PROJECTED_SECONDS, PROJECTED_ROUNDS = (4, 16, 64), 0.05, 7
 
 
 def speed(game: Game) -> tuple[float, float, float]:
@@ -65,17 +72,54 @@ def speeds(names: Sequence[str]) -> None:
         print(f"{title(game):32} {one:12,.0f} {two:12,.0f} {ratio:6.2f}", flush=True)
 
 
+def projected_speed(game: Game, cores: int) -> float:
+    """How many times the simulations of one core this many would make; median of the rounds' ratios."""
+    state, rng, ratios = game.init(1, np.random.default_rng(SEED)), np.random.default_rng(SEED), []
+    views = game.view(state, state["to_move"])
+    budget = Search(seconds=PROJECTED_SECONDS).run(game, views, rng)[0].simulations
+    runs = [(Search(simulations=trees * budget, trees=trees), trees, Workspace()) for trees in (1, cores)]
+    for k in range(1 + PROJECTED_ROUNDS):
+        seconds = []
+        for search, trees, workspace in runs:
+            start = time.perf_counter()
+            [result] = search.run(game, views, rng, workspace=workspace)
+            rest = time.perf_counter() - start - result.seconds
+            seconds.append(result.seconds / trees + rest)
+        if k:  # the first run has taken memory
+            ratios.append(cores * seconds[0] / seconds[1])
+    return statistics.median(ratios)
+
+
+def projections(factor: float, names: Sequence[str]) -> None:
+    print(
+        "\na projection, made on one core: simulations a second of so many cores; the score of their trees against one"
+    )
+    print(f"{'':32}" + "".join(f"{cores:>8} cores" for cores in CORES))
+    for game, simulations, count in MATCHES:
+        if game.name not in names:
+            continue
+        print(
+            f"{title(game):32}" + "".join(f"{projected_speed(game, cores):8.1f} times" for cores in CORES), flush=True
+        )
+        for cores in CORES:
+            first = f"mcts:simulations={cores * simulations},trees={cores}"
+            match, start = Match(game, first, f"mcts:simulations={simulations}", count), time.perf_counter()
+            print(row(match, play(match, factor), time.perf_counter() - start), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", choices=("strength", "speed"), help="both, if none is named")
+    parser.add_argument("part", nargs="?", choices=("strength", "speed", "projection"), help="all, if none is named")
     parser.add_argument("--games", type=float, default=1.0, metavar="FACTOR", help="of the numbers of games")
     parser.add_argument("--of", nargs="+", default=games(), metavar="GAME", help="only these")
     arguments = parser.parse_args()
     print(f"{machine()}; load average before the run {os.getloadavg()[0]:.1f}")
-    if arguments.part != "speed":
+    if arguments.part in (None, "strength"):
         strength(arguments.games, arguments.of)
-    if arguments.part != "strength":
+    if arguments.part in (None, "speed"):
         speeds(arguments.of)
+    if arguments.part in (None, "projection"):
+        projections(arguments.games, arguments.of)
 
 
 if __name__ == "__main__":
