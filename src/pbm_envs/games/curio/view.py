@@ -309,30 +309,30 @@ def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, 
 
 
 def piece_words(base: int) -> tuple[States, States]:
-    """The planes of a cell that depend on the piece there, as words.
+    """The planes of a cell as words.
 
     Returns:
-        `looks`: (4 * (base + 1),) in row `look_of(known, mine, v)`: whose piece it is, the number v that it shows, and
-        whether it is known; nothing for v = 0. Its field `words` has as many words as the planes of a cell fill.
-        `hidden`: (2 ** (base + 1),) the numbers that a piece can hide, as bits of the row's number. Only the first
-        words, which have all planes of the piece.
+        `looks`: (4 * (base + 1) * 2 ** (base + 1),) in row `look_of(known, mine, v, hides, base)`: whose piece it is,
+        the number v that it shows, whether it is known, and the numbers that it can hide, the bits of `hides`; nothing
+        for v = 0 and no bits. Its field `words` has only the first words of a cell, which have all planes of its piece.
+        `empty`: (1,) all words of a cell that fit it whole, zeros: kernels read off how many there are, a constant.
     """
     table = list(planes(base))
     index, own_planes = table.index, table.index("known") + 1
-    looks = np.zeros((4 * (base + 1), len(table) // WORD * WORD), np.int8)
-    hidden = np.zeros((2 << base, own_planes), np.int8)
+    looks = np.zeros((2, 2, base + 1, 2 << base, own_planes), np.int8)
     for known, mine, v in product((0, 1), (0, 1), range(1, base + 1)):
-        look = looks[look_of(known, mine, v, base)]
-        look[index("mine" if mine else "enemy")], look[index(f"shows {v}")], look[index("known")] = 1, 1, known
+        look = looks[known, mine, v]
+        look[:, [index("mine" if mine else "enemy"), index(f"shows {v}")]], look[:, index("known")] = 1, known
     for h in range(1, base + 1):
-        hidden[:, index(f"may hide {h}")] = np.arange(2 << base) >> h & 1
-    return records_of_words(looks), records_of_words(hidden)
+        looks[..., index(f"may hide {h}")] = np.arange(2 << base) >> h & 1
+    empty = np.zeros((1, len(table) // WORD * WORD), np.int8)
+    return records_of_words(looks.reshape(-1, own_planes)), records_of_words(empty)
 
 
 @stack_kernel
-def look_of(known: int, mine: int, shown: int, base: int) -> int:
+def look_of(known: int, mine: int, shown: int, hides: int, base: int) -> int:
     """The row of `looks`."""
-    return (2 * known + mine) * (base + 1) + shown
+    return ((2 * known + mine) * (base + 1) + shown) * (2 << base) + hides
 
 
 @stack_kernel
@@ -349,11 +349,11 @@ def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
 
 
 @stack_kernel
-def find_looks(view: Record, seen: int, base: int, look: Ints) -> None:
-    """`look[slot]` becomes the row of `looks` for each piece."""
+def find_looks(view: Record, seen: int, base: int, hides: Ints, look: Ints) -> None:
+    """`look[slot]` becomes the row of `looks` for each piece, which can hide the numbers in the bits of `hides[slot]`."""
     owner, faces, known = view["owner"], view["faces"], view["known"]
     for slot in range(len(owner)):
-        look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], base)
+        look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], hides[slot], base)
 
 
 @stack_kernel
@@ -372,26 +372,18 @@ def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
 
 @stack_kernel
 def write_cells(
-    board: Ints,
-    look: Ints,
-    hides: Ints,
-    looks: States,
-    hidden: States,
-    same: Planes,
-    width: int,
-    at: int,
-    out: Planes,
+    board: Ints, look: Ints, looks: States, empty: States, same: Planes, width: int, at: int, out: Planes
 ) -> None:
     """Write an observation from the byte `at` of `out` on, each cell in words: the planes that are the same on every
     cell, `same`, together with those of its piece.
     """
-    tail = load_word(same, width - WORD)
+    own, words, tail = len(looks[0]["words"]), len(empty[0]["words"]), load_word(same, width - WORD)
     for cell in range(len(board)):
         slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
-        looked, hidden_here = looks[look[slot]]["words"], hidden[hides[slot]]["words"]
-        for k in range(len(hidden_here)):
-            store_word(out, at + k * WORD, load_word(same, k * WORD) | looked[k] | hidden_here[k])
-        for k in range(len(hidden_here), len(looked)):
+        piece = looks[np.uint64(look[slot])]["words"]
+        for k in range(own):
+            store_word(out, at + k * WORD, load_word(same, k * WORD) | piece[k])
+        for k in range(own, words):
             store_word(out, at + k * WORD, load_word(same, k * WORD))
         at += width
         store_word(out, at - WORD, tail)
@@ -399,7 +391,7 @@ def write_cells(
 
 @stack_kernel
 def observe_batch(
-    views: States, out: Planes, candidates: Ints, looks: States, hidden: States, settings: States, plane_numbers: States
+    views: States, out: Planes, candidates: Ints, looks: States, empty: States, settings: States, plane_numbers: States
 ) -> None:
     """Write the observations of `views`.
 
@@ -408,13 +400,13 @@ def observe_batch(
         out: (B, rows, cols, planes)
         candidates: (B, slots) what `find_hidden_batch` has found, for `face` "random"; else (0, 0).
         looks: As `piece_words` has them.
-        hidden: The same.
+        empty: The same.
         settings: One record of SETTINGS.
         plane_numbers: One record of NUMBERS.
     """
     rules, base, cells, width = settings[0], settings[0]["base"], out.shape[1] * out.shape[2], out.shape[3]
     pairs, values = np.empty((base * (base + 1) // 2, 2), np.int64), np.empty((2, base + 1), np.int64)
-    look, hides = np.zeros(cells + 1, np.uint16), np.zeros(cells + 1, np.uint16)  # by slot; [cells] is nothing
+    look, hides = np.zeros(cells + 1, np.uint16), np.empty(cells, np.uint16)  # by slot; look[cells] is nothing
     bound = np.empty(cells, np.int64)
     same = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
     row = flat(out)
@@ -428,5 +420,5 @@ def observe_batch(
                 hides[slot] = candidates[i, slot]
         else:
             find_hidden(view, seen, rules, pairs, hides, values, bound)
-        find_looks(view, seen, base, look)
-        write_cells(view["board"], look, hides, looks, hidden, same, width, i * cells * width, row)
+        find_looks(view, seen, base, hides, look)
+        write_cells(view["board"], look, looks, empty, same, width, i * cells * width, row)
