@@ -350,7 +350,7 @@ def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
 
 @stack_kernel
 def find_looks(view: Record, seen: int, base: int, hides: Ints, look: Ints) -> None:
-    """`look[slot]` becomes the row of `looks` for each piece, which can hide the numbers in the bits of `hides[slot]`."""
+    """`look[slot]` becomes the row of `looks` for each piece; `hides[slot]`: the numbers that it can hide, as bits."""
     owner, faces, known = view["owner"], view["faces"], view["known"]
     for slot in range(len(owner)):
         look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], hides[slot], base)
