@@ -3,52 +3,108 @@
     pip install -e ".[bench,cli]" && python benchmarks/compiling.py [GAME ...]
 
 For each game a new process with an empty cache does what `pbm warm-up` does: everything that the rules need, then a
-first search, then a first search with a network's priors, then a champion's first move. Processor time, which does not
-depend on what else the machine does. The search is compiled once for all games; what it needs of the game is compiled
-with it.
+first search, then a first search with a network's priors, then a champion's first move. The search is compiled once for
+all games; what it needs of the game is compiled with it.
+
+Then what somebody waits for who warms nothing up: a new process with an empty cache makes an environment and takes its
+first step, takes one on a board of another size, and searches for the first time; another one makes a vector
+environment.
+
+Seconds of the processor, which do not depend on what else the machine does; those by the clock in parentheses.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Sequence
 
+import numpy as np
 from machine import machine
+from pbm_agents import Search
 from pbm_agents.cli.warm_up import STEPS
 
-from pbm_envs import games
+from pbm_envs import Game, games, make_game
+from pbm_envs.envs.factories import make_aec_env, make_vector_env
 
-PROGRAM = """
-import sys
-from time import process_time
-from pbm_agents.cli.warm_up import STEPS
-from pbm_envs import make_game
-game = make_game(sys.argv[1])
-for step in STEPS.values():
-    start = process_time()
-    step(game)
-    print(process_time() - start)
-"""
+OTHER_SIZES = {
+    "chameleon": {"size": 9},
+    "curio": {"rows": 6, "cols": 6},
+    "trinim": {"size": 6},
+    "unlur": {"radius": 5},
+}
 
 
-def seconds(name: str) -> list[float]:
-    """Of each step, with an empty cache."""
+def first_step(game: Game) -> None:
+    env = make_aec_env(game)
+    env.reset(seed=0)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+    env.last()
+
+
+def first_search(game: Game) -> None:
+    rng = np.random.default_rng(0)
+    states = game.init(1, rng)
+    Search(simulations=8).run(game, game.view(states, states["to_move"]), rng)
+
+
+def first_vector_step(game: Game) -> None:
+    envs = make_vector_env(game, 16)
+    _, info = envs.reset(seed=0)
+    envs.step(info["action_mask"].argmax(axis=1))
+
+
+USES: dict[str, tuple[Callable[[Game], object], bool]] = {
+    **{name: (step, False) for name, step in STEPS.items()},
+    "step": (first_step, False),
+    "step, second size": (first_step, True),
+    "first search": (first_search, False),
+    "vector environment": (first_vector_step, False),
+}
+"""What is timed, and whether on a board of another size."""
+PERSON = (("step", "step, second size", "first search"), ("vector environment",))
+"""What a process does one after the other."""
+
+
+def use(name: str, uses: Sequence[str]) -> None:
+    """In a process of its own: one line of seconds a use, of the processor and by the clock."""
+    for job, other_size in (USES[one] for one in uses):
+        processor, clock = time.process_time(), time.perf_counter()
+        job(make_game(name, **OTHER_SIZES[name] if other_size else {}))
+        print(json.dumps([time.process_time() - processor, time.perf_counter() - clock]), flush=True)
+
+
+def seconds(name: str, uses: Sequence[str]) -> list[str]:
+    """Of each use, with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"PBM_ENVS_CACHE_DIR": cache}
-        command = [sys.executable, "-c", PROGRAM, name]
+        command = [sys.executable, __file__, name, *uses]
         said = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return [float(line) for line in said.stdout.split()]
+    return ["{:.1f} ({:.1f})".format(*json.loads(line)) for line in said.stdout.splitlines()]
 
 
-def main() -> None:
+def row(title: str, cells: Sequence[str]) -> str:
+    return f"{title:24}" + "".join(f"{cell:>19}" for cell in cells)
+
+
+def main(names: Sequence[str]) -> None:
     print(machine())
-    print("\nseconds of processor time to compile, with an empty cache for each game")
-    print(f"{'':12}" + "".join(f"{name:>16}" for name in STEPS))
-    for name in sys.argv[1:] or games():
-        print(f"{name:12}" + "".join(f"{value:16.1f}" for value in seconds(name)), flush=True)
+    print("\nwhat `pbm warm-up` does, with an empty cache for each game: seconds of the processor (by the clock)")
+    print(row("", list(STEPS)))
+    for name in names:
+        print(row(name, seconds(name, list(STEPS))), flush=True)
+    print("\nfirst uses of who warms nothing up")
+    print(row("", [use for uses in PERSON for use in uses]))
+    for name in names:
+        print(row(f"first uses of {name}", [cell for uses in PERSON for cell in seconds(name, uses)]), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    if set(sys.argv[2:]) & set(USES):
+        use(sys.argv[1], sys.argv[2:])
+    else:
+        main(sys.argv[1:] or games())

@@ -201,7 +201,7 @@ def test_each_compilation_is_announced_with_its_duration(caplog, monkeypatch):
         announcements.begin(module)
         return [line.partition(", once")[0] for line in caplog.messages]
 
-    rules = "compiling the rules of curio: 3 to 20 seconds"
+    rules = "compiling the rules of curio: 2 to 20 seconds"
     search = "compiling the tree search: 2 to 15 seconds"
     assert said("pbm_envs.games.curio.rules", 0) == [rules]
     assert said("pbm_envs.games.curio.view", 5) == []

@@ -222,7 +222,7 @@ def _part(module: str) -> tuple[str, str]:
     """What a kernel of this module belongs to, and how long that takes to compile (`benchmarks/compiling.py`)."""
     parts = module.split(".")
     if parts[:2] == ["pbm_envs", "games"] and len(parts) > 3:
-        return f"the rules of {parts[2]}", "3 to 20 seconds"
+        return f"the rules of {parts[2]}", "2 to 20 seconds"
     if parts[:2] == ["pbm_agents", "search"]:
         return "the tree search", "2 to 15 seconds"
     return "what all games share" if parts[0] == "pbm_envs" else module, "some seconds"
