@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, final, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,111 +137,164 @@ def play_games(
         reporter: Told what is asked and answered.
         so_far: Go on from there.
     """
-    reporter, so_far = reporter or Silence(), so_far or SoFar()
-    starts, positions = zip(*(opening.position(game) for opening in openings), strict=True)
-    states = np.concatenate(positions)
-    moves = [list(opening.moves) for opening in openings]
-    forfeits: list[list[Forfeit]] = [[] for _ in openings]
-    turns, seconds = np.zeros((2, len(states), game.num_players))
-    usage = [[Counter[str]() for _ in range(game.num_players)] for _ in openings]
-    generators = _generators(seed, len(agents), so_far.restarts)
-    names, every_row = list(agents), np.arange(len(openings))
-    owners = np.array([[names.index(name) for name in row] for row in seats])  # (B, P)
-    ids = new_ids(owners.size).reshape(owners.shape)  # what agents with memory know each seat of each game by
-    for k, agent in enumerate(agents.values()):
-        if isinstance(agent, AgentWithMemory):
-            _begin(agent, game, ids[owners == k])
-    watchers = [name for name, agent in agents.items() if watches(agent)]
+    so_far = so_far or SoFar()
+    games = GamesInPlay(game, agents, seats, openings, _generators(seed, len(agents), so_far.restarts))
+    games.begin()
+    games.play(so_far.answers, remind=True)
+    while not games.states["done"].all():
+        games.ask_each_agent(reporter or Silence(), so_far)
+    games.end()
+    return games.records(first_number)
 
-    def show(row: int, state: Views, note: str | None = None) -> None:
-        for seat, name in enumerate(seats[row]):
-            if name in watchers:
-                _watch(agents[name], game, game.view(state, seat), ids[row, seat : seat + 1], note)
 
-    def play(answers: Sequence[Answer]) -> None:
-        for row, mover, answer, took, used in answers:
-            state = states[row : row + 1]
-            name = seats[row][mover]
-            agent = agents[name]
-            if row in remind and isinstance(agent, AgentWithMemory) and name not in watchers:
-                _answers(agent, game, game.view(state, mover), np.random.default_rng(0), ids[row, mover : mover + 1])
-            turns[row, mover] += 1
-            seconds[row, mover] += took
-            usage[row][mover].update(used)
-            if isinstance(answer, int):
-                moves[row].append(game.action_to_string(answer))
-                game.step(state, [answer])
-            else:
-                moves[row].append(RESIGN)
-                game.remove_player(state)
-                forfeits[row].append(Forfeit(len(moves[row]), mover, answer))
-            show(row, state, None if isinstance(answer, int) else f"player_{mover} has forfeited the game")
+@final
+class GamesInPlay:
+    """Games that are played side by side, with what is written down of each."""
 
-    if watchers:
-        for row, opening in enumerate(openings):
-            for state in opening.positions(game):
-                show(row, state)
+    def __init__(
+        self,
+        game: Game,
+        agents: Mapping[str, AnyAgent],
+        seats: Sequence[Sequence[str]],
+        openings: Sequence[Opening],
+        generators: Sequence[np.random.Generator],
+    ) -> None:
+        """Set the games up; the arguments are those of `play_games`, with a generator for each agent."""
+        self._game, self._agents, self._seats, self._openings = game, agents, seats, openings
+        self._generators = generators
+        starts, positions = zip(*(opening.position(game) for opening in openings), strict=True)
+        self._starts: Sequence[Views] = starts
+        self.states: Views = np.concatenate(positions)
+        """(B,) the positions, which change in place."""
+        self._moves = [list(opening.moves) for opening in openings]
+        self._forfeits: list[list[Forfeit]] = [[] for _ in openings]
+        self._turns, self._seconds = np.zeros((2, len(openings), game.num_players))
+        self._usage = [[Counter[str]() for _ in range(game.num_players)] for _ in openings]
+        names = list(agents)
+        self._owners = np.array([[names.index(name) for name in row] for row in seats])
+        """(B, P) which of the agents has each seat."""
+        self._ids = new_ids(self._owners.size).reshape(self._owners.shape)
+        """(B, P) what agents with memory know each seat of each game by."""
+        self._watchers = [name for name, agent in agents.items() if watches(agent)]
 
-    def report(answers: Sequence[Answer]) -> None:
-        if answers:
-            reporter.answers(answers)
-            play(answers)
+    def begin(self) -> None:
+        """Tell agents with memory that the games begin, and those that watch, all positions of the openings."""
+        for k, agent in enumerate(self._agents.values()):
+            if isinstance(agent, AgentWithMemory):
+                _begin(agent, self._game, self._ids[self._owners == k])
+        if self._watchers:
+            for row, opening in enumerate(self._openings):
+                for state in opening.positions(self._game):
+                    self._show(row, state)
 
-    remind = {answer.row for answer in so_far.answers}  # another process was asked: memories see it now
-    play(so_far.answers)
-    remind = set()
-    while not states["done"].all():
-        for k, (name, agent) in enumerate(agents.items()):
-            rows = np.flatnonzero(~states["done"] & (owners[every_row, states["to_move"]] == k))
+    def end(self) -> None:
+        """Tell agents with memory that the games are over."""
+        for k, agent in enumerate(self._agents.values()):
+            if isinstance(agent, AgentWithMemory):
+                _end(agent, self._ids[self._owners == k])
+
+    def ask_each_agent(self, reporter: Reporter, so_far: SoFar) -> None:
+        """Ask each agent in turn about the games in which it is to move then, and play what it answers."""
+        every_row = np.arange(len(self.states))
+        for k, name in enumerate(self._agents):
+            to_move = self.states["to_move"]
+            rows = np.flatnonzero(~self.states["done"] & (self._owners[every_row, to_move] == k))
             reasons = {row: so_far.excluded.get(name) or so_far.sentences.pop(row, "") for row in rows.tolist()}
-            report([Answer(row, int(states["to_move"][row]), reason, 0.0) for row, reason in reasons.items() if reason])
+            forfeits = [Answer(row, int(to_move[row]), reason, 0.0) for row, reason in reasons.items() if reason]
+            self._report_and_play(forfeits, reporter)
             rows = rows[[not reasons[row] for row in rows.tolist()]]
             for some in np.split(rows, len(rows)) if len(rows) and name in so_far.alone else [rows]:
                 if len(some):
-                    asked = ids[some, states["to_move"][some]]
-                    report(_answers_of(agent, game, states, some, generators[k], name, reporter, asked))
-    for k, agent in enumerate(agents.values()):
-        if isinstance(agent, AgentWithMemory):
-            _end(agent, ids[owners == k])
-    return [
-        make_record(
-            game,
-            starts[row],
-            moves[row],
-            states[row : row + 1],
-            forfeits[row],
-            agents=tuple(seats[row]),
-            seed=opening.seed,
-            opening=len(opening.moves),
-            turns=tuple(turns[row].astype(int).tolist()),
-            seconds=tuple(seconds[row].round(6).tolist()),
-            usage=tuple({name: round(one[name], 9) for name in one} for one in usage[row]) if any(usage[row]) else (),
-            number=first_number + row,
-        )
-        for row, opening in enumerate(openings)
-    ]
+                    self._report_and_play(self._answers_about(some, k, name, reporter), reporter)
 
+    def _answers_about(self, rows: NDArray[np.int64], k: int, name: str, reporter: Reporter) -> list[Answer]:
+        """What agent k answers about games in which it is to move, and its share of the time for each."""
+        agent, movers = self._agents[name], self.states["to_move"][rows]
+        ids, views = self._ids[rows, movers], self._game.view(self.states[rows], movers)
 
-def _answers_of(
-    agent: AnyAgent,
-    game: Game,
-    states: Views,
-    rows: NDArray[np.int64],
-    rng: np.random.Generator,
-    name: str,
-    reporter: Reporter,
-    ids: Ids,
-) -> list[Answer]:
-    """The agent's answers about games in which it is to move, and its share of the time for each."""
-    movers = states["to_move"][rows]
-    views = game.view(states[rows], movers)
-    began = perf_counter()
-    answers = ask(agent, game, views, rng, lambda some: reporter.asks(name, rows[some].tolist()), ids)
-    each = (perf_counter() - began) / len(rows)
-    return [
-        Answer(row, mover, answer, each, used)
-        for row, mover, answer, used in zip(rows.tolist(), movers.tolist(), answers, _usage(agent, ids), strict=True)
-    ]
+        def asks(some: list[int]) -> None:
+            reporter.asks(name, rows[some].tolist())
+
+        began = perf_counter()
+        answers = ask(agent, self._game, views, self._generators[k], asks, ids)
+        each = (perf_counter() - began) / len(rows)
+        return [
+            Answer(row, mover, answer, each, used)
+            for row, mover, answer, used in zip(
+                rows.tolist(), movers.tolist(), answers, _usage(agent, ids), strict=True
+            )
+        ]
+
+    def _report_and_play(self, answers: Sequence[Answer], reporter: Reporter) -> None:
+        if answers:
+            reporter.answers(answers)
+            self.play(answers)
+
+    def play(self, answers: Sequence[Answer], *, remind: bool = False) -> None:
+        """Play what was answered, and write it down.
+
+        Args:
+            answers: In the order in which they came.
+            remind: Another process was asked: agents with memory that do not watch are asked again, for what they
+                remember, before each of their moves.
+        """
+        game = self._game
+        for row, mover, answer, took, used in answers:
+            state, moves = self.states[row : row + 1], self._moves[row]
+            if remind:
+                self._remind(row, mover)
+            self._turns[row, mover] += 1
+            self._seconds[row, mover] += took
+            self._usage[row][mover].update(used)
+            if isinstance(answer, int):
+                moves.append(game.action_to_string(answer))
+                game.step(state, [answer])
+                self._show(row, state)
+            else:
+                moves.append(RESIGN)
+                game.remove_player(state)
+                self._forfeits[row].append(Forfeit(len(moves), mover, answer))
+                self._show(row, state, f"player_{mover} has forfeited the game")
+
+    def _remind(self, row: int, mover: int) -> None:
+        """Ask the agent to move about a position whose answer is known, if it has a memory and does not watch."""
+        name = self._seats[row][mover]
+        agent = self._agents[name]
+        if isinstance(agent, AgentWithMemory) and name not in self._watchers:
+            view = self._game.view(self.states[row : row + 1], mover)
+            _answers(agent, self._game, view, np.random.default_rng(0), self._ids[row, mover : mover + 1])
+
+    def _show(self, row: int, state: Views, note: str | None = None) -> None:
+        """Show a position of a game to those who watch it, with a note if something has happened besides."""
+        for seat, name in enumerate(self._seats[row]):
+            if name in self._watchers:
+                view = self._game.view(state, seat)
+                _watch(self._agents[name], self._game, view, self._ids[row, seat : seat + 1], note)
+
+    def records(self, first_number: int) -> list[GameRecord]:
+        """The records of the games, which are over, numbered from `first_number`."""
+        return [
+            make_record(
+                self._game,
+                self._starts[row],
+                self._moves[row],
+                self.states[row : row + 1],
+                self._forfeits[row],
+                agents=tuple(self._seats[row]),
+                seed=opening.seed,
+                opening=len(opening.moves),
+                turns=tuple(self._turns[row].astype(int).tolist()),
+                seconds=tuple(self._seconds[row].round(6).tolist()),
+                usage=self._usage_of(row),
+                number=first_number + row,
+            )
+            for row, opening in enumerate(self._openings)
+        ]
+
+    def _usage_of(self, row: int) -> tuple[dict[str, float], ...]:
+        """By seat what the answers in a game have taken besides; () if nothing is known."""
+        usage = self._usage[row]
+        return tuple({name: round(one[name], 9) for name in one} for one in usage) if any(usage) else ()
 
 
 def ask(
