@@ -12,7 +12,7 @@ from pbm_envs.core.checks import check_range
 from pbm_envs.core.types import Array, Floats, Ints, Record, States
 
 from ..search.search import check_searchable
-from .connection_kernels import CHAMELEON, TABLE_BITS, UNKNOWN, UNLUR, solve
+from .connection_kernels import CHAMELEON, NODES, SPENT, TABLE_BITS, UNKNOWN, UNLUR, Problem, solve
 
 MOST_BITS = 62
 MOST_NODES = 10_000_000
@@ -43,14 +43,19 @@ class ConnectionSolver:
         self._bits: Ints = np.int64(1) << bits
         middle = int(np.flatnonzero((board.neighbours >= 0).all(axis=1))[0])
         steps = bits[board.neighbours[middle].astype(np.int64)] - bits[middle]
-        self._shifts: Ints = np.sort(steps[steps > 0])
-        self._rules = UNLUR if isinstance(game, Unlur) else CHAMELEON
-        sides = [1 << k for k in range(6)] if self._rules == UNLUR else [TOP, BOTTOM, LEFT, RIGHT]
-        self._sides: Ints = np.array([self._bits[board.edges & side != 0].sum() for side in sides], np.int64)
+        rules = UNLUR if isinstance(game, Unlur) else CHAMELEON
+        sides = [1 << k for k in range(6)] if rules == UNLUR else [TOP, BOTTOM, LEFT, RIGHT]
         from_the_middle = (board.rows - board.rows.mean()) ** 2 + (board.cols - board.cols.mean()) ** 2
-        self._order = self._bits[np.argsort(from_the_middle, kind="stable")]
-        self._table: Ints = np.zeros((1 << TABLE_BITS, 3), np.int64)
-        self._history: Ints = np.zeros((2, 2, board.size), np.int64)
+        self._problem = Problem(
+            rules=rules,
+            board=int(self._bits.sum()),
+            cells=self._bits[np.argsort(from_the_middle, kind="stable")],
+            sides=np.array([self._bits[board.edges & side != 0].sum() for side in sides], np.int64),
+            shifts=np.sort(steps[steps > 0]),
+            table=np.zeros((1 << TABLE_BITS, 3), np.int64),
+            history=np.zeros((2, 2, board.size), np.int64),
+            counters=np.zeros(2, np.int64),
+        )
         self.nodes = 0
         """Positions that the last call has looked at."""
 
@@ -67,9 +72,9 @@ class ConnectionSolver:
             nodes: Positions that may be looked at for all of them together.
         """
         check_range("nodes", nodes, 0)
-        counters = np.array([nodes, 0], np.int64)
-        found = np.array([self._value(state, counters) for state in states], np.int64)
-        self.nodes = min(int(counters[1]), int(counters[0]))
+        problem = self._problem_within(nodes)
+        found = np.array([self._value(state, problem) for state in states], np.int64)
+        self._count(problem)
         return found
 
     def action_values(self, states: States, nodes: int = MOST_NODES) -> Floats:
@@ -82,10 +87,10 @@ class ConnectionSolver:
         check_searchable(self.game, states)
         check_range("nodes", nodes, 0)
         worth = np.full((len(states), self.game.num_actions), np.nan, np.float32)
-        counters = np.array([nodes, 0], np.int64)
+        problem = self._problem_within(nodes)
         for row, mask in enumerate(self.game.legal_action_mask(states)):
             actions = np.flatnonzero(mask)
-            worth[row, actions] = self._worths(states[row : row + 1], actions, counters)
+            worth[row, actions] = self._worths(states[row : row + 1], actions, problem)
         return worth
 
     def action_value(self, state: States, action: int, nodes: int = MOST_NODES) -> int:
@@ -97,45 +102,41 @@ class ConnectionSolver:
             nodes: Positions that may be looked at.
         """
         check_range("nodes", nodes, 0)
-        return self._worths(state, np.array([action]), np.array([nodes, 0], np.int64))[0]
+        return self._worths(state, np.array([action]), self._problem_within(nodes))[0]
 
-    def _worths(self, state: States, actions: Array, counters: Ints) -> list[int]:
+    def _problem_within(self, nodes: int) -> Problem:
+        """The problem, with counters that allow for so many positions."""
+        counters = np.zeros(2, np.int64)
+        counters[NODES] = nodes
+        return self._problem._replace(counters=counters)
+
+    def _count(self, problem: Problem) -> None:
+        """Note how many positions have been looked at."""
+        self.nodes = min(int(problem.counters[SPENT]), int(problem.counters[NODES]))
+
+    def _worths(self, state: States, actions: Array, problem: Problem) -> list[int]:
         """What some legal actions in one position are worth."""
         after = np.repeat(state, len(actions))
         after["viewer"] = -1  # nothing is hidden
         self.game.step(after, actions)
         mover = int(state["to_move"][0])
-        found = [self._worth(one, mover, counters) for one in after]
-        self.nodes = min(int(counters[1]), int(counters[0]))
+        found = [self._worth(one, mover, problem) for one in after]
+        self._count(problem)
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ConnectionSolver, (self.game,)  # it forgets
 
-    def _worth(self, state: Record, mover: int, counters: Ints) -> int:
+    def _worth(self, state: Record, mover: int, problem: Problem) -> int:
         if state["done"]:
             return int(state["returns"][mover])
-        value = self._value(state, counters)
+        value = self._value(state, problem)
         return value if int(state["to_move"]) == mover else -value
 
-    def _value(self, state: Record, counters: Ints) -> int:
+    def _value(self, state: Record, problem: Problem) -> int:
         mover = int(state["to_move"])
-        owner = int(state["black"] if self._rules == UNLUR else state["vert"])
-        if owner < 0 or counters[1] >= counters[0]:  # the contract is not solved
+        owner = int(state["black"] if problem.rules == UNLUR else state["vert"])
+        if owner < 0 or problem.counters[SPENT] >= problem.counters[NODES]:  # the contract is not solved
             return UNKNOWN
         first, second = (int(self._bits[state["stones"] == mark].sum()) for mark in (1, 2))
-        return int(
-            solve(
-                self._rules,
-                first,
-                second,
-                0 if owner == mover else 1,
-                int(self._bits.sum()),
-                self._order,
-                self._sides,
-                self._shifts,
-                self._table,
-                self._history,
-                counters,
-            )
-        )
+        return int(solve(problem, first, second, 0 if owner == mover else 1))

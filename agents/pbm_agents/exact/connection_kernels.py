@@ -29,7 +29,7 @@ NODES, SPENT = 0, 1
 
 
 class Problem(NamedTuple):
-    """What stays the same while a position is solved. Kernels make it."""
+    """What stays the same while a position is solved: the board, and what is remembered."""
 
     rules: int
     """CHAMELEON or UNLUR."""
@@ -42,11 +42,11 @@ class Problem(NamedTuple):
     shifts: Ints
     """To three of the neighbours."""
     table: Ints
-    """(1 << TABLE_BITS, 3): two words, and 4 + 2 * role + (1 if won); 0: nothing is remembered."""
+    """(1 << TABLE_BITS, 3) overwritten: two words, and 4 + 2 * role + (1 if won); 0: nothing is remembered."""
     history: Ints
-    """(2, 2, cells) how often a mark on a cell has won for a role."""
+    """(2, 2, cells) overwritten: how often a mark on a cell has won for a role."""
     counters: Ints
-    """See NODES and SPENT."""
+    """(2,) overwritten: see NODES and SPENT."""
 
 
 @stack_kernel
@@ -211,37 +211,19 @@ def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints,
 
 
 @kernel
-def solve(
-    rules: int,
-    first: int,
-    second: int,
-    role: int,
-    board: int,
-    cells: Ints,
-    sides: Ints,
-    shifts: Ints,
-    table: Ints,
-    history: Ints,
-    counters: Ints,
-) -> int:
+def solve(problem: Problem, first: int, second: int, role: int) -> int:
     """WON or LOST for the player to move, or UNKNOWN if it takes more than the counters allow.
 
     Depth first, with a stack. Moves that leave the fewest replies are tried first, then those that have won most often.
 
     Args:
-        rules: As in `Problem`, like board, cells, sides, shifts, table, history and counters.
+        problem: What is solved.
         first: Stones of mark 1.
         second: Of mark 2.
         role: Of the player to move.
-        board: As in `Problem`.
-        cells: As in `Problem`.
-        sides: As in `Problem`.
-        shifts: As in `Problem`.
-        table: As in `Problem`.
-        history: As in `Problem`.
-        counters: As in `Problem`.
     """
-    problem = Problem(rules, board, cells, sides, shifts, table, history, counters)
+    rules, cells, table = problem.rules, problem.cells, problem.table
+    history, counters = problem.history, problem.counters
     levels, count = len(cells) + 2, len(cells)
     words, scores = np.zeros((levels, 2), np.int64), np.zeros((levels, 2 * count), np.int64)
     tried, allowed = np.zeros(levels, np.int64), np.zeros(2, np.int64)
