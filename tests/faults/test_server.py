@@ -30,7 +30,7 @@ def wait(condition, seconds):
 
 
 def thinking(person):
-    return [thread for thread in person.table._threads if thread.is_alive()]
+    return [thread for thread in person.table._thinking.threads if thread.is_alive()]
 
 
 def test_a_search_ends_when_it_is_told_to():

@@ -31,20 +31,15 @@ from __future__ import annotations
 import logging
 import math
 import threading
-import time
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, final
 
 from pbm_envs import games as known_games
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
-from ..players.search_agents import SearchAgent
-from ..search import SearchResult
-from ..search.ending import end_searches_when
 from .branches import branch, go_on, keep, opened, rematch
 from .limits import Limits
 from .markdown import html
@@ -54,6 +49,7 @@ from .preparing import Preparing
 from .sealed import seal, unseal
 from .session import PERSON, Session
 from .start import SUGGESTED_AGENTS, Message, Start, form_picture, game_form, number_of, parse_start, text_of
+from .thinking import Advice, Thinking, Thought
 
 MAX_WAITING_MESSAGES = 32
 """Messages that may wait; further ones are dropped."""
@@ -61,29 +57,15 @@ LONGEST_RECORD = 100_000
 """Characters of a record, or of a game that a browser has kept."""
 LONGEST_PAUSE = 60
 """Seconds for a move of agents that play each other."""
-MAX_THINKING_AGENTS = 4
-"""Agents that may think at once, including those of games that were left."""
 
 _log = logging.getLogger(__name__)
 _warnings = threading.Lock()
 """Held while warnings are caught, since Python catches them for all threads at once."""
 
 
-Kind: TypeAlias = Literal["answer", "hint", "analysis", "values"]
-
-
-@dataclass(frozen=True)
-class Thought:
-    """The result of an agent's thinking about a game, or the exception that it raised."""
-
-    session: Session
-    kind: Kind
-    result: Any
-
-
 @final
 class Table:
-    """One board. It handles messages in a thread of its own, and agents think in further threads."""
+    """One board. It handles messages in a thread of its own, and agents think in further threads (`thinking`)."""
 
     def __init__(
         self,
@@ -114,29 +96,22 @@ class Table:
         self._records = records
         self._inbox: SimpleQueue[object] = SimpleQueue()
         self._closed = threading.Event()
-        self._left = threading.Event()  # the game of now was left: its agents stop
-        self._threads: list[threading.Thread] = []
+        self._thinking = Thinking(self._inbox.put)
         self._greeted = False
         self._theme = "light"
-        self._pace: float | None = 1.0
         self._start = start
         self._session: Session | None = None
+        self._found: Advice | None = None
         self._record: GameRecord | None = None
         self._seat: int | None = None
         self._ply: int | None = None
         """The ply that is looked at; None for the last one."""
-        self._thinking: Kind | Literal[""] = ""
-        self._analysis: SearchResult | None = None
-        self._analysed = False
-        """Whether the analysis is shown."""
-        self._hint: str | None = None
-        self._values: dict[int, float] = {}
         self._opened = False
         """Whether the game is that of a record."""
         self._warned = False
         self._working = False
         """Whether a message is being handled."""
-        self._preparing = Preparing(start.game.name, self._prepare, lambda: self._working or bool(self._thinking))
+        self._preparing = Preparing(start.game.name, self._prepare, self._somebody_waits)
         if at_once:
             self._first()
             self._advance()
@@ -166,8 +141,11 @@ class Table:
         """Leave the game: nothing is sent any more, and agents that still think stop."""
         self._closed.set()
         self._preparing.close()
-        self._left.set()
+        self._thinking.close()
         self._inbox.put(None)
+
+    def _somebody_waits(self) -> bool:
+        return self._working or bool(self._thinking.kind)
 
     def _prepare(self, message: Message) -> None:
         """Say that rules are being compiled: in whatever thread does it."""
@@ -230,6 +208,12 @@ class Table:
             raise ValueError("there is no game yet: expected 'hello' first")
         return self._session
 
+    @property
+    def _advice(self) -> Advice:
+        if self._found is None:
+            raise ValueError("there is no game yet: expected 'hello' first")
+        return self._found
+
     def _hello(self, message: Message) -> None:
         theme = text_of(message, "theme", self._theme)
         if theme not in THEMES:
@@ -272,48 +256,25 @@ class Table:
         self._advance()
 
     def _undo(self, _: Message) -> None:
-        self._check_idle()
+        self._thinking.check_idle()
         self._game.undo()
         self._advance()
 
     def _advise(self, message: Message) -> None:
-        """Show the adviser's move or its numbers; both are of one search, which is made once for a position."""
-        hint = message["do"] == "hint"
-        if not hint and self._analysed:
-            self._analysed = False
-            self._show()
-            return
-        self._check_turn()
-        session, adviser = self._game, self._start.adviser()
-        self._ply = None
-        if isinstance(adviser, SearchAgent):
-            if self._analysis is None:
-                self._think("hint" if hint else "analysis", lambda: session.analyse(adviser))
-            else:
-                self._advised(self._analysis, hint=hint)
-        elif hint:
-            self._think("hint", lambda: session.hint(adviser))
+        """Show the adviser's move, or show or hide its numbers."""
+        kind: Literal["hint", "analysis"] = "hint" if message["do"] == "hint" else "analysis"
+        if kind == "analysis" and self._advice.shown:
+            self._advice.shown = False
         else:
-            raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
+            self._check_turn()
+            self._ply = None
+            self._advice.ask(kind, self._seat)
         self._show()
 
-    def _advised(self, found: SearchResult | str, *, hint: bool) -> None:
-        if not isinstance(found, str):
-            self._analysis = found
-            self._values[self._game.plies] = float(found.value[self._seat or 0])
-        if hint:
-            self._hint = found if isinstance(found, str) else found.game.action_to_string(found.best)
-        else:
-            self._analysed = True
-
     def _expect(self, _: Message) -> None:
-        """Search every position in which this seat was to move; with perfect information, every position."""
-        self._check_idle()
-        session, adviser, seat = self._game, self._start.adviser(), self._seat
-        if not isinstance(adviser, SearchAgent):
-            raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
-        if seat is not None:
-            self._think("values", lambda: session.values(adviser, seat))
+        self._thinking.check_idle()
+        self._advice.expect(self._seat)
+        if self._seat is not None:
             self._show()
 
     def _look(self, message: Message) -> None:
@@ -324,7 +285,7 @@ class Table:
         self._show()
 
     def _branch(self, message: Message) -> None:
-        self._check_busy()
+        self._thinking.check_busy()
         session = self._game
         ply = number_of(message, "ply", session.plies)
         if self._seat is None or (len(session.persons) > 1 and not (session.game.perfect_information or session.done)):
@@ -334,7 +295,7 @@ class Table:
         self._advance()
 
     def _rematch(self, message: Message) -> None:
-        self._check_busy()
+        self._thinking.check_busy()
         start = rematch(self._start, exchange=message.get("exchange") is True)
         self._begin(start, start.session())
         self._advance()
@@ -342,9 +303,8 @@ class Table:
     def _set_pace(self, message: Message) -> None:
         """Set the pace of agents that play each other, or let them wait and go on."""
         seconds = message.get("seconds")
-        self._pace = None if seconds is None else float(number_of(message, "seconds", LONGEST_PAUSE))
-        self._go_on.set()
-        if not self._thinking and not self._game.persons:
+        self._thinking.set_pace(None if seconds is None else float(number_of(message, "seconds", LONGEST_PAUSE)))
+        if not self._thinking.kind and not self._game.persons:
             self._advance()
         else:
             self._show()
@@ -392,7 +352,7 @@ class Table:
         self._show()
 
     def _new(self, message: Message) -> None:
-        self._check_busy()
+        self._thinking.check_busy()
         with _warnings, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a remark of the game says so
             start = parse_start(message, self._own_agents, self._start.hint, self._limits)
@@ -409,12 +369,10 @@ class Table:
 
     def _begin(self, start: Start, session: Session, *, opened: bool = False) -> None:
         """Take a game to the board. Nothing is changed if its start was wrong, since the session has been made."""
-        self._left.set()
-        self._left = threading.Event()
         self._session, self._start, self._opened = session, start, opened
-        self._thinking, self._analysed, self._values, self._ply = "", False, {}, None
-        self._warned = False
-        self._go_on = threading.Event()
+        self._thinking.begin(session, self._patience)
+        self._found = Advice(session, start, self._thinking)
+        self._ply, self._warned = None, False
         several = len(session.persons) > 1 and not session.game.perfect_information
         self._seat = None if several else (*session.persons, 0)[0]
         if not several and session.game.perfect_information and session.mover in session.persons:
@@ -426,51 +384,18 @@ class Table:
         """Go on after a change of the position: let an agent think, or show the position to a person."""
         session = self._game
         self._record = session.record()
-        self._analysis, self._hint, self._analysed = None, None, False
-        for ply in [ply for ply in self._values if ply > session.plies]:
-            del self._values[ply]
+        self._advice.forget_position()
         if session.done:
             self._seat = session.persons[0] if self._seat is None else self._seat
         elif session.persons and session.mover not in session.persons:
-            self._think("answer", session.choose_action)
+            self._thinking.think("answer", session.choose_action)
         elif session.persons:
             if session.game.perfect_information:
                 self._seat = session.mover
-        elif self._pace is not None:
-            self._think("answer", lambda: self._watch(session))
+        elif self._thinking.pace is not None:
+            self._thinking.choose_at_pace()
         if show:
             self._show()
-
-    def _watch(self, session: Session) -> Any:
-        """Let an agent choose, and wait until the move has taken as long as the pace says."""
-        started, go_on = time.monotonic(), self._go_on
-        choice = session.choose_action()
-        while not self._closed.is_set() and session is self._session:
-            pace = self._pace
-            left = None if pace is None else started + pace - time.monotonic()
-            if left is not None and left <= 0:
-                break
-            go_on.wait(0.2 if left is None else min(left, 0.2))
-            go_on.clear()
-        return choice
-
-    def _think(self, kind: Kind, think: Callable[[], Any]) -> None:
-        session = self._game
-
-        left, until = self._left, time.monotonic() + self._patience
-
-        def work() -> None:
-            try:
-                with end_searches_when(lambda: left.is_set() or time.monotonic() > until):
-                    result = think()
-            except Exception as error:
-                result = error
-            self._inbox.put(Thought(session, kind, result))
-
-        self._thinking = kind
-        self._threads = [thread for thread in self._threads if thread.is_alive()]
-        self._threads.append(threading.Thread(target=work, daemon=True))
-        self._threads[-1].start()
 
     @property
     def _patience(self) -> float:
@@ -479,9 +404,8 @@ class Table:
         return math.inf if self._own_agents is None or named <= set(self._own_agents) else self._limits.seconds
 
     def _use_thought(self, thought: Thought) -> None:
-        if thought.session is not self._session:
-            return  # a game that was left
-        self._thinking = ""
+        if not self._thinking.finish(thought):
+            return
         if isinstance(thought.result, Exception):
             self._show()
             raise thought.result
@@ -489,22 +413,11 @@ class Table:
             self._game.finish_turn(thought.result)
             self._advance()
             return
-        if thought.kind == "values":
-            self._values.update(thought.result)
-        else:
-            self._advised(thought.result, hint=thought.kind == "hint")
+        self._advice.take(thought.kind, thought.result, self._seat)
         self._show()
 
-    def _check_idle(self) -> None:
-        if self._thinking:
-            raise ValueError("an agent is thinking: expected a little patience")
-
-    def _check_busy(self) -> None:
-        if sum(thread.is_alive() for thread in self._threads) >= MAX_THINKING_AGENTS:
-            raise ValueError("agents still think about games that you have left: expected a little patience")
-
     def _check_turn(self) -> None:
-        self._check_idle()
+        self._thinking.check_idle()
         if self._game.done:
             raise ValueError("the game is over: expected undo, save or a new game")
         if self._seat != self._game.mover or not self._game.persons:
@@ -513,22 +426,22 @@ class Table:
     def _show(self) -> None:
         if not self._greeted:
             return
-        session = self._game
+        session, advice = self._game, self._advice
         shown = Shown(
-            thinking=self._thinking,
-            hint=self._hint,
-            analysis=self._analysis if self._analysed else None,
-            values=[self._values.get(ply) for ply in range(session.plies + 1)] if self._values else [],
+            thinking=self._thinking.kind,
+            hint=advice.hint,
+            analysis=advice.analysis,
+            values=[advice.values.get(ply) for ply in range(session.plies + 1)] if advice.values else [],
             ply=self._ply,
             theme=self._theme,
             everything=self._opened,
         )
-        watching = None if session.persons else {"pace": self._pace, "opened": self._opened}
+        watching = None if session.persons else {"pace": self._thinking.pace, "opened": self._opened}
         if not self._opened:
             played = session.plies > session.given and bool(session.persons)
             self._reply("kept", token=seal(keep(session, self._start)), played=played, done=session.done)
         self._reply("position", **position(session, self._seat, shown), watching=watching)
-        if not self._thinking:
+        if not self._thinking.kind:
             self._preparing.position_shown(session.game.name)
 
 
