@@ -129,7 +129,7 @@ def test_a_budget_of_seconds(name):
 def test_a_full_tree_goes_on(name, options, network, monkeypatch):
     """Room for a few nodes a tree: simulations end at its leaves. A clock of the test's own lets it come to that."""
     clock = itertools.count(0, 0.005)
-    monkeypatch.setattr("pbm_agents.search.search.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("pbm_agents.search.running.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
     game, views = roots(name, options)
     views = np.resize(views, 160)
     evaluator = (lambda _, masks: (masks * 1.0, np.zeros((len(masks), game.num_players)))) if network else None

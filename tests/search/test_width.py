@@ -30,7 +30,7 @@ class Network:
 )
 def test_as_wide_as_pays(network, width, monkeypatch):
     """What costs as much for 32 positions as for one is asked about 32; measured once, before the clock starts."""
-    monkeypatch.setattr("pbm_agents.search.search.time", network)
+    monkeypatch.setattr("pbm_agents.search.running.time", network)
     game, workspace = Chameleon(size=7), Workspace()
     states, rng = game.init(1, np.random.default_rng(1)), np.random.default_rng(2)
     search, calls = Search(seconds=0.2, evaluator=network), []

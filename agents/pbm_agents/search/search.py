@@ -1,44 +1,27 @@
-"""Monte Carlo tree search for every game of pbm_envs, by simulations or by the clock.
+"""The settings of a Monte Carlo tree search for every game of pbm_envs, by simulations or by the clock.
 
 With perfect information positions are searched as they are; with hidden information, information sets are (see `tree`).
-A `Search` holds the settings, a `Workspace` the memory; `run` searches a batch of positions.
+A `Search` holds the settings, a `Workspace` the memory; `Search.run` searches a batch of positions (see `running`).
 """
 
 from __future__ import annotations
 
-import math
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from dataclasses import dataclass, replace
-from typing import Any, final
+from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_flag, check_number, check_range
 from pbm_envs.core.printable import quoted
-from pbm_envs.core.randomness import branch, seeds
+from pbm_envs.core.randomness import seeds
 from pbm_envs.core.types import Array, Rng, Seeds
 
 from ..players.agent import check_game
-from .automatic_width import WAVES, width_that_pays
-from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
-from .ending import end_searches_when, ending
 from .evaluators import ActionPriors, Evaluator, Playouts, PriorsAndValues, as_evaluator
-from .result import SearchedTree, SearchResult, read_result
-from .simulation import Simulator
-from .tree import node_bytes
-from .workspace import Memory, Workspace
-
-EARLY_STOP_INTERVAL = 32
-"""Simulations of a position between two looks whether its best action can still change."""
-WARM_UP_SIMULATIONS = 64
-LONGEST_SLICE = 0.005
-"""Seconds of simulations between two looks at the clock and at `ending`, if a single wave does not take longer."""
-WIDTH_BY_THE_CLOCK = 8
-MEBIBYTE = 1 << 20
+from .result import SearchResult
+from .running import run_search
+from .workspace import Workspace
 
 
 @final
@@ -134,6 +117,12 @@ class Search:
             raise ValueError(
                 f"simulations={quoted(self.simulations)}, seconds={quoted(self.seconds)}: expected one of the two"
             )
+        self._check_ranges()
+        gives_priors = self._check_evaluator()
+        self._check_gumbel(gives_priors)
+
+    def _check_ranges(self) -> None:
+        """ValueError for a number out of its range, or a flag that is none."""
         for name in ("simulations", "width", "playouts", "threads", "memory"):
             value = getattr(self, name)
             if value is not None:
@@ -157,6 +146,9 @@ class Search:
                 check_number(name, number, low, high)
         for name in ("avoid_losing_moves", "save_bridges", "solver", "early_stop", "reuse"):
             check_flag(name, getattr(self, name))
+
+    def _check_evaluator(self) -> bool:
+        """ValueError for an evaluator that is none, or for settings that do not go with it; whether it gives priors."""
         if self.evaluator is not None and self.playouts != 1:
             raise ValueError(f"playouts={quoted(self.playouts)} beside an evaluator: expected one of the two")
         gives_priors = self.leaf_evaluator.gives_priors  # ValueError for what is no evaluator
@@ -171,6 +163,10 @@ class Search:
                 raise ValueError(
                     f"{name} is {quoted(getattr(self, name))}: expected an evaluator that gives priors beside it"
                 )
+        return gives_priors
+
+    def _check_gumbel(self, gives_priors: bool) -> None:
+        """ValueError for settings of sequential halving that do not go with the others."""
         check_range("gumbel", self.gumbel, 0)
         if self.gumbel and not gives_priors:
             raise ValueError(f"gumbel is {quoted(self.gumbel)}: expected an evaluator that gives priors beside it")
@@ -217,130 +213,7 @@ class Search:
             raise ValueError(f"views are {quoted(views)}: expected a batch (B,), as game.view makes it")
         streams = seeds(rng, len(views)).copy()
         check_searchable(game, views)
-        views = views.copy()
-        hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
-        with workspace.in_use():
-            search = self
-            if self.seconds is not None:
-                self._warm_up(game, views, hidden, workspace)
-                search = self._with_width(game, views, hidden)
-            count, trees = len(views), search._trees_of_each(len(views))
-            if trees > 1:
-                search = search._for_each_of(trees)
-                streams, given = np.empty(count * trees, np.uint64), streams
-                branch(given, np.repeat(np.arange(count), trees), streams)
-            workspace.make_room((search, game, hidden))
-            parts = [part for part in np.array_split(np.arange(count * trees), self.threads) if len(part)]
-            jobs = [(workspace, k, game, views[part // trees], streams[part], hidden) for k, part in enumerate(parts)]
-            searched = search._search(*jobs[0]) if len(jobs) == 1 else search._search_in_threads(jobs, count)
-            return [read_result(game, views[k : k + 1], searched[k * trees : (k + 1) * trees]) for k in range(count)]
-
-    def _trees_of_each(self, positions: int) -> int:
-        if self.trees is not None:
-            return self.trees
-        return max(1, self.threads // max(1, positions)) if self.seconds is not None and self.evaluator is None else 1
-
-    def _for_each_of(self, trees: int) -> Search:
-        """The search of one of so many trees of a position: its share of the budget, of which threads side by side take
-        theirs at the same time.
-        """
-        if self.seconds is None:
-            return replace(self, simulations=math.ceil((self.simulations or 0) / trees), trees=1)
-        return replace(self, seconds=self.seconds * min(trees, self.threads) / trees, trees=1)
-
-    def _search_in_threads(self, jobs: list[tuple[Any, ...]], positions: int) -> list[SearchedTree]:
-        """Each job in a thread of its own. By the clock, a proof of the only position ends all."""
-        stop, proof_ends = threading.Event(), positions == 1 and self.seconds is not None
-        with ThreadPoolExecutor(len(jobs) or 1) as pool:
-            found = [pool.submit(copy_context().run, self._search_until, stop, proof_ends, job) for job in jobs]
-            try:
-                return [tree for trees in found for tree in trees.result()]
-            except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
-                stop.set()
-                raise
-
-    def _search_until(self, stop: threading.Event, proof_ends: bool, job: tuple[Any, ...]) -> list[SearchedTree]:
-        """As `_search`, but it ends with what it has found once `stop` is set, as its own proof does if that counts."""
-        outer = ending()
-        with end_searches_when(lambda: stop.is_set() or (outer is not None and outer())):
-            searched = self._search(*job)
-        if proof_ends and any(tree.proven for tree in searched):
-            stop.set()
-        return searched
-
-    def _search(
-        self, workspace: Workspace, part: int, game: Game, views: Array, streams: Seeds, hidden: bool
-    ) -> list[SearchedTree]:
-        """Wave after wave, until the budget is spent or every position can stop."""
-        start, is_over = time.perf_counter(), ending()
-        evaluator, weights = self.leaf_evaluator, self._weights(game, hidden)
-        keep = self.reuse and not hidden
-        previous = workspace.newest(part) if keep else None
-        memory = workspace.spare(part, len(views), keep=keep)
-        if memory is None:
-            memory = self._allocate(game, len(views), hidden, self._has_priors, weights.rave > 0)
-        workspace.put(part, memory, keep=keep)
-        simulator = Simulator(
-            game,
-            evaluator,
-            weights,
-            memory,
-            solver=self.solver and not hidden,
-            priors=self.priors,
-            prior_weight=self.prior_weight,
-            first_play_reduction=self.first_play_reduction,
-            forced_playouts=self.forced_playouts,
-        )
-        simulator.start(views, streams, previous)
-        if self.noise:
-            simulator.add_noise(self.noise, self.concentration)
-        if self.gumbel:
-            simulator.use_gumbel(self.gumbel, self.simulations or 0, self.gumbel_noise, self.value_weight)
-        width = full = self._width
-        done, growing = np.zeros(len(views), np.int64), np.arange(len(views))
-        growing = growing[~simulator.can_stop(growing, None)]
-        trees, spent, left, pace = np.repeat(growing, full), 0, self.simulations, Pace()
-        while len(growing):
-            if self.simulations is not None and self.simulations - spent < full:
-                width = self.simulations - spent
-                trees = np.repeat(growing, width)
-            waves = pace.waves(self._waves_to_look(spent, width, left))
-            made, proven = simulator.simulate(trees, waves)
-            pace.note(made)
-            spent += made * width
-            left = self._left(spent, time.perf_counter() - start, len(views))
-            if is_over is not None and is_over():
-                left = 0
-            look = self.early_stop and spent % EARLY_STOP_INTERVAL < width
-            if left == 0 or proven or look:
-                done[growing] = spent
-                if left == 0:
-                    break
-                growing = growing[~simulator.can_stop(growing, left if look else None)]
-                trees = np.repeat(growing, full)
-        seconds = time.perf_counter() - start
-        return [SearchedTree(memory.tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(len(views))]
-
-    def _waves_to_look(self, spent: int, width: int, left: int | None) -> int:
-        """How many waves to make before looking at the budget, or whether to stop early."""
-        waves = 1 if left is None else max(1, left // width)
-        if self.early_stop:
-            waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / width))
-        return waves
-
-    @property
-    def _has_priors(self) -> bool:
-        return self.priors is not None or self.leaf_evaluator.gives_priors
-
-    @property
-    def _width(self) -> int:
-        return self.width or (1 if self.seconds is None else WIDTH_BY_THE_CLOCK)
-
-    def _left(self, spent: int, elapsed: float, positions: int) -> int:
-        """Simulations of each position that the budget still allows; by the clock, at the speed so far."""
-        if self.seconds is None:
-            return int(self.simulations or 0) - spent
-        return math.ceil(spent / elapsed * max(0.0, self.seconds * positions - elapsed))
+        return run_search(self, game, views.copy(), streams, workspace)
 
     @property
     def leaf_evaluator(self) -> Evaluator:
@@ -348,80 +221,6 @@ class Search:
         if self.evaluator is None:
             return Playouts(self.playouts, self.avoid_losing_moves, self.save_bridges)
         return as_evaluator(self.evaluator)
-
-    def _weights(self, game: Game, hidden: bool) -> Weights:
-        if self.leaf_evaluator.gives_priors:
-            return Weights(PUCT_C if self.c is None else self.c, 0)
-        usual = default_weights(game.name)
-        recorded = "last_player_by_action" in game.playout_options  # which RAVE needs
-        if self.rave and not recorded:
-            raise ValueError(
-                f"rave is {self.rave!r}: expected 0 or None, as the playouts of {game!r} have no last_player_by_action"
-            )
-        if self.priors is not None and (hidden or self.rave == 0 or (self.rave is None and not usual.rave)):
-            raise ValueError(f"priors beside playouts of {game!r}: expected perfect information and rave above 0")
-        rave = 0 if hidden or not recorded else usual.rave if self.rave is None else self.rave
-        if (rave > 0) != (usual.rave > 0):  # the usual c is that of the other formula
-            usual = OTHER_GAMES
-        return Weights(usual.c if self.c is None else self.c, rave)
-
-    def _allocate(self, game: Game, positions: int, hidden: bool, priors: bool, rave: bool) -> Memory:
-        if self.simulations is None:
-            node = node_bytes(game, hidden=hidden, priors=priors, rave=rave)
-            capacity = max(4, self.memory * MEBIBYTE // (node * positions * self.threads))
-        else:  # no simulation makes more than one node
-            capacity = (2 + self.simulations) * (1 + self.reuse)
-        return Memory(
-            game,
-            positions,
-            capacity,
-            self._width,
-            hidden=hidden,
-            priors=priors,
-            rave=rave,
-            evaluated=self.gumbel > 0,
-        )
-
-    def _warm_up(self, game: Game, views: Array, hidden: bool, workspace: Workspace) -> None:
-        """Compile before the clock starts, with a search of the first position too small to notice."""
-        kind = (game.dtype, hidden, self._has_priors, self._weights(game, hidden).rave > 0)
-        if len(views) and workspace.is_new((*kind, self.reuse)):
-            small, room = replace(self, simulations=WARM_UP_SIMULATIONS, seconds=None, width=2), Workspace()
-            for _ in range(1 + self.reuse):  # the second starts from what the first knew
-                small._search(room, 0, game, views[:1], np.zeros(1, np.uint64), hidden)
-
-    def _with_width(self, game: Game, views: Array, hidden: bool) -> Search:
-        """With the width that pays, if there is an evaluator and none is given."""
-        if self.width is not None or self.evaluator is None or not len(views):
-            return self
-
-        def seconds_of_wave(width: int) -> float | None:
-            few = replace(self, simulations=width * WAVES, seconds=None, width=width, early_stop=False)
-            found = [few._search(Workspace(), 0, game, views[:1], np.zeros(1, np.uint64), hidden)[0] for _ in range(2)]
-            complete = all(result.simulations == width * WAVES for result in found)  # not proven
-            return min(result.seconds for result in found) / WAVES if complete else None
-
-        budget = float(self.seconds or 0)
-        return replace(
-            self, width=width_that_pays(self.evaluator, repr(game), budget, seconds_of_wave, WIDTH_BY_THE_CLOCK)
-        )
-
-
-class Pace:
-    """How many waves to make at once, so that the clock and Ctrl-C are looked at often."""
-
-    def __init__(self) -> None:
-        self._most, self._start = 1, time.perf_counter()
-
-    def waves(self, wanted: int) -> int:
-        """At most so many as are wanted."""
-        self._start = time.perf_counter()
-        return min(wanted, self._most)
-
-    def note(self, made: int) -> None:
-        """Learn from how long that has taken: at most twice as many next time."""
-        seconds = max(1e-9, time.perf_counter() - self._start)
-        self._most = max(1, min(2 * self._most, int(LONGEST_SLICE * made / seconds)))
 
 
 def check_searchable(game: Game, views: Array) -> None:

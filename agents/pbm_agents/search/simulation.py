@@ -7,7 +7,7 @@ sequential algorithm.
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
 from .waves import NO_WORLDS, make_waves, stages
 from .workspace import Memory, Simulations
 
+if TYPE_CHECKING:
+    from .search import Search
+
 NO_TREES = np.zeros(0, np.int64)
 
 
@@ -42,29 +45,18 @@ def kernels_of(game: Game, evaluator: Evaluator, priors: ActionPriors | None) ->
 class Simulator:
     """Searches some positions of one game at once, wave by wave."""
 
-    def __init__(
-        self,
-        game: Game,
-        evaluator: Evaluator,
-        weights: Weights,
-        memory: Memory,
-        *,
-        solver: bool,
-        priors: ActionPriors | None = None,
-        prior_weight: float = 0.0,
-        first_play_reduction: float = 0.0,
-        forced_playouts: float = 0.0,
-    ) -> None:
-        """`memory` is written to. `priors` are those beside RAVE."""
-        self.game, self.evaluator, self.memory = game, evaluator, memory
+    def __init__(self, game: Game, search: Search, weights: Weights, memory: Memory) -> None:
+        """Simulations of this game by these settings; `memory`, which has been made for them, is written to."""
+        self.game, self.memory, self.evaluator = game, memory, search.leaf_evaluator
         settings = memory.tree.settings
-        settings["c"], settings["equivalence"], settings["solver"] = weights.c, weights.rave, solver
-        settings["prior_weight"], settings["first_play_reduction"] = prior_weight, first_play_reduction
-        settings["forced_playouts"] = forced_playouts
+        settings["c"], settings["equivalence"] = weights.c, weights.rave
+        settings["solver"] = search.solver and not memory.hidden
+        settings["prior_weight"], settings["first_play_reduction"] = search.prior_weight, search.first_play_reduction
+        settings["forced_playouts"] = search.forced_playouts
         self.gumbel: GumbelRoots | None = None
         """Of these positions, with Gumbel numbers at the root."""
-        self._rave, self._priors = weights.rave > 0, priors
-        self._play = kernels_of(game, evaluator, priors)
+        self._search, self._rave = search, weights.rave > 0
+        self._play = kernels_of(game, self.evaluator, search.priors)
         self._stages = None if self._play is None else stages(self._play, memory)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
@@ -89,10 +81,14 @@ class Simulator:
             priors, values = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
             tree.priors[:count, 0] = priors
             tree.sums[:count, 0, EVALUATED:] = values[:, None]
-        if self._priors is not None:
-            tree.priors[:count, 0] = self._priors(game, self.roots)
+        if self._search.priors is not None:
+            tree.priors[:count, 0] = self._search.priors(game, self.roots)
         if previous is not None:
             self._copy_known(previous)
+        if self._search.noise:
+            self._add_noise(self._search.noise, self._search.concentration)
+        if self._search.gumbel:
+            self._use_gumbel()
 
     def _copy_known(self, previous: Memory) -> None:
         """A tree becomes a copy of what `previous` has below a node with the same state, if there is one: of several,
@@ -113,7 +109,7 @@ class Simulator:
                 other = g if g in found else min(found)
                 copy_subtree(old, other, found[other], tree, g, tree.nodes.shape[1] // 2)
 
-    def add_noise(self, fraction: float, concentration: float) -> None:
+    def _add_noise(self, fraction: float, concentration: float) -> None:
         """Mix Dirichlet noise into the priors of the roots (Silver et al. 2017)."""
         tree = self.memory.tree
         for g in range(len(self.views)):
@@ -123,13 +119,13 @@ class Simulator:
             noise = rng.dirichlet(np.full(len(legal), concentration))
             tree.priors[g, 0, legal] = (1 - fraction) * tree.priors[g, 0, legal] + fraction * noise
 
-    def use_gumbel(self, considered: int, simulations: int, noise: float, value_weight: float) -> None:
-        """Select by sequential halving at the roots: the arguments are those of `Search`."""
-        tree, masks = self.memory.tree, self.root_masks.copy()
+    def _use_gumbel(self) -> None:
+        """Select by sequential halving at the roots, without resigning there."""
+        search, tree, masks = self._search, self.memory.tree, self.root_masks.copy()
         if self.game.resign_action >= 0:
             masks[:, self.game.resign_action] = False
-        tree.settings["value_weight"] = value_weight
-        self.gumbel = GumbelRoots(tree, masks, considered, simulations, noise)
+        tree.settings["value_weight"] = search.value_weight
+        self.gumbel = GumbelRoots(tree, masks, search.gumbel, search.simulations or 0, search.gumbel_noise)
 
     def simulate(self, trees: Array, waves: int) -> tuple[int, int]:
         """Waves of a simulation for each entry of `trees`, each at most `width` times.
@@ -200,8 +196,8 @@ class Simulator:
             arrived, count = arrived + count - going, going
             if count:
                 game.legal_action_mask(moving.states[:count], out=moving.masks[:count])
-                if self._priors is not None:  # all have come to nodes that are new
-                    priors = self._priors(game, moving.states[:count])
+                if self._search.priors is not None:  # all have come to nodes that are new
+                    priors = self._search.priors(game, moving.states[:count])
                     put_priors(moving.simulations, count, priors, *tree)
         return self._evaluate_and_back_up(memory.leaves, arrived, memory.leaf_seeds[:arrived])
 
