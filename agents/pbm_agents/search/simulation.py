@@ -7,7 +7,7 @@ sequential algorithm.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots, put_values, select_with_gumbel
 from .selection import select
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
-from .waves import NO_WORLDS, make_waves, stages
+from .waves import NO_WORLDS, arguments_of, make_waves, stages
 from .workspace import Memory, Simulations
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Simulator:
         self._search, self._rave = search, weights.rave > 0
         self._play = kernels_of(game, self.evaluator, search.priors)
         self._stages = None if self._play is None else stages(self._play, memory)
+        self._arguments = None if self._play is None else arguments_of(self._play)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
         """New trees for these positions.
@@ -139,7 +140,7 @@ class Simulator:
         """
         if self._play is None:
             if self.memory.hidden:
-                branch(self.memory.tree.seeds, trees, self.memory.seeds)
+                branch(self.memory.tree.seeds, trees, self.memory.buffers.seeds)
                 self._draw_worlds(trees)
             return 1, self._make_wave(trees)
         made, proven = self._make_waves(trees, waves, drawn=False)
@@ -150,71 +151,56 @@ class Simulator:
         return made, proven
 
     def _make_waves(self, trees: Array, waves: int, *, drawn: bool) -> tuple[int, int]:
-        assert self._play is not None
-        memory, priors, world = self.memory, self._play.priors, self._play.world
-        arguments: tuple[Any, ...] = (
-            self._stages,
-            waves,
-            trees,
-            drawn,
-            self.views,
-            self.root_masks,
-            *memory.arrays,
-            self._play.step.arguments,
-            self._play.mask.arguments,
-            self._play.playout.arguments,
-            () if priors is None else priors.arguments,
-            () if world is None else world.arguments,
-            *memory.tree,
-        )
-        return make_waves(*arguments)
+        assert self._arguments is not None
+        given = self._stages, waves, trees, drawn, self.views, self.root_masks, self._arguments
+        return make_waves(*given, *self.memory.buffers, *self.memory.tree)
 
     def _draw_worlds(self, trees: Array) -> None:
-        """What the simulations of `trees` begin with, by the streams in `memory.seeds`, if information is hidden."""
-        memory, count = self.memory, len(trees)
-        memory.moving.states[:count] = self.game.determinize(self.views[trees], memory.seeds[:count])
-        memory.moving.masks[:count] = self.root_masks[trees]
+        """What the simulations of `trees` begin with, by the streams in `Buffers.seeds`, if information is hidden."""
+        moving, count = self.memory.moving, len(trees)
+        moving.states[:count] = self.game.determinize(self.views[trees], self.memory.buffers.seeds[:count])
+        moving.masks[:count] = self.root_masks[trees]
 
     def _make_wave(self, trees: Array) -> int:
         """A wave, stage by stage. How many roots it proves."""
-        game, memory = self.game, self.memory
-        tree, moving = memory.tree, memory.moving
+        game, tree, moving, buffers = self.game, self.memory.tree, self.memory.moving, self.memory.buffers
+        actions, leaf_seeds = buffers.actions, buffers.leaf_seeds
         count, arrived, starting = len(trees), 0, True
         while count:
-            arrays = moving.simulations, count, moving.bytes, moving.masks, memory.actions
-            here = starting, NO_TREES if arrived else trees, memory.leaf_seeds
+            arrays = moving.simulations, count, moving.bytes, moving.masks, actions
+            here = starting, NO_TREES if arrived else trees, leaf_seeds
             if self.gumbel is None:
                 at_leaves = select(*arrays, *here, *tree)
             else:
                 at_leaves = select_with_gumbel(*arrays, *here, self.gumbel.scores, self.gumbel.expected, *tree)
-            game.step(moving.states[:count], memory.actions[:count])
+            game.step(moving.states[:count], actions[:count])
             if at_leaves and not arrived:  # all at once: none need be set aside
                 moving.done[:count] = moving.games_done[:count]
-                return self._evaluate_and_back_up(moving, count, memory.leaf_seeds[:count])
+                return self._evaluate_and_back_up(moving, count, leaf_seeds[:count])
             starting = False
-            going = advance(memory.simulations, memory.bytes, count, arrived, memory.leaf_seeds, *tree)
+            going = advance(buffers.simulations, buffers.state_bytes, count, arrived, leaf_seeds, *tree)
             arrived, count = arrived + count - going, going
             if count:
                 game.legal_action_mask(moving.states[:count], out=moving.masks[:count])
                 if self._search.priors is not None:  # all have come to nodes that are new
                     priors = self._search.priors(game, moving.states[:count])
                     put_priors(moving.simulations, count, priors, *tree)
-        return self._evaluate_and_back_up(memory.leaves, arrived, memory.leaf_seeds[:arrived])
+        return self._evaluate_and_back_up(self.memory.leaves, arrived, leaf_seeds[:arrived])
 
     def _evaluate_and_back_up(self, leaves: Simulations, count: int, seeds: Seeds) -> int:
-        game, memory = self.game, self.memory
+        game, tree, buffers = self.game, self.memory.tree, self.memory.buffers
         states, masks, last_players = leaves.states[:count], leaves.masks[:count], None
         if self.evaluator.gives_priors:
             game.legal_action_mask(states, out=masks)
         if self._rave:
-            last_players = memory.last_players[:count]
+            last_players = buffers.last_players[:count]
             last_players.fill(NOBODY)
         priors, values = self.evaluator(game, states, masks, seeds, last_players)
         if priors is not None:
-            expand(leaves.simulations, count, leaves.bytes, leaves.masks, priors, *memory.tree)
+            expand(leaves.simulations, count, leaves.bytes, leaves.masks, priors, *tree)
             if self.gumbel is not None:
-                put_values(leaves.simulations, count, values, *memory.tree)
-        return backup(leaves.simulations, count, values, memory.last_players, memory.value, *memory.tree)
+                put_values(leaves.simulations, count, values, *tree)
+        return backup(leaves.simulations, count, values, buffers.last_players, buffers.value, *tree)
 
     def can_stop(self, trees: Array, left: int | None) -> Array:
         """(len(trees),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited

@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.types import Array
+from pbm_envs.core.types import Array, Seeds, States
 
 from .tree import SIMULATION, allocate_tree
 
@@ -24,6 +24,58 @@ class Simulations:
         self.bytes = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
         self.done = simulations["done"]
         self.games_done = states["done"]
+
+
+class Buffers(NamedTuple):
+    """What simulations need beside the trees: R may be under way at once. All of it is overwritten.
+
+    `make_waves` is called with the arrays, `make_waves(..., *buffers, *tree)`, and puts them together again, as `tree`
+    says.
+    """
+
+    states: States
+    """(2 R,) those of the simulations: first those under way, from R on those that have come to leaves."""
+    state_bytes: Array
+    """(2 R, bytes) the same."""
+    masks: Array
+    """(2 R, A) what is legal there."""
+    simulations: Array
+    """(2 R,) of SIMULATION."""
+    actions: Array
+    """(R,) int64: what they take."""
+    leaf_seeds: Seeds
+    """(R,) random streams of the leaves."""
+    last_players: Array
+    """(R, A) int8, for RAVE, else (0, A): who has played an action in the playout."""
+    values: Array
+    """(R, P) of the leaves."""
+    value: Array
+    """(P,) of one of them."""
+    seeds: Seeds
+    """(R,) random streams of the worlds."""
+    good: Array
+    """(R,) bool: whether these have been drawn."""
+    priors: Array
+    """(R, A) float32 of actions in new nodes, if trees have priors, else (0, A)."""
+
+
+def allocate_buffers(game: Game, count: int, *, priors: bool, rave: bool) -> Buffers:
+    """Buffers for `count` simulations at once (R), with `priors` and for `rave` as in `allocate_tree`."""
+    states = np.zeros(2 * count, game.dtype)
+    return Buffers(
+        states=states,
+        state_bytes=states.view(np.uint8).reshape(2 * count, game.dtype.itemsize),
+        masks=np.zeros((2 * count, game.num_actions), np.bool_),
+        simulations=np.zeros(2 * count, SIMULATION),
+        actions=np.zeros(count, np.int64),
+        leaf_seeds=np.zeros(count, np.uint64),
+        last_players=np.zeros((count if rave else 0, game.num_actions), np.int8),
+        values=np.zeros((count, game.num_players)),
+        value=np.zeros(game.num_players),
+        seeds=np.zeros(count, np.uint64),
+        good=np.zeros(count, np.bool_),
+        priors=np.zeros((count if priors else 0, game.num_actions), np.float32),
+    )
 
 
 @final
@@ -45,39 +97,13 @@ class Memory:
         """The arguments are those of `allocate_tree`; `width` simulations are under way in each tree."""
         self.hidden = hidden
         self.tree = allocate_tree(game, trees, capacity, hidden=hidden, priors=priors, rave=rave, evaluated=evaluated)
-        count = trees * width
-        self.simulations, states = np.zeros(2 * count, SIMULATION), np.zeros(2 * count, game.dtype)
-        masks = np.zeros((2 * count, game.num_actions), np.bool_)
-        self.moving = Simulations(self.simulations[:count], states[:count], masks[:count])
-        self.leaves = Simulations(self.simulations[count:], states[count:], masks[count:])
+        self.buffers = allocate_buffers(game, trees * width, priors=priors, rave=rave)
+        self.moving, self.leaves = (
+            Simulations(self.buffers.simulations[half], self.buffers.states[half], self.buffers.masks[half])
+            for half in (slice(trees * width), slice(trees * width, None))
+        )
         self.stages: tuple[Any, Any] | None = None
         """The kernels of a game, and the table in which they are called."""
-        self.states, self.masks = states, masks
-        self.bytes = states.view(np.uint8).reshape(2 * count, game.dtype.itemsize)
-        self.actions = np.zeros(count, np.int64)
-        self.leaf_seeds, self.seeds = np.zeros(count, np.uint64), np.zeros(count, np.uint64)
-        self.good = np.zeros(count, np.bool_)
-        self.values, self.value = np.zeros((count, game.num_players)), np.zeros(game.num_players)
-        self.priors = np.zeros((count if priors else 0, game.num_actions), np.float32)
-        self.last_players = np.zeros((count if rave else 0, game.num_actions), np.int8)
-
-    @property
-    def arrays(self) -> tuple[Array, ...]:
-        """What simulations need beside the trees, in the order that `make_waves` has it."""
-        return (
-            self.states,
-            self.bytes,
-            self.masks,
-            self.simulations,
-            self.actions,
-            self.leaf_seeds,
-            self.last_players,
-            self.values,
-            self.value,
-            self.seeds,
-            self.good,
-            self.priors,
-        )
 
     @property
     def trees(self) -> int:
