@@ -17,15 +17,8 @@ from pbm_envs import Curio
 from pbm_envs.core.kernels import kernel
 from pbm_envs.core.state import NOBODY
 from pbm_envs.games.curio import chain
-from pbm_envs.games.curio.chain import (
-    begin,
-    count_all_broken,
-    count_royals,
-    list_allowed,
-    list_conditions,
-    list_pieces,
-    sweep,
-)
+from pbm_envs.games.curio.chain import begin, count_all_broken, count_royals, list_pieces, sweep
+from pbm_envs.games.curio.conditions import list_allowed, list_conditions
 from pbm_envs.games.curio.game import NO_LEGAL
 from tests.curio.test_worlds import moments
 from tests.mutation.mutants import function_at

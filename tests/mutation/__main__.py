@@ -38,7 +38,7 @@ RESULTS, EQUIVALENT = ROOT / "build" / "mutation.json", HERE / "equivalent.json"
 MODULES = ["chains"] + [
     f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
 ]
-MODULES += ["curio.moves", "curio.worlds", "curio.chain"]
+MODULES += [f"curio.{part}" for part in ("inference", "moves", "large_boards", "worlds", "conditions", "chain")]
 GAMES = ("chains", "chameleon", "trinim", "unlur", "curio", "curio.chain")
 ENDLESS, SURVIVED = "endless loop", "survived"
 
@@ -46,7 +46,7 @@ ENDLESS, SURVIVED = "endless loop", "survived"
 def game_of(mutant: Mutant) -> str:
     """Whose checks are to notice the mutant."""
     module = mutant.module.removeprefix("pbm_envs.games.")
-    return module if module == "curio.chain" else module.partition(".")[0]
+    return "curio.chain" if module in ("curio.chain", "curio.conditions") else module.partition(".")[0]
 
 
 class Limit:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import combinations_with_replacement
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.boards import NO_CELL, Board, square
-from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
 from ...core.game import Game
-from ...core.printable import quoted
 from ...core.randomness import branch
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
-from ...core.state import EMPTY, NO_ACTION, NOBODY, copy_states
+from ...core.state import EMPTY, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.wording import JSON, Wording
@@ -26,36 +23,18 @@ from . import legend
 from . import wording as words
 from .chain import draw_worlds_batch
 from .deal import deal
+from .inference import find_hidden_batch
 from .ladder import RUNGS
+from .large_boards import mask_large_batch, playout_large_batch
 from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
-from .rules import (
-    ANY,
-    DIRECTIONS,
-    GREATER,
-    GREATER_EQUAL,
-    LARGE,
-    LESS,
-    LESS_EQUAL,
-    NO_PIECE,
-    RANDOM,
-    SETTINGS,
-    SMALL,
-    curio_dtype,
-    mask_large_batch,
-    playout_large_batch,
-    set_up_batch,
-    start_batch,
-    step_batch,
-)
+from .options import FACES, check_options, make_deck, make_settings
+from .rules import DIRECTIONS, NO_PIECE, RANDOM, curio_dtype, set_up_batch, start_batch, step_batch
 from .scene import draw
 from .text import board_text, read_board
 from .validation import validate_records
-from .view import EXCHANGED_SEATS, find_hidden_batch, hide_batch, observe_batch, piece_words, plane_numbers, planes
+from .view import EXCHANGED_SEATS, hide_batch, observe_batch, piece_words, plane_numbers, planes
 from .worlds import deal_batch, draw_turnings, split_batch, world_batch
 
-FACES = {"large": LARGE, "small": SMALL, "random": RANDOM}
-COMPARES = {"lt": LESS, "le": LESS_EQUAL, "gt": GREATER, "ge": GREATER_EQUAL}
-CAPTURES = (*COMPARES, *(f"{name}_total" for name in COMPARES), "any")
 NO_END = 2**31 - 1
 """`max_plies` without a limit: what `ply` can count."""
 NO_CANDIDATES = np.zeros((0, 0), np.int64)
@@ -133,72 +112,39 @@ class Curio(Game):
         Raises:
             ValueError: For a value that is not allowed; it says which are.
         """
-        for name, value, low, high in (("base", base, 2, 9), ("rows", rows, 2, 26), ("cols", cols, 2, 26)):
-            check_range(name, value, low, high)
-        for name, flag in (("turn", turn), ("limit", limit), ("reveal_captured", reveal_captured)):
-            check_flag(name, flag)
-        check_flag("allow_resign", allow_resign)
-        base, rows, cols = int(base), int(rows), int(cols)  # NumPy's small integers overflow
-        if not isinstance(face, str) or face not in FACES:
-            raise ValueError(f"face is {quoted(face)}: expected one of {', '.join(FACES)}")
-        if not isinstance(capture, str) or capture not in CAPTURES:
-            raise ValueError(f"capture is {quoted(capture)}: expected one of {', '.join(CAPTURES)}")
-        if no_capture_limit is not None:
-            check_range("no_capture_limit", no_capture_limit, 1, 1_000_000)
-        kinds = list(combinations_with_replacement(range(1, base + 1), 2))
-        pieces = len(kinds) if num_pieces is None else num_pieces
-        check_range("num_pieces", pieces, 1, rows * cols)
-        pieces = int(pieces)
-        if pieces % len(kinds):  # C2
-            raise ValueError(f"num_pieces is {pieces}: expected a multiple of {len(kinds)}, one set of base {base}")
-        depth = -(-pieces // cols)
-        if 2 * depth > rows:  # C3
-            raise ValueError(
-                f"two armies of {pieces} pieces need {2 * depth} rows of {cols} cells: there are {rows} rows"
-            )
-        self._deck = np.zeros((depth * cols, 2), np.int8)
-        self._deck[:pieces] = kinds * (pieces // len(kinds))
-        board = square(rows, cols)
-        farthest = base if limit else max(rows, cols)
+        options = check_options(
+            base=base,
+            rows=rows,
+            cols=cols,
+            num_pieces=num_pieces,
+            turn=turn,
+            limit=limit,
+            face=face,
+            capture=capture,
+            reveal_captured=reveal_captured,
+            no_capture_limit=no_capture_limit,
+            allow_resign=allow_resign,
+        )
+        board = square(options["rows"], options["cols"])
+        self._base, self._face, self._total = options["base"], FACES[face], capture.endswith("_total")
+        farthest = self._base if limit else max(board.shape)
+        self._deck = make_deck(options)
         self._steps, self._moves, texts = _moves(board, farthest)
         self._tables = move_tables(self._moves, board.size, farthest) if board.size <= MOST_CELLS else None
-        self._base, self._face, self._total = base, FACES[face], capture.endswith("_total")
-        self._settings = np.zeros(1, SETTINGS)
-        self._settings["base"] = base
-        self._settings["turn"] = turn
-        self._settings["limit"] = limit
-        self._settings["face"] = self._face
-        self._settings["compare"] = COMPARES.get(capture.removesuffix("_total"), ANY)
-        self._settings["total"] = self._total
-        self._settings["reveal"] = reveal_captured
-        self._settings["quiet_limit"] = no_capture_limit or 0
-        self._settings["moves"] = len(texts)
-        self._settings["resign"] = len(texts) + 1 if allow_resign else NO_ACTION
-        self.planes = planes(base)
-        self._plane_numbers = plane_numbers(base)
+        self._settings = make_settings(options, len(texts))
+        self._plane_numbers = plane_numbers(self._base)
+        self._piece_words = piece_words(self._base)
         self.mask_reveals_hidden = self._total
-        self._piece_words = piece_words(base)
+        quiet_limit = options["no_capture_limit"]
         super().__init__(
-            options={
-                "base": base,
-                "rows": rows,
-                "cols": cols,
-                "num_pieces": pieces,
-                "turn": bool(turn),
-                "limit": bool(limit),
-                "face": face,
-                "capture": capture,
-                "reveal_captured": bool(reveal_captured),
-                "no_capture_limit": None if no_capture_limit is None else int(no_capture_limit),
-                "allow_resign": bool(allow_resign),
-            },
+            options=options,
             board=board,
             dtype=curio_dtype(board.size, self._base, len(texts), self._total),
-            planes=planes(base),
+            planes=planes(self._base),
             moves=[*texts, "pass"],
             form=f"two cells on a line such as {texts[0]!r}, or 'pass'",
             # at most all pieces but two are captured, each after as long as may be; boards can be full
-            max_plies=NO_END if no_capture_limit is None else (board.size - 1) * int(no_capture_limit),
+            max_plies=NO_END if quiet_limit is None else (board.size - 1) * quiet_limit,
         )
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:

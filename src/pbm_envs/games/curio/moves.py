@@ -1,8 +1,8 @@
 """The legal moves of Curio on boards of at most 64 cells (C6, C7, C12), for masks and playouts.
 
 Sets of cells are words of bits, and eight moves are tried at once: nothing may stand in the way, and the goal must be
-open to the piece. On larger boards each line is followed from cell to cell: see `rules`. Both ways give the same moves
-in the same order: by slot, direction and distance.
+open to the piece. On larger boards each line is followed from cell to cell: see `large_boards`. Both ways give the same
+moves in the same order: by slot, direction and distance.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from ...core.layouts import LONGEST_CONSTANT, register_records
 from ...core.randomness import draw
 from ...core.state import NOBODY
 from ...core.types import Ints, Mask, Record, Seeds, States
-from ...core.words import BITS, NO_BITS, ONE, WORD, Words, clear_of, count_bits, flat, lowest_bit, store_word
-from .rules import CAPTURED, NO_PIECE, beats, cells_with_pieces, compared_value, play, reach
+from ...core.words import BITS, NO_BITS, ONE, WORD, Words, clear_of, count_bits, flat, load_word, lowest_bit, store_word
+from .rules import CAPTURED, NO_PIECE, beats, compared_value, play, reach
 
 MOST_CELLS = 64
+SIGNS, GATHER = np.uint64(0x8000800080008000), np.uint64(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3)
+SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)
+"""Of `cells_with_pieces`."""
 
 
 def move_tables(moves: Ints, cells: int, farthest: int) -> States:
@@ -57,6 +60,20 @@ def move_tables(moves: Ints, cells: int, farthest: int) -> States:
 def values_compared(rules: Record) -> int:
     """One more than the greatest value that C7 compares."""
     return (2 if rules["total"] else 1) * rules["base"] + 1
+
+
+@stack_kernel
+def cells_with_pieces(board: Ints, first: int) -> int:
+    """Bit k: a piece stands on cell `first + k`, of 64 cells or those that are left. Four cells are looked at at once:
+    their signs become bits beside each other when a product shifts each by its own distance.
+    """
+    found, last = NO_BITS, min(len(board), first + 64)
+    for cell in range(first, last - 3, 4):
+        signs = (~load_word(board, 2 * cell) & SIGNS) >> SHIFT_15
+        found |= (signs * GATHER >> SHIFT_48 & FOUR_BITS) << np.uint64(cell - first)
+    for cell in range(last - (last - first) % 4, last):
+        found |= np.uint64(board[cell] >= 0) << np.uint64(cell - first)
+    return found
 
 
 @stack_kernel

@@ -15,9 +15,8 @@ import numpy as np
 from ...core.boards import NO_CELL
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
-from ...core.state import NOBODY, common_fields, shows_mask, win
-from ...core.types import Ints, Mask, Record, Seeds, States
-from ...core.words import NO_BITS, load_word
+from ...core.state import NOBODY, common_fields, win
+from ...core.types import Ints, Record, Seeds, States
 
 MOST_BASE = 9
 WORST = 127
@@ -25,9 +24,6 @@ WORST = 127
 NO_PIECE = -1
 CAPTURED = -1
 DIRECTIONS = 8
-SIGNS, GATHER = np.uint64(0x8000800080008000), np.uint64(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3)
-SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)
-"""Of `cells_with_pieces`."""
 LARGE, SMALL, RANDOM = 0, 1, 2
 LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, ANY = 0, 1, 2, 3, 4
 
@@ -193,20 +189,6 @@ def is_dead(state: Record, rules: Record) -> bool:
 
 
 @stack_kernel
-def cells_with_pieces(board: Ints, first: int) -> int:
-    """Bit k: a piece stands on cell `first + k`, of 64 cells or those that are left. Four cells are looked at at once:
-    their signs become bits beside each other when a product shifts each by its own distance.
-    """
-    found, last = NO_BITS, min(len(board), first + 64)
-    for cell in range(first, last - 3, 4):
-        signs = (~load_word(board, 2 * cell) & SIGNS) >> SHIFT_15
-        found |= (signs * GATHER >> SHIFT_48 & FOUR_BITS) << np.uint64(cell - first)
-    for cell in range(last - (last - first) % 4, last):
-        found |= np.uint64(board[cell] >= 0) << np.uint64(cell - first)
-    return found
-
-
-@stack_kernel
 def has_royal(state: Record, agent: int, base: int, captured: bool) -> bool:
     """C10: has the agent a royal piece on the board, or if `captured`, has there been one?"""
     for slot in range(len(state["cell"])):
@@ -322,77 +304,6 @@ def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, set
         if not state["done"]:
             play(state, actions[i], moves, rules)
     return -1
-
-
-@stack_kernel
-def list_legal(state: Record, steps: Ints, rules: Record, out: Ints) -> int:
-    """Write the legal actions but `resign` to `out`; how many. From `cell` in direction d, `steps[cell, d]` are the
-    action that goes one step (each further step is the next action) and the next cell.
-    """
-    mover = state["to_move"]
-    board, owner, where = state["board"], state["owner"], state["cell"]
-    compare = rules["compare"]
-    count = 0
-    for slot in range(len(board)):
-        if owner[slot] != mover or where[slot] == CAPTURED:
-            continue
-        origin, farthest = where[slot], reach(state, slot, rules)
-        mine = compared_value(state, slot, mover, rules)
-        for d in range(DIRECTIONS):
-            action, cell = steps[origin, d, 0], steps[origin, d, 1]
-            for k in range(farthest):
-                if cell == NO_CELL:
-                    break
-                target = board[cell]
-                if target != NO_PIECE:
-                    if owner[target] != mover:
-                        if beats(mine, compared_value(state, target, mover, rules), compare):
-                            out[count] = action + k
-                            count += 1
-                    break
-                out[count] = action + k
-                count += 1
-                cell = steps[cell, d, 1]
-    if count == 0:
-        out[0] = rules["moves"]
-        count = 1
-    return count
-
-
-@stack_kernel
-def mask_large_batch(states: States, out: Mask, steps: Ints, settings: States) -> None:
-    rules = settings[0]
-    actions = np.empty(rules["moves"] + 1, np.int32)
-    for i in range(len(states)):
-        state = states[i]
-        out[i] = False
-        if not shows_mask(state):
-            continue
-        for k in range(list_legal(state, steps, rules, actions)):
-            out[i, actions[k]] = True
-        if rules["resign"] >= 0:
-            out[i, rules["resign"]] = True
-
-
-@stack_kernel
-def playout_large_batch(
-    states: States,
-    seeds: Seeds,
-    moves: Ints,
-    steps: Ints,
-    settings: States,
-    last_player_by_action: Ints,
-) -> None:
-    rules = settings[0]
-    actions = np.empty(rules["moves"] + 1, np.int32)
-    for i in range(len(states)):
-        state = states[i]
-        while not state["done"]:
-            count = list_legal(state, steps, rules, actions)
-            action = actions[draw(seeds, i, count)]
-            if last_player_by_action.size:
-                last_player_by_action[i, action] = state["to_move"]
-            play(state, action, moves, rules)
 
 
 @stack_kernel

@@ -1,9 +1,7 @@
-"""What a player of Curio knows (C5, C8, C9, C15): hiding, what a hidden face can still be, observation planes.
+"""What a player of Curio sees (C5, C8, C9): hiding, observation planes.
 
-Seen by player w, face w of every piece is open and face 1 - w hidden, unless the piece is known to both. The hidden
-pieces of an army are, in some order, its pieces at the start less its known ones: its *pool*. A hidden piece that shows
-v and has h on the other side uses up one piece {v, h} of the pool; h obeys the piece's bounds and the opening
-orientation.
+Seen by player w, face w of every piece is open and face 1 - w hidden, unless the piece is known to both. What a hidden
+face can still be is in `inference`.
 """
 
 from __future__ import annotations
@@ -16,7 +14,8 @@ from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Planes, Record, States
 from ...core.words import WORD, flat, load_half, load_word, records_of_words, store_half, store_word
-from .rules import LARGE, MOST_BASE, kind
+from .inference import find_hidden, list_pairs
+from .rules import MOST_BASE
 
 MOST = 127
 """Counts in int8 planes stop here."""
@@ -96,218 +95,6 @@ def hide_batch(states: States, views: States, base: int) -> None:
             store_half(limits, 4 * k, told ^ (told ^ no_bounds) & reset)
 
 
-@stack_kernel
-def shows_larger(army: int, seen: int, rules: Record) -> bool:
-    """C5: does player `seen` see the larger numbers of this army's pieces that have not turned?"""
-    return (army == seen) == (rules["face"] == LARGE)
-
-
-@stack_kernel
-def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> None:
-    """Give each of `count` slots a kind that it fits (bit k of `fits[slot]`), each kind k at most `pool[k]` times, by
-    augmenting paths. `given` is -1 for slots that fit nothing.
-    """
-    kinds = len(pool)
-    left, through, queue = scratch[0], scratch[1], scratch[2]  # through[k]: the slot that would change to kind k
-    for k in range(kinds):
-        left[k] = pool[k]
-    for slot in range(count):
-        given[slot] = -1
-        through[:kinds] = -1
-        head, tail, free = 0, 0, -1
-        if fits[slot] == 0:
-            continue
-        for k in range(kinds):
-            if fits[slot] >> k & 1:
-                through[k] = slot
-                queue[tail] = k
-                tail += 1
-                if left[k] > 0:
-                    free = k
-                    break
-        while free < 0 and head < tail:
-            full = queue[head]
-            head += 1
-            for other in range(slot):
-                if free < 0 and given[other] == full:
-                    for k in range(kinds):
-                        if fits[other] >> k & 1 and through[k] < 0:
-                            through[k] = other
-                            queue[tail] = k
-                            tail += 1
-                            if left[k] > 0:
-                                free = k
-                                break
-        if free < 0:
-            continue  # not in the view of any game
-        left[free] -= 1
-        mover = through[free]
-        while mover != slot:
-            free, given[mover] = given[mover], free
-            mover = through[free]
-        given[slot] = free
-
-
-@stack_kernel
-def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints, out: Ints, scratch: Ints) -> None:
-    """For `face` "random": bit h of `out[slot]`: the face hidden from `seen` can be h.
-
-    Each slot gets a kind; from this assignment all others arise by cycles of exchanges, so a slot can become kind k
-    just if its present kind can be reached from k (Regin 1994). `scratch` is (7, slots or kinds) or more to work in.
-    """
-    kinds = len(pool)
-    owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
-    hidden, fits, given, reached = scratch[3], scratch[4], scratch[5], scratch[6]
-    count = 0  # hidden[:count] are the army's slots that hide a face
-    for slot in range(len(owner)):
-        if owner[slot] == army and faces[slot, 1 - seen] == 0:
-            hidden[count], fits[count], out[slot] = slot, 0, 0
-            for h in range(bounds[slot, 1 - seen, 0], bounds[slot, 1 - seen, 1] + 1):
-                k = kind(faces[slot, seen], h, base)
-                if pool[k] > 0:
-                    out[slot] |= 1 << h
-                    fits[count] |= 1 << k
-            count += 1
-        elif owner[slot] == army:
-            out[slot] = 1 << faces[slot, 1 - seen]
-    assign(count, fits, pool, given, scratch)
-    reached[:kinds] = 0  # bit k of reached[j]: a slot of kind j can become k
-    for j in range(count):
-        if given[j] >= 0:
-            reached[given[j]] |= fits[j]
-    for middle in range(kinds):
-        for k in range(kinds):
-            if reached[k] >> middle & 1:
-                reached[k] |= reached[middle]
-    for j in range(count):
-        for h in range(1, base + 1):
-            k = kind(faces[hidden[j], seen], h, base)
-            if fits[j] >> k & 1 and not (k == given[j] or reached[k] >> given[j] & 1):
-                out[hidden[j]] ^= 1 << h
-
-
-@stack_kernel
-def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
-    """For `face` "large" and "small": `hidden[v, h]` becomes the number of pieces of a pool that show v and hide h, to
-    a player who sees their larger (else their smaller) numbers.
-    """
-    k = 0
-    for a in range(1, base + 1):
-        for b in range(a, base + 1):
-            hidden[a, b], hidden[b, a] = 0, 0
-            if larger:
-                hidden[b, a] = pool[k]
-            else:
-                hidden[a, b] = pool[k]
-            k += 1
-
-
-@stack_kernel
-def narrow_group(
-    view: Record, army: int, shown: int, seen: int, rules: Record, open_values: int, out: Ints, bound: Ints
-) -> None:
-    """Take from `out` the values that hidden pieces of a group have not, although their own bounds allow them.
-
-    The pieces of a group show the same number and hide, in some order, given values. If as many slots are bound to a
-    range as there are values in it, then these are theirs and no other slot's (Hall). It is enough to look at ranges
-    from the least value of one slot to the greatest of one, of slots whose bounds exclude a value of the pool.
-
-    Args:
-        view: The view, whose bounds count.
-        army: The army of the group.
-        shown: The number that its pieces show.
-        seen: The player whose view it is.
-        rules: The settings.
-        open_values: The values that the group hides, as bits.
-        out: (slots,) bit h: the slot can hide h. Changed in place.
-        bound: (slots,) to work in.
-    """
-    owner, faces, limits, far, count = view["owner"], view["faces"], view["bounds"], seen ^ 1, 0
-    leasts, greatests, every_value = 0, 0, (2 << rules["base"]) - 1
-    for slot in range(len(owner)):
-        if owner[slot] == army and faces[slot, seen] == shown and faces[slot, far] == 0 and out[slot] != open_values:
-            bound[count] = slot
-            count += 1
-            leasts |= 1 << limits[slot, far, 0]
-            greatests |= 1 << limits[slot, far, 1]
-    for low in range(1, rules["base"] + 1):
-        if leasts >> low & 1:
-            free = 0
-            for high in range(low, rules["base"] + 1):
-                if open_values >> high & 1:
-                    free += view["unseen"][army, kind(shown, high, rules["base"])]
-                if greatests >> high & 1:
-                    inside = 0
-                    for k in range(count):
-                        inside += limits[bound[k], far, 0] >= low and limits[bound[k], far, 1] <= high
-                    if inside == free:
-                        for slot in range(len(owner)):
-                            if owner[slot] == army and faces[slot, seen] == shown and faces[slot, far] == 0:
-                                if limits[slot, far, 0] < low or limits[slot, far, 1] > high:
-                                    out[slot] &= every_value ^ ((2 << high) - (1 << low))
-
-
-@stack_kernel
-def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Ints, bound: Ints) -> None:
-    """`narrow_group` for those groups of which a slot cannot hide all that the pool has."""
-    owner, faces, numbers, narrowed = view["owner"], view["faces"], rules["base"] + 1, 0
-    for slot in range(len(owner)):
-        army, shown = int(owner[slot] & 1), int(faces[slot, seen])
-        narrowed |= int(faces[slot, seen ^ 1] == 0 and out[slot] != values[army, shown]) << (army * numbers + shown)
-    for group in range(2 * numbers):
-        if narrowed >> group & 1:
-            army, shown = group // numbers, group % numbers
-            narrow_group(view, army, shown, seen, rules, values[army, shown], out, bound)
-
-
-@stack_kernel
-def list_pairs(rules: Record, pairs: Ints) -> None:
-    """For `face` "large" and "small": `pairs[k]` becomes the numbers of a piece of kind k that has not turned, the one
-    that its owner sees first.
-    """
-    base, k = rules["base"], 0
-    for a in range(1, base + 1):
-        for b in range(a, base + 1):
-            pairs[k, 0], pairs[k, 1] = (b, a) if rules["face"] == LARGE else (a, b)
-            k += 1
-
-
-@stack_kernel
-def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None:
-    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
-    as far as the pool, `unseen`, says. `pairs` are of `list_pairs`.
-    """
-    mine, enemy = np.uint64(seen), np.uint64(seen ^ 1)
-    for army in range(2):
-        for v in range(values.shape[1]):  # 0: what a captured piece or none shows
-            values[army, v] = 0
-    for k in range(len(pairs)):
-        own, far = np.uint64(pairs[k, 0]), np.uint64(pairs[k, 1])
-        values[mine, own] |= int(unseen[mine, k] > 0) << pairs[k, 1]
-        values[enemy, far] |= int(unseen[enemy, k] > 0) << pairs[k, 0]
-
-
-@stack_kernel
-def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, values: Ints, bound: Ints) -> None:
-    """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
-
-    The pieces of an army that show the same number and hide the other are a group: what the pool and its own bounds
-    leave to a piece is all, unless bounds have left one of the group less than the pool. There are no branches in the
-    loop over the slots, since they could not be foreseen. `values` (2, base + 1) and `bound` (slots,) are to work in.
-    """
-    owner, faces, bounds, narrowed = view["owner"], view["faces"], view["bounds"], 0
-    near, far = np.uint64(seen), np.uint64(seen ^ 1)
-    hidden_by_number(view["unseen"], seen, pairs, values)
-    for k in range(len(owner)):
-        slot = np.uint64(k)
-        known, open_values = int(faces[slot, far]), values[np.uint64(owner[slot] & 1), np.uint64(faces[slot, near])]
-        bits = open_values & ((2 << int(bounds[slot, far, 1])) - (1 << int(bounds[slot, far, 0])))
-        out[slot] = 1 << known if known else bits
-        narrowed |= 0 if known else bits ^ open_values
-    if narrowed:
-        narrow_groups(view, seen, rules, out, values, bound)
-
-
 def piece_words(base: int) -> tuple[States, States]:
     """The planes of a cell as words.
 
@@ -333,19 +120,6 @@ def piece_words(base: int) -> tuple[States, States]:
 def look_of(known: int, mine: int, shown: int, hides: int, base: int) -> int:
     """The row of `looks`."""
     return ((2 * known + mine) * (base + 1) + shown) * (2 << base) + hides
-
-
-@stack_kernel
-def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
-    """For `face` "random": `out[i, slot]` (B, slots) as `find_hidden_turned` has it. (A kernel of its own, so that
-    games by the other options need not compile it.)
-    """
-    base, cells = settings[0]["base"], out.shape[1]
-    scratch = np.empty((7, max(base * (base + 1) // 2, cells)), np.int64)
-    for i in range(len(views)):
-        seen = 0 if views[i]["viewer"] == NOBODY else int(views[i]["viewer"])
-        for army in range(2):
-            find_hidden_turned(views[i], army, seen, base, views[i]["unseen"][army], out[i], scratch)
 
 
 @stack_kernel

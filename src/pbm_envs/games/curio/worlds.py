@@ -25,8 +25,8 @@ from ...core.kernels import stack_kernel
 from ...core.randomness import draw, next_bits, uniform
 from ...core.state import NOBODY
 from ...core.types import Floats, Ints, Mask, Record, Seeds, States
+from .inference import shows_larger, split_pool
 from .rules import RANDOM, has_royal, is_dead, may_capture
-from .view import shows_larger, split_pool
 
 BITS, SPAN_BITS = 10, 32
 MOST_DONE = (1 << BITS) - 1
