@@ -26,6 +26,7 @@ from typer.testing import CliRunner
 
 from pbm_envs import Game, make_game
 from pbm_envs import games as known_games
+from pbm_envs.core.hooks import GameHooks
 from pbm_envs.core.types import States
 from pbm_envs.render import THEMES
 
@@ -207,6 +208,9 @@ def members(name: str, *names: str) -> str:
             continue
         inherits = kind == "class" and issubclass(thing, Game) and thing is not Game
         options = "\n   :members:\n   :special-members: __call__" if kind == "class" and not inherits else ""
+        if thing is Game:
+            options += "\n   :inherited-members: GameHooks"  # what authors of games write has an entry of its own
+            options += f"\n   :exclude-members: {', '.join(vars(GameHooks)['__annotations__'])}"
         entries.append(f".. auto{kind}:: {name}.{member}{options}\n")
     return "\n".join(["```{eval-rst}", *entries, "```"])
 

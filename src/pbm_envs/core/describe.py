@@ -12,12 +12,13 @@ from .types import Record, States
 
 if TYPE_CHECKING:
     from .game import Game
+    from .hooks import GameHooks
 
 LISTED = 8
 """Legal moves that an error lists."""
 
 
-def seat(game: Game, view: Record, player: int) -> Seat:
+def seat(game: GameHooks, view: Record, player: int) -> Seat:
     """What a picture says of a player."""
     return Seat(
         title=game.role(view, player),
@@ -33,7 +34,7 @@ def winner_of(view: Record) -> int:
     return int(best[0]) if len(best) == 1 else NOBODY
 
 
-def status(game: Game, view: Record) -> str:
+def status(game: GameHooks, view: Record) -> str:
     """Last move, and whose turn it is or how the game has ended."""
     named = [
         f"player_{player}" + f" ({role})" * bool(role)
@@ -47,7 +48,7 @@ def status(game: Game, view: Record) -> str:
     else:
         winner = winner_of(view)
         ending = "drawn" if winner == NOBODY else f"{named[winner]} has won"
-    last = "" if view["last_action"] == NO_ACTION else f", last move {game.action_to_string(view['last_action'])}"
+    last = "" if view["last_action"] == NO_ACTION else f", last move {game.notation.write(view['last_action'])}"
     return f"ply {view['ply']}{last} - {ending}"
 
 

@@ -14,25 +14,23 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import takewhile
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import describe
-from .checks import check_flag, check_range, check_writable, to_array
+from .checks import check_flag, check_range, check_writable
 from .deals import Deal
-from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
+from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
+from .presentation import GamePresentation
 from .printable import quoted
 from .randomness import seeds
-from .scene import Scene, Seat
 from .state import INT8, INT64, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
-from .symmetry import Symmetry
-from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
+from .symmetry import Symmetry, rename_common_fields
+from .types import Ints, Mask, Planes, Rng, Seeds, States
 from .validation import validate_common_fields
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ ALL_ROWS = (slice(None),)
 NOT_RECORDED = np.zeros((0, 0), np.int8)
 
 
-class Game(GameHooks):
+class Game(GamePresentation):
     """A board game by the rules of one set of options. Immutable; equal to another with the same options.
 
     Users call the methods below, over batches of games. The author of a game gives it what `GameHooks` asks for: its
@@ -117,12 +115,7 @@ class Game(GameHooks):
         if type(actions) is np.ndarray and actions.dtype is INT64 and actions.shape == states.shape:
             chosen = actions  # the usual case, fast
         else:
-            chosen = to_array("actions", actions, "integers, one for each game")
-            if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
-                raise ValueError(
-                    f"actions are {chosen.dtype} {chosen.shape}: expected integers {states.shape}, one for each game"
-                )
-            chosen = chosen.astype(INT64, copy=False)
+            chosen = self._to_actions(actions, states)
         check_writable("states", states)
         row = self._step(states, chosen)
         if row >= 0:
@@ -161,12 +154,7 @@ class Game(GameHooks):
         elif type(players) is np.ndarray and players.dtype is INT8 and players.shape == states.shape:
             known = bool(players.view(np.uint8).max(initial=0) < self.num_players)  # the usual case, fast
         else:
-            given = to_array("players", players, f"integers in 0..{self.num_players - 1}")
-            known = (
-                given.dtype.kind in "iu"
-                and given.shape in ((), states.shape)
-                and bool(given.astype(np.uint64).max(initial=0) < self.num_players)
-            )
+            known = self._are_players(players, states)
         if not known:
             raise ValueError(
                 f"players are {quoted(players)}: expected integers in 0..{self.num_players - 1}, one for each game or "
@@ -329,23 +317,6 @@ class Game(GameHooks):
             else:
                 self._playout(some, own, last, avoid_losing_moves)
 
-    def _check_playout_option(self, option: str, wanted: bool) -> None:
-        if wanted and option not in self.playout_options:
-            known = ", ".join(sorted(self.playout_options)) or "none"
-            raise ValueError(f"playouts of {self!r} have no option {option}: expected some of: {known}")
-
-    def _check_last_players(self, given: Any, count: int) -> None:
-        """ValueError unless playouts can write there who played each action last."""
-        if not isinstance(given, np.ndarray):
-            raise ValueError(
-                f"last_player_by_action is {quoted(given)}: expected an array, int8 {(count, self.num_actions)}"
-            )
-        if given.shape != (count, self.num_actions) or given.dtype != np.int8:
-            raise ValueError(
-                f"last_player_by_action is {given.dtype} {given.shape}: expected int8 {(count, self.num_actions)}"
-            )
-        check_writable("last_player_by_action", given)
-
     def remove_player(self, state: States) -> None:
         """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.
 
@@ -391,12 +362,7 @@ class Game(GameHooks):
         if not isinstance(symmetry, Symmetry) or len(symmetry.actions) != self.num_actions:
             raise ValueError(f"symmetry is {quoted(symmetry)}: expected one of the symmetries of {self!r}")
         renamed = copy_states(states)
-        players = np.asarray(symmetry.players)
-        renamed["to_move"] = players[states["to_move"]]
-        renamed["viewer"] = np.where(states["viewer"] == NOBODY, NOBODY, players[states["viewer"]])
-        renamed["returns"][:, players] = states["returns"]
-        last = states["last_action"]
-        renamed["last_action"] = np.where(last == NO_ACTION, NO_ACTION, symmetry.actions[last])
+        rename_common_fields(states, symmetry, renamed)
         self._transform(renamed, symmetry)
         return renamed
 
@@ -410,97 +376,6 @@ class Game(GameHooks):
         """The random set-up as chance events; None where all games start alike or the game does not spell it out."""
         return self._deal()
 
-    def action_to_string(self, action: int) -> str:
-        """The canonical text of an action (A3)."""
-        return self.notation.write(action)
-
-    def string_to_action(self, text: str) -> int:
-        """The action of a move text, in upper or lower case, with or without blanks around it (A3); else ValueError."""
-        return self.notation.read(text)
-
-    def board_to_string(self, state: States | Record) -> str:
-        """The board of a record (or of a batch of one) as `init(board=...)` reads it."""
-        return self._board_to_string(self._record(state))
-
-    def action_cells(self, action: int) -> tuple[int, ...]:
-        """The cells that a move names, in order: none, one, or its two ends."""
-        self.notation.write(action)
-        return self._cells(int(action))
-
-    @cached_property
-    def cell_free_actions(self) -> Mapping[int, str]:
-        """The actions that name no cell, such as `swap`, and their texts. They are the last ones."""
-        actions = takewhile(lambda action: not self._cells(action), reversed(range(self.num_actions)))
-        return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
-
-    def scene(self, view: States | Record, heat: ArrayLike | None = None, *, public: bool = False) -> Scene:
-        """The picture of a record (or of a batch of one) as data.
-
-        Args:
-            view: A view, of which the viewer's knowledge is drawn; or a full state, of which everything is.
-            heat: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
-                masked ones and nan are left out, negative ones have another colour.
-            public: Draw of a full state only what every player knows.
-        """
-        record = self._record(view)
-        check_flag("public", public)
-        shown = self._public(record) if public else record
-        if heat is None:
-            return self._scene(shown, {})
-        from ..render.parts import warmth
-
-        return self._scene(shown, warmth(heat, self.num_actions))
-
-    def show(
-        self,
-        view: States | Record,
-        heat: ArrayLike | None = None,
-        *,
-        public: bool = False,
-        size: int = 480,
-        theme: str = "light",
-        legend: bool = True,
-        coordinates: bool = True,
-        transparent: bool = False,
-    ) -> Picture:
-        """`scene` for a notebook, or to be saved.
-
-        Args:
-            view: As in `scene`.
-            heat: As in `scene`.
-            public: As in `scene`.
-            size: Pixels of the longer side.
-            theme: "light" or "dark".
-            legend: Whether players, scores, captures and actions without a cell are drawn.
-            coordinates: Whether the names of rows and columns are drawn.
-            transparent: Without a ground.
-        """
-        from ..render import Picture, cropped
-
-        check_flag("legend", legend)
-        check_flag("coordinates", coordinates)
-        check_flag("transparent", transparent)
-        scene = cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
-        return Picture(scene, size, theme, transparent)
-
-    def to_text(self, view: States | Record, *, colour: bool = False, width: int | None = None) -> str:
-        """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything.
-
-        Args:
-            view: As in `scene`.
-            colour: With escape codes for a terminal: colours, and the last move in reverse.
-            width: Columns of the terminal: a board that is wider is drawn in its narrow form, if it has one.
-        """
-        from ..render import text
-
-        check_flag("colour", colour)
-        return text(self.scene(view), colour=colour, width=width)
-
-    def seat(self, view: Record, player: int) -> Seat:
-        """What a picture says of a player."""
-        check_range("player", player, 0, self.num_players - 1)
-        return describe.seat(self, self._record(view), player)
-
     def _repr_svg_(self) -> str:
         """A start position, as its first player sees it."""
         return self._start_picture()._repr_svg_()
@@ -510,16 +385,6 @@ class Game(GameHooks):
 
     def _start_picture(self) -> Picture:
         return self.show(self.view(self.init(1, np.random.default_rng(0)), 0))
-
-    def status(self, view: States | Record) -> str:
-        """Last move, and whose turn it is or how the game has ended.
-
-        >>> from pbm_envs import Chameleon
-        >>> game = Chameleon(size=3)
-        >>> game.status(game.init(1, np.random.default_rng(0)))
-        'ply 0 - player_0 (Vert) to move'
-        """
-        return describe.status(self, self._record(view))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
@@ -532,52 +397,6 @@ class Game(GameHooks):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), dict(self.options))
-
-    def _check(self, states: States) -> None:
-        if type(states) is np.ndarray and states.dtype is self.dtype and states.ndim == 1:
-            return  # the usual case, fast
-        if not isinstance(states, np.ndarray) or states.ndim != 1 or states.dtype != self.dtype:
-            raise ValueError(
-                f"{self!r} was given {_kind(states)}: expected a batch (B,) of its own dtype, as init makes it"
-            )
-
-    def _check_same_games(self, starts: States, views: States) -> None:
-        self._check(starts)
-        self._check(views)
-        if starts.shape != views.shape:
-            raise ValueError(f"starts are {len(starts)} and views {len(views)}: expected as many")
-
-    def _record(self, given: States | Record) -> Record:
-        """A record, or the only one of a batch; ValueError for anything else."""
-        record = single_record(given)
-        if not isinstance(record, np.void) or record.dtype != self.dtype:
-            raise ValueError(
-                f"{self!r} was given {_kind(record)}: expected a record of its own dtype, or a batch of one"
-            )
-        return record
-
-    @staticmethod
-    def _result(out: Any, dtype: type, shape: tuple[int, ...]) -> Any:
-        """`out`, or an array to fill."""
-        if out is None:
-            return np.empty(shape, dtype)
-        if type(out) is np.ndarray and out.shape == shape and out.dtype == dtype and out.flags.carray:
-            return out  # the usual case, fast
-        if not isinstance(out, np.ndarray):
-            raise ValueError(f"out is {quoted(out)}: expected an array, contiguous {np.dtype(dtype)} {shape}")
-        if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
-            raise ValueError(f"out is {out.dtype} {out.shape}: expected contiguous {np.dtype(dtype)} {shape}")
-        check_writable("out", out)
-        return out
-
-
-def _kind(given: Any) -> str:
-    """What something is, for an error: its dtype and shape, if it has them."""
-    if isinstance(given, (np.ndarray, np.void)):
-        names = given.dtype.names
-        kind = str(given.dtype) if names is None else f"a record of {len(names)} fields, {given.dtype.itemsize} bytes"
-        return f"{kind}, shape {given.shape}"
-    return quoted(given)
 
 
 def parts(count: int, most: int) -> Sequence[slice]:

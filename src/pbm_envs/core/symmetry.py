@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .boards import Board
-from .types import Ints
+from .state import NO_ACTION, NOBODY
+from .types import Ints, States
 
 
 class Symmetry(NamedTuple):
@@ -40,6 +41,16 @@ def permutation(move: Mapping[Any, Any], order: Iterable[Any]) -> Ints:
     """
     place = {thing: k for k, thing in enumerate(order)}
     return np.array([place[move.get(thing, thing)] for thing in place], np.int64)
+
+
+def rename_common_fields(states: States, symmetry: Symmetry, renamed: States) -> None:
+    """Rename the players and the last actions of `states` (B,) in their copies, `renamed`."""
+    players = np.asarray(symmetry.players)
+    renamed["to_move"] = players[states["to_move"]]
+    renamed["viewer"] = np.where(states["viewer"] == NOBODY, NOBODY, players[states["viewer"]])
+    renamed["returns"][:, players] = states["returns"]
+    last = states["last_action"]
+    renamed["last_action"] = np.where(last == NO_ACTION, NO_ACTION, symmetry.actions[last])
 
 
 def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]:

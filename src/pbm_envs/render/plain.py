@@ -46,7 +46,7 @@ def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
     left = (cols - 1 - width) / 2
     for k in range(game.num_players):
         y = bottom + (k // 2 + 0.55) * unit
-        legend += player(left + (0.1 + 2.8 * (k % 2)) * unit, y, unit, seat(game, view, k))  # type: ignore[arg-type]
+        legend += player(left + (0.1 + 2.8 * (k % 2)) * unit, y, unit, seat(game, view, k))
     lines = (game.num_players + 1) // 2
     legend += words((cols - 1) / 2, bottom + (lines + 0.5) * unit, unit, cell_free, heat, last)
     return Scene(
@@ -55,7 +55,7 @@ def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
         glyphs=tuple(_glyphs(contents, board.places, touched)),
         notes=() if any(contents) else (text,),
-        caption=status(game, view),  # type: ignore[arg-type]
+        caption=status(game, view),
         coordinates=tuple(
             Label(x - 0.46, y - 0.36, name, 0.2, "muted", "start")
             for (x, y), name in zip(middles, board.names, strict=True)
