@@ -24,8 +24,7 @@ agent; only "all" shows everything.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from operator import index
 from typing import Any, Literal, TypeAlias, final
 
@@ -44,30 +43,13 @@ from ..core.types import Rng, States
 from ..render import Scene
 from ..render.modes import EVERYTHING, MODES, Frame, Renderer
 from .history import History
+from .snapshot import Snapshot as Snapshot
 
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
 FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
 GAME_ATTRIBUTES = ("rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents")
 """What there is only after `reset`."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A moment of a game, independent of the environment it was taken from."""
-
-    game: Game
-    states: States
-    rng: Rng
-    agents: tuple[str, ...]
-    agent_selection: str
-    skipped: str | None
-    """Whose turn it is when dead agents have stepped."""
-    rewards: dict[str, float]
-    cumulative_rewards: dict[str, float]
-    terminations: dict[str, bool]
-    truncations: dict[str, bool]
-    history: History | None = None
 
 
 @final
@@ -194,7 +176,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self.game.step(states, [self.game.string_to_action(text)])
         self._rng, self._states, self._stepped = rng, states, True
         if self._history is not None:
-            self._history = self._replayed(start, moves)
+            self._history = History(self.game, 1, self._history.length)
+            self._history.replay(start, moves)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -293,16 +276,6 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self._stepped = False
             yield self.agent_selection
             most -= 1
-
-    def _replayed(self, states: States, moves: Sequence[str]) -> History:
-        """The history after `moves`, which are played in `states`."""
-        assert self._history is not None
-        history = History(self.game, 1, self._history.length)
-        for text in moves:
-            action, masks = np.array([self.game.string_to_action(text)]), history.before(states, FIRST)
-            history.add(FIRST, action, states["to_move"].copy(), masks)
-            self.game.step(states, action)
-        return history
 
     def _show_history(self) -> None:
         """The infos of the agents that are in the game."""

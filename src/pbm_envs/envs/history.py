@@ -7,6 +7,7 @@ no observation repeats; these are kept too, for each player apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -56,6 +57,14 @@ class History:
             own[:, 1:] = own[:, :-1].copy()
             own[:, 0] = masks
             self.masks[rows, players] = own
+
+    def replay(self, states: States, moves: Sequence[str]) -> None:
+        """Play `moves`, move texts, in `states`, a batch of one, and remember them."""
+        rows = np.zeros(1, np.int64)
+        for text in moves:
+            action, masks = np.array([self.game.string_to_action(text)]), self.before(states, rows)
+            self.add(rows, action, states["to_move"].copy(), masks)
+            self.game.step(states, action)
 
     def info(self, players: Ints) -> dict[str, NDArray[Any]]:
         """What `players` (N,), one a game, may look back at."""
