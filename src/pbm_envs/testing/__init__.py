@@ -1,0 +1,72 @@
+"""Conformance: what every game must do, whatever its rules. For our games and for those of others.
+
+    from pbm_envs.testing import CHECKS
+    for check in CHECKS:
+        check(MyGame(size=4), numpy.random.default_rng(0))
+
+A check raises AssertionError. Each plays a few dozen random games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ..core.game import Game
+from ..core.types import Rng
+from .errors import check_arguments, check_illegal_actions
+from .play import (
+    check_facts,
+    check_leaving,
+    check_playout,
+    check_random_games,
+    check_rows_are_independent,
+    check_setup,
+    check_symmetries,
+)
+from .random_games import BATCH, equal, positions, random_actions, sample
+from .texts import check_boards, check_texts
+from .views import check_observations, check_secrets, check_views
+
+__all__ = [
+    "BATCH",
+    "CHECKS",
+    "Check",
+    "check_arguments",
+    "check_boards",
+    "check_facts",
+    "check_illegal_actions",
+    "check_leaving",
+    "check_observations",
+    "check_playout",
+    "check_random_games",
+    "check_rows_are_independent",
+    "check_secrets",
+    "check_setup",
+    "check_symmetries",
+    "check_texts",
+    "check_views",
+    "equal",
+    "positions",
+    "random_actions",
+    "sample",
+]
+
+Check: TypeAlias = Callable[[Game, Rng], None]
+
+CHECKS: tuple[Check, ...] = (
+    check_facts,
+    check_arguments,
+    check_texts,
+    check_boards,
+    check_random_games,
+    check_playout,
+    check_setup,
+    check_leaving,
+    check_rows_are_independent,
+    check_illegal_actions,
+    check_observations,
+    check_views,
+    check_secrets,
+    check_symmetries,
+)
