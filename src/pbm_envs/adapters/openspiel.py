@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,11 @@ import numpy as np
 from ..core.deals import Deal
 from ..core.game import Game
 from ..core.state import NOBODY, copy_states
-from ..core.types import Floats, States
+from ..core.types import States
 from ..registry import find_game, games, make_game, options_of, register_game
+from .openspiel_observer import MOST_PLIES as MOST_PLIES
+from .openspiel_observer import Observer as Observer
+from .openspiel_observer import board_with_digest, digest, has_tensor
 
 try:
     import pyspiel
@@ -45,8 +47,6 @@ except ImportError:
 
 PREFIX = "python_pbm_"
 BOARD = "board"
-MOST_PLIES = 10_000
-"""Plies for which an information state tensor has room."""
 MOST_TRIES = 1000
 """Worlds that `resample_from_infostate` draws before it gives up."""
 
@@ -184,7 +184,7 @@ class SpielState(pyspiel.State):
         if game.rules.mask_reveals_hidden:
             mover, mask = now["to_move"][0], game.rules.legal_action_mask(now)
             allowed = tuple(
-                _digest(old.encode(), mask.tobytes()) if player == mover else old
+                digest(old.encode(), mask.tobytes()) if player == mover else old
                 for player, old in enumerate(moment.allowed)
             )
         game.rules.step(now, np.array([action]))
@@ -239,63 +239,10 @@ class SpielState(pyspiel.State):
         rules, moment = self.get_game().rules, self._moment
         if moment.now is None:
             return "dealt: " + " ".join(self.get_game().deal.texts[outcome] for outcome in moment.dealt)
-        return f"{_board(rules, moment.now)} | {rules.status(moment.now)}"
+        return f"{board_with_digest(rules, moment.now)} | {rules.status(moment.now)}"
 
 
 SpielGame.state_class = SpielState
-
-
-class Observer:
-    """What a player knows: OpenSpiel's interface of `tensor`, `dict`, `set_from`, `string_from`.
-
-    `dict`: "player" (P,) one-hot; "observation" (rows, cols, planes); with perfect recall also "view", the fields of
-    the record that the information state is built on, one after the other, and "moves" (max_plies,), 1 + action.
-    """
-
-    def __init__(self, rules: Game, perfect_recall: bool) -> None:
-        self._rules, self._recall = rules, perfect_recall
-        shapes: dict[str, tuple[int, ...]] = {"player": (rules.num_players,), "observation": rules.observation_shape}
-        self.tensor: Floats | None = None
-        self.dict: dict[str, Floats] = {}
-        if perfect_recall:
-            if not _has_tensor(rules):
-                return
-            shapes["view"] = (len(_numbers(np.zeros(1, rules.dtype))),)
-            shapes["moves"] = (rules.max_plies,)
-        sizes = [int(np.prod(shape)) for shape in shapes.values()]
-        self.tensor = np.zeros(sum(sizes), np.float32)
-        pieces = np.split(self.tensor, np.cumsum(sizes)[:-1])
-        self.dict = {name: piece.reshape(shapes[name]) for name, piece in zip(shapes, pieces, strict=True)}
-
-    def set_from(self, state: SpielState, player: int) -> None:
-        """Fill in `tensor`, and so `dict`; while the game is set up, zeros but for the player."""
-        if self.tensor is None:
-            raise ValueError("there is no information state tensor here: use the string")
-        self.tensor.fill(0)
-        self.dict["player"][player] = 1
-        now = state._moment.now
-        if now is None:
-            return
-        view = self._rules.view(now, int(player))
-        self.dict["observation"][:] = self._rules.observe(view)[0]
-        if self._recall:
-            self.dict["view"][:] = _numbers(self._anchor(state, view))
-            moves = state.moves()
-            self.dict["moves"][: len(moves)] = np.add(moves, 1)
-
-    def string_from(self, state: SpielState, player: int) -> str:
-        moment, rules = state._moment, self._rules
-        if moment.now is None:
-            return f"player_{player} | being set up"
-        view = rules.view(moment.now, int(player))
-        if not self._recall:
-            return f"player_{player} | {_board(rules, view)} | {rules.status(view)}"
-        moves = " ".join(map(rules.action_to_string, state.moves()))
-        allowed = f" | allowed #{moment.allowed[player]}" if moment.allowed[player] else ""
-        return f"player_{player} | {_board(rules, self._anchor(state, view))} | {moves}{allowed}"
-
-    def _anchor(self, state: SpielState, view: States) -> States:
-        return state._moment.start if self._rules.perfect_information else view  # type: ignore[return-value]
 
 
 def load(rules: Game, board: str = "") -> SpielGame:
@@ -373,29 +320,11 @@ def game_type(name: str, rules: Game, deal: Deal | None, prefix: str = PREFIX) -
         max_num_players=max(rules.player_counts),
         min_num_players=min(rules.player_counts),
         provides_information_state_string=True,
-        provides_information_state_tensor=_has_tensor(rules),
+        provides_information_state_tensor=has_tensor(rules),
         provides_observation_string=True,
         provides_observation_tensor=True,
         parameter_specification=defaults | ({BOARD: ""} if rules.random_setup else {}),
     )
-
-
-def _has_tensor(rules: Game) -> bool:
-    return rules.max_plies <= MOST_PLIES and not rules.mask_reveals_hidden
-
-
-def _board(rules: Game, record: States) -> str:
-    """For people the board, for programs a digest of everything."""
-    fields = (record[name].tobytes() for name in record.dtype.names or ())
-    return f"{rules.board_to_string(record)} #{_digest(*fields)}"
-
-
-def _digest(*parts: bytes) -> str:
-    return blake2b(b"".join(parts), digest_size=8).hexdigest()
-
-
-def _numbers(record: States) -> Floats:
-    return np.concatenate([np.ravel(record[name]) for name in record.dtype.names or ()]).astype(np.float32)
 
 
 register()
