@@ -139,4 +139,4 @@ class ConnectionSolver:
         if owner < 0 or problem.counters[SPENT] >= problem.counters[NODES]:  # the contract is not solved
             return UNKNOWN
         first, second = (int(self._bits[state["stones"] == mark].sum()) for mark in (1, 2))
-        return int(solve(problem, first, second, 0 if owner == mover else 1))
+        return int(solve(first, second, 0 if owner == mover else 1, *problem))

@@ -8,7 +8,7 @@ cells has lost.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -211,17 +211,18 @@ def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints,
 
 
 @kernel
-def solve(problem: Problem, first: int, second: int, role: int) -> int:
+def solve(first: int, second: int, role: int, *given: Any) -> int:
     """WON or LOST for the player to move, or UNKNOWN if it takes more than the counters allow.
 
     Depth first, with a stack. Moves that leave the fewest replies are tried first, then those that have won most often.
 
     Args:
-        problem: What is solved.
         first: Stones of mark 1.
         second: Of mark 2.
         role: Of the player to move.
+        given: What a Problem consists of: handing it over as one value would cost half a microsecond more.
     """
+    problem = Problem(*given)
     rules, cells, table = problem.rules, problem.cells, problem.table
     history, counters = problem.history, problem.counters
     levels, count = len(cells) + 2, len(cells)
