@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,18 @@ def visits_to_have(considered: int, simulations: int) -> tuple[int, ...]:
     return tuple(sequence[:simulations])
 
 
+class Candidates(NamedTuple):
+    """What selection at the roots goes by."""
+
+    scores: Array
+    """(G, A) float64: logarithms of priors, with Gumbel numbers."""
+    expected: Array
+    """(G, simulations) int64: visits of the action that is next."""
+
+
+CANDIDATES = len(Candidates._fields)
+
+
 class GumbelRoots:
     """What the roots of some trees need: which actions look good, and how often the next one was visited."""
 
@@ -59,25 +72,24 @@ class GumbelRoots:
         priors = np.where(masks, np.maximum(tree.priors[:count, 0], TINY), 1.0).astype(np.float64)
         numbers = noise * gumbel_numbers(tree.seeds[:count], masks.shape[1]) if noise else 0.0
         logits = np.where(masks, np.log(priors), -np.inf)
-        self.scores = logits - logits.max(axis=1, keepdims=True) + numbers
-        """(G, A): logarithms of priors, with Gumbel numbers."""
         legal = masks.sum(axis=1)
-        self.expected = np.array(
-            [visits_to_have(max(1, min(considered, int(n))), simulations) for n in legal], np.int64
+        self.candidates = Candidates(
+            scores=logits - logits.max(axis=1, keepdims=True) + numbers,
+            expected=np.array([visits_to_have(max(1, min(considered, int(n))), simulations) for n in legal], np.int64),
         )
-        """(G, simulations) visits of the action that is next."""
         self._masks, self._logits = masks, logits
 
     def read(self, tree: Tree, g: int) -> tuple[int, Floats]:
         """What tree g has found: the action with the highest score among the most visited ones (if possible, among
         those that are not proven), and the policy (A,) of priors and completed values.
         """
-        values = np.empty(self.scores.shape[1])
+        scores = self.candidates.scores[g]
+        values = np.empty(len(scores))
         complete_values(g, values, *tree)
         edges = edges_of(tree, g, 0)
         open_actions = self._masks[g] & (edges["child"] >= NO_CHILD)
         visits = np.where(open_actions, edges["visits"], -1) if open_actions.any() else edges["visits"]
-        best = int(np.where(visits == visits.max(), self.scores[g] + values, -np.inf).argmax())
+        best = int(np.where(visits == visits.max(), scores + values, -np.inf).argmax())
         logits = np.where(self._masks[g], self._logits[g] + values, -np.inf)
         policy: Floats = np.exp(logits - logits.max())
         return best, policy / policy.sum()
@@ -98,8 +110,6 @@ def select_with_gumbel(
     starting: bool,
     trees: Array,
     leaf_seeds: Seeds,
-    scores: Array,
-    expected: Array,
     *arrays: Array,
 ) -> bool:
     """Select an action for each of the first `count` simulations, as `select` does.
@@ -113,18 +123,16 @@ def select_with_gumbel(
         starting: As for `select`.
         trees: As for `select`.
         leaf_seeds: As for `select`.
-        scores: (G, A) of GumbelRoots.
-        expected: (G, simulations) of GumbelRoots.
-        arrays: Those of a Tree.
+        arrays: Those of Candidates, then those of a Tree.
 
     Returns:
         Whether all of them come to leaves by these actions.
     """
-    tree, at_leaves = Tree(*arrays), True
+    candidates, tree, at_leaves = Candidates(*arrays[:CANDIDATES]), Tree(*arrays[CANDIDATES:]), True
     if starting:
         begin(simulations, trees)
     for r in range(count):
-        descend(tree, simulations[r], states[r], masks[r], scores, expected)
+        descend(tree, simulations[r], states[r], masks[r], candidates)
         at_leaves &= note_action(tree, simulations[r], states[r], actions, r)
     if at_leaves:
         branch_off(tree, trees, leaf_seeds)
@@ -132,7 +140,7 @@ def select_with_gumbel(
 
 
 @stack_kernel
-def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: Array, expected: Array) -> None:
+def descend(tree: Tree, simulation: Record, state: Array, mask: Array, candidates: Candidates) -> None:
     """As in `selection`, with an action of its own at the root."""
     g, n = simulation["tree"], simulation["node"]
     while True:
@@ -142,7 +150,7 @@ def descend(tree: Tree, simulation: Record, state: Array, mask: Array, scores: A
         elif node["untried"] == NOT_OPENED:
             open_node(tree, g, n, state, mask)
         if n == 0:
-            action = root_action(tree, g, mask, scores[g], expected[g, node["visits"]])
+            action = root_action(tree, g, mask, candidates.scores[g], candidates.expected[g, node["visits"]])
         else:
             action = interior_action(tree, g, n, mask)
         below = take(tree, simulation, n, action)

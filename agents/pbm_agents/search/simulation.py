@@ -172,7 +172,7 @@ class Simulator:
             if self.gumbel is None:
                 at_leaves = select(*arrays, *here, *tree)
             else:
-                at_leaves = select_with_gumbel(*arrays, *here, self.gumbel.scores, self.gumbel.expected, *tree)
+                at_leaves = select_with_gumbel(*arrays, *here, *self.gumbel.candidates, *tree)
             game.step(moving.states[:count], actions[:count])
             if at_leaves and not arrived:  # all at once: none need be set aside
                 moving.done[:count] = moving.games_done[:count]
