@@ -31,6 +31,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 break
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """A test module that cannot be imported is an error. (`--doctest-ignore-import-errors`, for modules of the package
+    that need an extra, would leave it out in silence.)
+    """
+    is_test = Path(report.nodeid).name.startswith("test_")
+    if is_test and report.skipped and "unable to import module" in str(report.longrepr):
+        report.outcome = "failed"
+
+
 @pytest.fixture(autouse=True)
 def _registry_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """Games and agents that a test registers are gone after it."""

@@ -71,6 +71,7 @@ def test_the_next_process_finds_what_was_compiled(copy, tmp_path):
     assert kernels(cache) == compiled
 
 
+@pytest.mark.slow
 def test_a_change_of_the_kernel_or_of_one_it_calls_in_another_file_is_noticed(copy, tmp_path):
     cache = tmp_path / "cache"
     before, _ = run(PLAY, copy, cache)
@@ -90,6 +91,7 @@ def test_a_change_of_the_kernel_or_of_one_it_calls_in_another_file_is_noticed(co
     assert "drawn" in run(PLAY + end, copy, cache)[0], "win() lies in another file than the kernels that call it"
 
 
+@pytest.mark.slow
 def test_kernels_of_two_processes_are_told_apart_in_a_third(copy, tmp_path):
     """Numba would give the first record type of each process the same number, and kernels the same names."""
     sizes, cache = (3, 4, 5), tmp_path / "cache"
@@ -144,6 +146,7 @@ def test_a_private_temporary_folder_serves_where_no_other_can_be_written(copy, t
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.slow
 def test_damaged_files_are_replaced(copy, tmp_path):
     cache = tmp_path / "cache"
     played, _ = run(PLAY, copy, cache)

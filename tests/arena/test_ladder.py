@@ -48,6 +48,7 @@ PINS = [
 EVERY = pytest.mark.parametrize("ladder", ladders().values(), ids=lambda ladder: ladder.id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ladder", "pin"), PINS)
 def test_every_opponent_plays_as_it_did_when_it_was_rated(ladder, pin):
     """If this fails, the search has changed and the scale with it: make the next version of the ladders."""
@@ -270,6 +271,7 @@ def test_the_ladders_are_listed_and_wrong_commands_refused(tmp_path):
         assert message in result.stderr
 
 
+@pytest.mark.slow
 def test_exploitability_is_that_of_the_public_tree():
     found = measure_exploitability("random", (1, 2))
     assert list(found) == ["curio-ladder-1", "curio-ladder-2"]

@@ -64,7 +64,12 @@ def test_the_normalized_ratio_is_that_of_fastchess(counts, elo0, elo1, llr):
 
 
 @pytest.mark.parametrize(
-    ("counts", "low", "high"), [([30, 50, 40], 0, 0.1), ([30, 5, 40], 0.2, -0.1), ([9, 90, 20], 0, 0.3)]
+    ("counts", "low", "high"),
+    [
+        pytest.param([30, 50, 40], 0, 0.1, marks=pytest.mark.slow),
+        ([30, 5, 40], 0.2, -0.1),
+        pytest.param([9, 90, 20], 0, 0.3, marks=pytest.mark.slow),
+    ],
 )
 def test_the_normalized_ratio_is_that_of_the_best_distributions(counts, low, high):
     """Of all distributions over three values with this quotient, tried one after another."""
@@ -200,6 +205,7 @@ def test_a_test_is_played_to_its_decision(decided):
     assert "H1 accepted" in str(result)
 
 
+@pytest.mark.slow
 def test_workers_come_to_the_same_result(decided, tmp_path):
     result = play_sprt(EASY, tmp_path / "test", workers=2)
     assert (result.counts, result.llr, result.accepted) == (decided[0].counts, decided[0].llr, decided[0].accepted)

@@ -35,6 +35,7 @@ def test_back_in_the_game_a_seat_sees_what_it_saw_then():
         assert [position(session, 0, Shown(ply=ply))["svg"] for ply in range(session.plies)] == shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, {"capture": "le_total", "reveal_captured": False}, {"face": "random"}], ids=str
 )
@@ -161,6 +162,7 @@ def test_records_that_break_the_rules_are_not_shown():
         assert "illegal" in person.error("open", record=text.replace(f'"{moves[2]}"', f'"{moves[0]}"', 1))
 
 
+@pytest.mark.slow
 def test_what_could_be_expected_at_each_position():
     with Person(start(Chameleon(size=3), "person", "random", hint="mcts:simulations=20", seed=1)) as person:
         person.play("b2x")

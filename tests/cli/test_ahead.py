@@ -133,6 +133,7 @@ def test_only_our_own_agents_that_read_no_file_are_asked():
     assert searches(GAME, names) == [(compile_search, (name, GAME)) for name in ("mcts", "random", "champion")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mcts:simulations=1000000000", "ismcts:seconds=1000000", "champion:seconds=1000000"])
 def test_a_search_is_short_whatever_its_budget(monkeypatch, name):
     asked = []

@@ -110,6 +110,7 @@ def test_every_command_has_help_with_examples(name):
     assert "..." not in next(line for line in pbm("--help")[1].splitlines() if line.startswith(f"  {name} "))
 
 
+@pytest.mark.slow
 def test_bench_compares_two_checkouts():
     """With itself: as fast, give or take what a busy machine does in turns of a hundredth of a second."""
     root = Path(pbm_envs.__file__).parents[2]
@@ -126,6 +127,7 @@ def test_bench_refuses_what_is_no_checkout():
     assert "expected a checkout of pbm_envs or one of its git revisions" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", ["--processes 2", "--processes 1"])
 def test_warm_up_says_how_long_each_step_took(processes):
     code, out, err = pbm(f"warm-up chameleon:size=3 trinim:size=3 {processes}")

@@ -192,6 +192,7 @@ def shown_at(width, words, **extra):
     return WIDE.sub("", raw).replace("\r", "").split("\n"), raw
 
 
+@pytest.mark.slow
 @POSIX
 def test_tables_fit_80_columns_and_names_are_whole(tmp_path):
     """By-seat scores, plies and time give way first; in a pipe all are there."""
@@ -212,6 +213,7 @@ def test_tables_fit_80_columns_and_names_are_whole(tmp_path):
     assert any("by seat" in line for line in wide)
 
 
+@pytest.mark.slow
 @POSIX
 def test_no_word_is_broken_at_40_columns(tmp_path):
     for words in ("play chess", f"replay {tmp_path / 'nonexistent'}", "play chameleon -o sise=7"):
@@ -221,6 +223,7 @@ def test_no_word_is_broken_at_40_columns(tmp_path):
         assert all(len(line) <= 40 or " " not in line.strip() for line in lines), lines
 
 
+@pytest.mark.slow
 @POSIX
 def test_boards_have_colours_only_where_they_are_wanted():
     command = "play chameleon random random -o size=3 --seed 1"

@@ -197,6 +197,7 @@ def test_views_and_pictures(face, capture, size, games):
     assert hidden > games
 
 
+@pytest.mark.slow
 @every_option
 def test_determinize_is_uniform(face, capture, size, games):
     """Chi-square against the enumeration; nothing else is drawn"""

@@ -48,6 +48,7 @@ def test_nobody_resigns_at_random():
     assert (policy.probabilities[resigns] == 0).all()
 
 
+@pytest.mark.slow
 def test_who_only_acts_is_sampled():
     built = tree("plain")
     player = Player(random_policy(built, 4))

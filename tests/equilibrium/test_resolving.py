@@ -74,6 +74,7 @@ def test_a_plan_gives_no_more_away_than_the_one_before():
     assert looked_at > 5
 
 
+@pytest.mark.slow
 def test_the_agent_plays_the_policy():
     """In games against random play, from its own views alone: its plans are those of `resolving_policy`."""
     built, agent = tree("plain"), ResolvingAgent(iterations=20, size=1 << 30)

@@ -74,6 +74,7 @@ def test_no_won_position_is_lost_where_the_solver_is_done(settings):
     np.testing.assert_array_equal(worths[np.arange(60), actions], np.nanmax(worths, axis=1))
 
 
+@pytest.mark.slow
 def test_a_weak_search_is_corrected_and_others_are_as_they_were():
     """Few simulations miss most winning moves in these positions; with many nodes the solver finds them."""
     states, worths = solved("unlur", (("radius", 3),), 8, 12, 60)

@@ -13,7 +13,10 @@ import pytest
 import pbm_envs
 from pbm_envs.core import claims
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="every process compiles for itself")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="every process compiles for itself"),
+]
 
 RULES = """
 from pbm_envs.core.kernels import kernel
@@ -108,7 +111,6 @@ def written(*outputs: list[str]) -> dict[str, int]:
     return Counter(line.split()[-1] for lines in outputs for line in lines if line.startswith("written"))
 
 
-@pytest.mark.slow
 def test_processes_that_start_together_compile_each_kernel_once(folder: Path) -> None:
     results = together(folder, [ONE, ONE, TWO])
     assert [lines[-1] for lines, _ in results] == ["result 100", "result 100", "result 200"]
@@ -167,7 +169,6 @@ def test_a_process_that_is_stopped_is_waited_for_once(folder: Path, holder: Prog
     assert log.count("not waiting for") == 2, "rules.one and, within it, rules.inner"
 
 
-@pytest.mark.slow
 def test_no_locks_on_this_file_system(folder: Path) -> None:
     broken = f"""
 def refuse(*_):

@@ -14,6 +14,7 @@ from pbm_envs.core import claims
 from pbm_envs.core.fingerprint import NoFingerprintError, fingerprint, unchanged
 from pbm_envs.core.kernels import kernel
 
+pytestmark = pytest.mark.slow
 RULES = """
 from pbm_envs.core.kernels import kernel
 from tunes import TEMPO

@@ -139,8 +139,8 @@ Search(seconds=600, memory=64, threads={threads}, solver=False).run(game, game.i
 """
 
 
-@pytest.mark.parametrize("program", [PLAYOUTS, SEARCH.format(threads=1), SEARCH.format(threads=2)], ids=["playouts",
-                         "search", "search in threads"])  # fmt: skip
+@pytest.mark.parametrize("program", [pytest.param(PLAYOUTS, marks=pytest.mark.slow), SEARCH.format(threads=1),
+                         SEARCH.format(threads=2)], ids=["playouts", "search", "search in threads"])  # fmt: skip
 def test_ctrl_c_ends_what_takes_long(program: str) -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None

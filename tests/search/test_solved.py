@@ -17,7 +17,7 @@ CASES = [
     ("chameleon", {"size": 4}, 6, 10, 200, 2000, 12),
     ("unlur", {"radius": 3}, 9, 13, 100, 4000, 8),
     ("trinim", {"size": 5}, 4, 7, 200, 10_000, 10),
-    ("trinim", {"size": 6}, 7, 10, 200, 10_000, 10),
+    pytest.param("trinim", {"size": 6}, 7, 10, 200, 10_000, 10, marks=pytest.mark.slow),
 ]
 LARGER = [
     ("chameleon", {"size": 3}, 1, 5, 1000, 1000),

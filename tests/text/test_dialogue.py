@@ -11,7 +11,7 @@ from pbm_envs import Chameleon, Curio, Trinim, Unlur, games, sample_actions
 from pbm_envs.records import FORFEITED, RESIGN, verify
 from pbm_envs.text import COMPACT, Disguise, Kind, PromptStyle, TextGame, position, turn_prompt
 from pbm_envs.text.prompts import POSITIONS, RULES
-from tests.play import random_games
+from pbm_envs.testing import positions
 
 ALL = [kind(**options) for kind in games().values() for options in kind.configurations]
 SMALL = [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)]
@@ -238,7 +238,7 @@ class TestDisguise:
         rng = np.random.default_rng(9)
         for symmetry in [s for s in game.symmetries if tuple(s.players) == seats][:8]:
             turned, plain = Disguise(game, 2, symmetry=symmetry), Disguise(game, 2, symmetry=game.symmetries[0])
-            states = random_games(game, 3, 4, rng)
+            states = positions(game, rng, 3, batch=4)
             for row in range(3):
                 state = states[row : row + 1]
                 view = game.view(state, int(state["to_move"][0]))

@@ -193,11 +193,13 @@ def _ordinal(number: int) -> str:
 def _graph(words: Disguise) -> str:
     directions = words.game.board.neighbours.shape[1]
     edges = "; `edges` says which edges a cell lies on" if words.game.wording.edges else ""
+    lines = "Cells that follow each other in one direction lie on a straight line."
+    needed = "straight line" in words.game.wording.summary  # elsewhere "line" may be a word of the game
     return (
         f"The board. Its {words.game.board.size} cells have names without a meaning. `neighbours` lists, for each "
         f"cell, the next cell in each of {directions} directions, always in the same order, null where the board ends"
-        f"{edges}. Two cells touch if one of them is a neighbour of the other. Cells that follow each other in one "
-        f"direction lie on a straight line.\n\n{json.dumps(words.graph())}"
+        f"{edges}. Two cells touch if one of them is a neighbour of the other.{' ' + lines if needed else ''}\n\n"
+        f"{json.dumps(words.graph())}"
     )
 
 
