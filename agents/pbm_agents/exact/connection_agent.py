@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import final
 
 import numpy as np
@@ -30,6 +32,8 @@ SHARES_OF_AN_ACTION = 1 / 4, 1
 """Of what is left of the solver's budget each action may take such a share, in each of the rounds."""
 MOST_UNKNOWN = 5
 """Actions on which the budget of a round may be spent in vain."""
+LEAST_NODES = 1000
+"""A round more is worth it if there is time for so many."""
 
 
 @final
@@ -81,29 +85,46 @@ class VerifiedSearchAgent:
         """An action that is found to win, else the most visited one that is not found to lose, else the most visited.
 
         A few of the most visited actions are tried first, each with a share of the budget, so that a win that is soon
-        proven is not missed because a more visited action takes long to refute; then those of them that are left.
+        proven is not missed because a more visited action takes long to refute; then those of them that are left, by
+        the clock for as long as there is time.
         """
         if result.proven:
             return result.best
+        start = perf_counter()
         if self._solver is None or self._solver.game != game:
             self._solver = ConnectionSolver(game)
         legal, left = game.legal_action_mask(result.view)[0], self._nodes_left(result)
         order = dict.fromkeys([result.best, *np.argsort(-result.visits, kind="stable").tolist()])
         possible = [int(action) for action in order if legal[action] and action != game.resign_action]
         for share in SHARES_OF_AN_ACTION:
-            unknown = list[int]()
-            for k, action in enumerate(possible):
-                if len(unknown) == MOST_UNKNOWN:
-                    unknown += possible[k:]
-                    break
-                value = self._solver.action_value(result.view, action, int(share * left))
-                left -= self._solver.nodes
-                if value > 0:
-                    return action
-                if value == 0:
-                    unknown.append(action)
-            possible = unknown
+            if len(possible) > 1:
+                possible, left = self._try(result, possible, share, left)
+        while len(possible) > 1:  # the machine is faster than we think: the solver remembers, and goes on
+            spent = result.seconds + perf_counter() - start
+            left = 0 if self.search.seconds is None else int((self.search.seconds - spent) * NODES_A_SECOND)
+            if left < LEAST_NODES:
+                break
+            possible, _ = self._try(result, possible, 1, left)
         return possible[0] if possible else result.best
+
+    def _try(self, result: SearchResult, actions: Sequence[int], share: float, left: int) -> tuple[list[int], int]:
+        """One round: the first of `actions` that is found to win, alone, or all that are not found to lose.
+
+        The second result says how many nodes are left.
+        """
+        assert self._solver is not None
+        unknown = list[int]()
+        for k, action in enumerate(actions):
+            if len(unknown) == MOST_UNKNOWN:
+                unknown += actions[k:]
+                break
+            value = self._solver.action_value(result.view, action, int(share * left))
+            left -= self._solver.nodes
+            if value > 0:
+                return [action], left
+            if value == 0:
+                unknown.append(action)
+        return unknown, left
 
     def _nodes_left(self, result: SearchResult) -> int:
         """The budget of the solver, with what a search by the clock has left over."""
