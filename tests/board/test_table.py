@@ -1,13 +1,16 @@
 """What a person before the board is told, and what becomes of what they do: the messages of `pbm_agents.play.table`."""
 
+import queue
+
 import pytest
 from pbm_agents.play.start import MAX_TEXT_LENGTH
+from pbm_agents.play.table import Table
 
 from pbm_envs import Chameleon, Curio, Trinim, make_game
 from pbm_envs.records import GameRecord, verify
 from tests import environments
 from tests.board.agents import GO
-from tests.board.boards import Person, start
+from tests.board.boards import PATIENCE, Person, start
 
 HERE = "tests.board.agents"
 SMALL = {name: make_game(name, **options) for name, options in environments.SMALL.items()} | {
@@ -80,6 +83,17 @@ def test_wrong_orders_are_answered_and_change_nothing():
         person.hear("setup")
         assert person.settle() == person.position
         assert person.position["game"] == "chameleon"
+
+
+def test_orders_before_hello_change_nothing():
+    answers = queue.SimpleQueue()
+    table = Table(answers.put, start(Chameleon(size=3), "random", "random", seed=1))
+    for message in ({"do": "pace", "seconds": 3}, {"do": "undo"}, {"do": "look", "ply": 0}, {"do": "hello"}):
+        table.receive(message)
+    while (message := answers.get(timeout=PATIENCE))["type"] != "position":
+        assert message["type"] != "error"
+    assert message["watching"]["pace"] == 1
+    table.close()
 
 
 def test_a_new_game_with_other_options_and_seats():

@@ -302,9 +302,9 @@ class Table:
 
     def _set_pace(self, message: Message) -> None:
         """Set the pace of agents that play each other, or let them wait and go on."""
-        seconds = message.get("seconds")
+        session, seconds = self._game, message.get("seconds")
         self._thinking.set_pace(None if seconds is None else float(number_of(message, "seconds", LONGEST_PAUSE)))
-        if not self._thinking.kind and not self._game.persons:
+        if not self._thinking.kind and not session.persons:
             self._advance()
         else:
             self._show()
