@@ -87,7 +87,7 @@ def test_wrong_orders_are_answered_and_change_nothing():
 
 def test_orders_before_hello_change_nothing():
     answers = queue.SimpleQueue()
-    table = Table(answers.put, start(Chameleon(size=3), "random", "random", seed=1))
+    table = Table(answers.put, start(Chameleon(size=3), "random", "random", seed=1), at_once=False)
     for message in ({"do": "pace", "seconds": 3}, {"do": "undo"}, {"do": "look", "ply": 0}, {"do": "hello"}):
         table.receive(message)
     while (message := answers.get(timeout=PATIENCE))["type"] != "position":
