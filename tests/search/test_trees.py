@@ -5,6 +5,7 @@ import pytest
 from pbm_agents import Search, Workspace
 from pbm_agents.play.limits import Limits
 from pbm_agents.search.result import read_result
+from pbm_agents.search.running import Run, first_tree
 
 from pbm_envs import Chameleon, make_game
 from pbm_envs.core.randomness import branch
@@ -75,9 +76,11 @@ def test_trees_are_reused():
 
 def test_a_proof_in_one_tree_is_enough():
     game = Chameleon(size=3)
-    states, seeds = game.init(1, np.random.default_rng(0)), np.zeros(1, np.uint64)
-    [proof] = Search(simulations=20_000)._search(Workspace(), 0, game, states, seeds, False)
-    [guess] = Search(simulations=60)._search(Workspace(), 0, game, states, seeds, False)
+    states = game.init(1, np.random.default_rng(0))
+    [proof], [guess] = (
+        Run(Search(simulations=simulations), game, False, Workspace()).grow(first_tree(states))
+        for simulations in (20_000, 60)
+    )
     assert proof.proven
     assert not guess.proven
     for trees in ([proof, guess], [guess, proof]):
@@ -107,15 +110,15 @@ def test_forced_playouts_are_pruned_in_each_tree():
 def test_by_the_clock_threads_without_a_position_of_their_own_search_one_together(monkeypatch):
     """Without an evaluator, which need not bear being called by several threads."""
     searched = []
-    search_of_a_thread = Search._search
+    grow = Run.grow
 
-    def note(self, workspace, part, game, views, streams, hidden):
-        found = search_of_a_thread(self, workspace, part, game, views, streams, hidden)
-        searched.append((len(views), self.seconds))
+    def note(self, part):
+        found = grow(self, part)
+        searched.append((len(part.views), self.search.seconds))
         return found
 
     game, views = positions("chameleon", {"size": 5})
-    monkeypatch.setattr(Search, "_search", note)
+    monkeypatch.setattr(Run, "grow", note)
     for count, settings, expected in (
         (1, {"threads": 2}, [(1, 0.02)] * 2),
         (2, {"threads": 2}, [(1, 0.02)] * 2),
