@@ -17,7 +17,7 @@ from pbm_agents import Evaluator, Search, as_policy, evaluate, make_agent
 from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, standings
 from pbm_agents.arena.schedule import draw_opening
 from pbm_agents.cli.app import app
-from pbm_agents.play.options import parse_game_with_options
+from pbm_agents.play.options import parse_game
 from pbm_agents.players.kinds import register_agent
 from pettingzoo.test import api_test
 from typer.testing import CliRunner
@@ -75,11 +75,11 @@ def test_names(game):
 
 
 def test_games_from_what_was_typed(classes, monkeypatch):
-    assert parse_game_with_options("row:size=4") == classes["row"](size=4)
+    assert parse_game("row:size=4") == classes["row"](size=4)
     for name in NAMES:
         monkeypatch.delitem(pbm_envs.registry._registered, name)
-    assert parse_game_with_options("row:Row:size=4") == classes["row"](size=4)
-    assert parse_game_with_options("tictactoe:TicTacToe") == classes["tictactoe"]()
+    assert parse_game("row:Row:size=4") == classes["row"](size=4)
+    assert parse_game("tictactoe:TicTacToe") == classes["tictactoe"]()
 
 
 def test_what_cannot_be_registered(classes):

@@ -30,7 +30,7 @@ from .core.game import Game
 from .core.printable import quoted
 from .core.state import NOBODY
 from .core.types import States
-from .registry import make_game
+from .registry import make_registered_game
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class GameRecord:
     def rules(self) -> Game:
         """The game that the record names, with its options; RecordError if there is none."""
         try:
-            return make_game(self.game, **self.options)
+            return make_registered_game(self.game, self.options)
         except (TypeError, ValueError) as error:
             raise RecordError(f"game {quoted(self.game)} with options {quoted(dict(self.options))}: {error}") from None
 

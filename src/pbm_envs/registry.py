@@ -99,6 +99,21 @@ def make_game(name: str, **options: Any) -> Game:
     return game_class(**{**_named_options(name), **options})
 
 
+def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
+    """As `make_game`, for names from data such as records and messages: nothing is imported, which would run code.
+
+    Args:
+        name: A registered name.
+        options: Options of the game.
+
+    Raises:
+        ValueError: For a name that is not registered, such as `module:Class`; for an unknown option or value.
+    """
+    if isinstance(name, str) and ":" in name:
+        raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(games())}")
+    return make_game(name, **options)
+
+
 def find_game(name: str) -> type[Game]:
     """The class of a registered name, of a named set of options, or of `module:Class`; else ValueError."""
     if isinstance(name, str):

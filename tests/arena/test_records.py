@@ -103,6 +103,7 @@ GOOD = record_of(Chameleon(size=3), "b1x a3o b2x b3x")
         ({"returns": (0.0, 0.0, 0.0)}, "returns are 3: expected 2"),
         ({"board": "x../.../..."}, "ply 0: board is 'x../.../...': expected the empty board"),
         ({"game": "chess"}, "'chess' is no game of pbm_envs"),
+        ({"game": "this:poem"}, "'this:poem' is no game of pbm_envs"),
         ({"options": {"size": 99}}, "size is 99: expected an integer from 3 to 26"),
         ({"options": {"colour": 1}}, "chameleon has no option 'colour'"),
         ({"forfeits": (Forfeit(4, 1, "slept"),)}, "ply 4: player_1 forfeits and the move is 'b3x': expected 'resign'"),

@@ -1,6 +1,7 @@
 """What a person before the board is told, and what becomes of what they do: the messages of `pbm_agents.play.table`."""
 
 import queue
+import sys
 
 import pytest
 from pbm_agents.play.start import MAX_TEXT_LENGTH
@@ -67,6 +68,7 @@ def test_wrong_orders_are_answered_and_change_nothing():
             ({"do": "undo"}, "there is no move of yours to take back"),
             ({"do": "hello", "theme": "pink"}, "theme is 'pink': expected one of light, dark"),
             ({"do": "new", "game": "chess"}, "'chess' is no game"),
+            ({"do": "new", "game": "this:poem"}, "'this:poem' is no game of pbm_envs: expected one of chameleon"),
             ({"do": "new", "game": "trinim", "options": ["size=4"]}, "size is 4"),
             ({"do": "new", "game": "trinim", "options": "size=4"}, "expected a list of texts"),
             ({"do": "look", "ply": 1}, "'ply' is '1': expected an integer from 0 to 0"),
@@ -79,6 +81,7 @@ def test_wrong_orders_are_answered_and_change_nothing():
         ]:
             person.table.receive(message)
             assert answer in person.hear("error")["text"]
+        assert "this" not in sys.modules, "a page made the server import a module"
         person.say("hello")
         person.hear("setup")
         assert person.settle() == person.position

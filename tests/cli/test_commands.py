@@ -46,6 +46,7 @@ def test_ranges_are_those_of_the_class():
 def test_options_as_typed():
     options = ["base=3", "no-capture-limit=None", "limit = off", "capture=any", "rows=6"]
     assert parse_game("curio", options) == Curio(base=3, no_capture_limit=None, limit=False, capture="any", rows=6)
+    assert parse_game(f"curio:base=4,{','.join(options[1:])}", options[:1]) == parse_game("curio", options)
 
 
 @pytest.mark.parametrize(

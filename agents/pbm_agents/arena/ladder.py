@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from pbm_envs import Game, make_game
+from pbm_envs import Game
+from pbm_envs.registry import make_registered_game
 
 from ..players.names import make_agent
 
@@ -99,7 +100,7 @@ def ladder_of_json(text: str) -> Ladder:
     return Ladder(
         name=found["name"],
         version=int(found["version"]),
-        game=make_game(data["game"], **data["options"]),
+        game=make_registered_game(data["game"], data["options"]),
         opening_moves=data["opening_moves"],
         rungs=tuple(Rung(**rung) for rung in data["rungs"]),
         pins=tuple(

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs import make_game
 from pbm_envs.records import UNFINISHED, GameRecord
+from pbm_envs.registry import make_registered_game
 
 from .ratings import Rating, rate, shares
 
@@ -133,7 +133,7 @@ def by_game(records: Sequence[GameRecord]) -> dict[str, list[GameRecord]]:
 def _default_options(name: str) -> Mapping[str, Any]:
     """The options of a registered game; none of a game that this process does not know."""
     try:
-        return make_game(name).options
+        return make_registered_game(name, {}).options
     except ValueError:
         return {}
 

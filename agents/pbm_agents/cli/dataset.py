@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..data import GRADES, export_records, make_games
-from ..play.options import parse_game_with_options
+from ..play.options import parse_game
 from .export import FullStates, Label, ShardRows, To
 from .playing import BatchSize, OpeningMoves, Ray, Workers
 
@@ -51,7 +51,7 @@ def dataset(
         raise ValueError(f"--grade is {grade!r}: expected one of {', '.join(GRADES)}")
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
-    rules = parse_game_with_options(game)
+    rules = parse_game(game)
     names = GRADES[grade] if grade else tuple(agent or ())
     make_games(
         rules,

@@ -12,7 +12,7 @@ from pbm_envs.core.printable import describe_error
 
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
-from ..play.options import parse_game_with_options
+from ..play.options import parse_game
 from .playing import FirstSeed, Ray, Workers, write_whole
 from .terminal import table
 
@@ -64,7 +64,7 @@ def ladder(
         return
     if (game is None) == (ladder is None):
         raise ValueError(f"--game is {game} and --ladder is {ladder}: expected one of the two")
-    chosen = load_ladder(parse_game_with_options(game) if game is not None else str(ladder))
+    chosen = load_ladder(parse_game(game) if game is not None else str(ladder))
     folder = out or Path(f"ladder-{chosen.name}")
     rating = rate_on_ladder(
         agent,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..arena import SequentialTest, play_sprt
-from ..play.options import parse_game_with_options
+from ..play.options import parse_game
 from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers, write_whole
 
 EXAMPLES = """
@@ -43,7 +43,7 @@ def sprt(
     in whatever way, the same command goes on; the result does not depend on the workers. `FOLDER/result.json` holds it.
     """
     test = SequentialTest(
-        parse_game_with_options(game),
+        parse_game(game),
         new,
         old,
         elo0,

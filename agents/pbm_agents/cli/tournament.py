@@ -9,7 +9,7 @@ import typer
 
 from ..arena import FORMS, Tournament, play_tournament, tournament_records
 from ..arena.tournament import GAMES as GAMES_FILE
-from ..play.options import parse_game_with_options
+from ..play.options import parse_game
 from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers
 from .rate import report
 from .wrapping import wrapped
@@ -55,7 +55,7 @@ def tournament(
     `pbm rate FOLDER` prints the tables again and writes them, with plots.
     """
     chosen = Tournament(
-        games=tuple(parse_game_with_options(text) for text in games),
+        games=tuple(parse_game(text) for text in games),
         agents=tuple(agents),
         form=form,
         openings=openings,

@@ -20,7 +20,7 @@ from ..arena.processes import usable_cores
 from ..champions import ChampionAgent
 from ..exact import CurioSolver
 from ..learning.work import ProcessCrew
-from ..play.options import parse_game_with_options
+from ..play.options import parse_game
 from ..search import Search
 from .terminal import table
 
@@ -49,7 +49,7 @@ def warm_up(
     uses take a second. Several processes do these steps side by side; a step that waits for what another one compiles
     takes as long.
     """
-    rules = [parse_game_with_options(text) for text in games or known_games()]
+    rules = [parse_game(text) for text in games or known_games()]
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -30,9 +30,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pbm_envs import Game, make_game
+from pbm_envs import Game
 from pbm_envs.core.state import NOBODY, copy_states, take_rows
 from pbm_envs.core.types import States
+from pbm_envs.registry import make_registered_game
 
 from .growth import grow
 from .set_ups import set_ups
@@ -275,7 +276,7 @@ class PublicTree:
             if not isinstance(head, dict) or head.get("format") != FORMAT:
                 raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
             offset = file.tell()
-        game = make_game(head["game"], **head["options"]) if game is None else game
+        game = make_registered_game(head["game"], head["options"]) if game is None else game
         if game.name != head["game"] or dict(game.options) != head["options"]:
             raise ValueError(f"game is {game!r}: expected {head['game']} with {head['options']}")
         arrays = {}

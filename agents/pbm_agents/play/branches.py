@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pbm_envs import Game, make_game
+from pbm_envs import Game
 from pbm_envs.records import UNFINISHED, Forfeit, GameRecord, board_text
+from pbm_envs.registry import make_registered_game
 
 from ..arena import Opening
 from ..players.agent import Views
@@ -96,7 +97,7 @@ def go_on(kept: Message, own_agents: Collection[str] | None, limits: Limits | No
     Raises:
         ValueError: If it cannot be replayed, or if one of its agents may not play here.
     """
-    game = make_game(kept["game"], **kept["options"])
+    game = make_registered_game(kept["game"], kept["options"])
     check_agents(kept["players"], own_agents, game, limits)
     given = tuple(kept["moves"][: kept["given"]])
     start = Start(

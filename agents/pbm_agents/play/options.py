@@ -14,41 +14,34 @@ WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "of
 """Values of options that are not numbers."""
 
 
-def parse_game(name: str, options: Sequence[str] | None) -> Game:
-    """Make a game from its name and its options as typed.
+def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
+    """Make a game from its name and its options as typed, after the name or apart from it.
 
     >>> parse_game("chameleon", ["size=7", "swap_rule=no"])
     Chameleon(size=7, swap_rule=False, allow_resign=False)
+    >>> parse_game("trinim:size=6,num_players=3")
+    Trinim(size=6, num_players=3, allow_resign=False)
 
     Args:
-        name: A registered name, or `module:Class`.
-        options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`.
+        text: A registered name, or `module:Class`; options can follow, after a colon and with commas between them.
+        options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`. They count more than those in `text`.
 
     Raises:
         ValueError: For an unknown name, option or value.
-    """
-    known = defaults(name)
-    values = {}
-    for text in options or []:
-        option, equals, value = (part.strip() for part in text.partition("="))
-        option = option.replace("-", "_")
-        if not equals or option not in known:
-            raise ValueError(f"{text!r} is no option of {name}: expected NAME=VALUE, NAME one of {', '.join(known)}")
-        values[option] = _value(value)
-    return make_game(name, **values)
-
-
-def parse_game_with_options(text: str) -> Game:
-    """Make a game from a name and options in one text, as `pbm tournament` takes it; the name can be `module:Class`.
-
-    >>> parse_game_with_options("trinim:size=6,num_players=3")
-    Trinim(size=6, num_players=3, allow_resign=False)
     """
     name, _, rest = text.partition(":")
     if name not in games() and "=" not in rest.partition(":")[0] and rest:
         attribute, _, rest = rest.partition(":")
         name = f"{name}:{attribute}"
-    return parse_game(name, rest.split(",") if rest else None)
+    known = defaults(name)
+    values = {}
+    for given in [*(rest.split(",") if rest else ()), *(options or ())]:
+        option, equals, value = (part.strip() for part in given.partition("="))
+        option = option.replace("-", "_")
+        if not equals or option not in known:
+            raise ValueError(f"{given!r} is no option of {name}: expected NAME=VALUE, NAME one of {', '.join(known)}")
+        values[option] = _value(value)
+    return make_game(name, **values)
 
 
 def defaults(name: str) -> dict[str, Any]:

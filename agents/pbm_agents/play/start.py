@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pbm_envs import Game, make_game
-from pbm_envs.registry import find_game
+from pbm_envs.registry import find_game, make_registered_game
 
 from ..arena import Opening
 from ..players.agent import Agent
@@ -169,7 +169,9 @@ def parse_start(
     Raises:
         ValueError: If a value is wrong, or an agent is not allowed or asks for too much.
     """
-    game = parse_game(text_of(message, "game"), _texts(message, "options"))
+    name = text_of(message, "game")
+    make_registered_game(name, {})  # a page names no module
+    game = parse_game(name, _texts(message, "options"))
     players = seats(game, _texts(message, "players"))
     check_agents(players, own_agents, game, limits)
     seed = text_of(message, "seed", "").strip()

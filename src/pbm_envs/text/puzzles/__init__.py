@@ -21,7 +21,7 @@ from fractions import Fraction
 from importlib import resources
 from typing import Any
 
-from ...registry import make_game
+from ...registry import make_registered_game
 from ..dialogue import TextGame
 from ..prompts import FULL, PromptStyle
 from ..reading import Kind, last_json
@@ -94,7 +94,7 @@ class Puzzle:
 
     def table(self, style: PromptStyle = FULL, disguise: int | None = None) -> TextGame:
         """The game at the position."""
-        table = TextGame(make_game(self.game, **self.options), style, attempts=1, disguise=disguise)
+        table = TextGame(make_registered_game(self.game, self.options), style, attempts=1, disguise=disguise)
         table.reset(options={"board": self.board, "moves": self.moves})
         return table
 
