@@ -153,3 +153,17 @@ def test_whatever_is_said(answer, game, seed):
     reading = Vocabulary(game).reader.answer(answer, legal)
     assert (reading.kind is Kind.MOVE) == (reading.action >= 0 and bool(legal[reading.action]))
     assert (reading.kind is Kind.UNREADABLE) == bool(reading.reason)
+
+
+def test_a_label_may_stand_on_the_line_before_its_move():
+    assert move_of(CURIO, "I have thought.\nFinal answer:\n\n  a2-b3\n") == "a2-b3"
+
+
+@pytest.mark.parametrize(
+    "filler", ["\n", " ", "!", "{", '{"a":', '{"a":[', "[", "move ", "move:\n", "[move]", '"{', "-"]
+)
+def test_a_long_answer_is_read_in_linear_time(filler):
+    """Only the end is read. (Before, 32,000 newlines took two minutes; a return of that never ends this test.)"""
+    assert read(CURIO, filler * 500_000).kind is not Kind.MOVE
+    assert read(CURIO, filler * 500_000 + "\nMove: a2-b3") == read(CURIO, filler * 20_000 + "\nMove: a2-b3")
+    assert move_of(CURIO, "a2-b3 " + "\n" * 500_000 + "Move: b2-b3") == "b2-b3"

@@ -28,13 +28,14 @@ from ..core.types import Mask
 KEY = "move"
 LONGEST = 60
 """Characters of an answer that are quoted back."""
+LIMIT = 20_000
+"""Characters of an answer that are read: the last ones, since an answer ends with its move."""
 NOISE = re.compile(r"[\s`*_\"'.,;:!?()\[\]{}<>|/\\$=@&+~^#\u2018\u2019\u201c\u201d-]+")
 """What may stand between the parts of a move, once arrows and dashes are dashes."""
 DASHES = re.compile(r"->|=>|[\u2010-\u2015\u2192\u2212\u27a1\u21d2]")
 FILLER = frozenset(("to", "on", "at", "from", "in", "the", "place", "play", "move", "take", "cell", "an", "i"))
-LABEL = re.compile(
-    r"^\W*(?:final answer|my move|final move|answer|move)\W*[:=]\s*(.+?)\s*$", re.IGNORECASE | re.MULTILINE
-)
+LABEL = re.compile(r"\W*(?:final answer|my move|final move|answer|move)[^\w:=]*[:=]", re.IGNORECASE)
+"""How a labelled line begins. It is matched at the head of one line, so that reading takes linear time."""
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,40})\]")
 DECODER = json.JSONDecoder(strict=False)
 
@@ -108,8 +109,14 @@ class MoveReader:
         return Reading(Kind.UNREADABLE, quoted, reason=f"{quoted!r} is no move")
 
     def answer(self, answer: str, legal: Mask) -> Reading:
-        """The move that an answer names, see the head of this module. `legal` is (A,) bool."""
-        if not isinstance(answer, str) or not answer.strip():
+        """Return the move that an answer names, by the order at the head of this module.
+
+        Args:
+            answer: What the player wrote; only its last `LIMIT` characters are read.
+            legal: The player's action mask, (A,) bool.
+        """
+        answer = answer[-LIMIT:].strip() if isinstance(answer, str) else ""
+        if not answer:
             return Reading(Kind.UNREADABLE, "", reason="the answer is empty")
         said = _last_json(answer)
         if said is not _NOTHING:
@@ -124,10 +131,13 @@ class MoveReader:
             if len(readings) == 1:
                 return next(iter(readings.values()))
             return Reading(Kind.UNREADABLE, "", reason=f"the brackets name {len(readings)} different moves")
-        labelled = LABEL.findall(answer)
-        if labelled:
-            return self.move(labelled[-1], legal)
-        for text in (answer, answer.strip().splitlines()[-1]):
+        lines = answer.splitlines()
+        following = ""
+        for line in reversed(lines):
+            if (label := LABEL.match(line)) and (text := line[label.end() :].strip() or following):
+                return self.move(text, legal)
+            following = line.strip() or following
+        for text in (answer, lines[-1]):
             if len(text) <= LONGEST and self.candidates(text):
                 return self.move(text, legal)
         return Reading(Kind.UNREADABLE, "", reason=f'no JSON object with the key "{KEY}" was found')
