@@ -12,7 +12,7 @@ OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py
 	tests/test_single.py tests/render/test_modes.py \
 	tests/render/test_films.py tests/render/test_pictures.py
 
-TEXT_LIBRARIES := textarena verifiers openenv kaggle
+TEXT_LIBRARIES := textarena verifiers
 NOTEBOOKS := $(wildcard notebooks/*.ipynb)
 WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 

@@ -72,8 +72,6 @@ class SpielGame(pyspiel.Game):
 
     name: str
     """The name in the registry."""
-    prefix: str = PREFIX
-    """Of OpenSpiel's name."""
     state_class: type[SpielState]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -93,7 +91,7 @@ class SpielGame(pyspiel.Game):
             utility_sum=0.0,
             max_game_length=self.rules.max_plies,
         )
-        super().__init__(game_type(self.name, self.rules, self.deal, self.prefix), info, params or {})
+        super().__init__(game_type(self.name, self.rules, self.deal), info, params or {})
 
     def new_initial_state(self, board: str | None = None) -> SpielState:
         """Before the deal; or, given a board text, there."""
@@ -295,20 +293,19 @@ def _deal(rules: Game) -> Deal | None:
     return rules.deal
 
 
-def game_type(name: str, rules: Game, deal: Deal | None, prefix: str = PREFIX) -> Any:
+def game_type(name: str, rules: Game, deal: Deal | None) -> Any:
     """What OpenSpiel is told about a game.
 
     Args:
         name: The registered name.
         rules: The game with its default options.
         deal: Its set-up as chance events, if it has any.
-        prefix: Of OpenSpiel's name.
     """
     kind = pyspiel.GameType
     options = {key: option.default for key, option in options_of(type(rules)).items()}
     defaults = {key: 0 if value is None else value for key, value in options.items()}
     return kind(
-        short_name=prefix + name,
+        short_name=PREFIX + name,
         long_name=f"pbm_envs {type(rules).__name__}",
         dynamics=kind.Dynamics.SEQUENTIAL,
         chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC if deal else kind.ChanceMode.DETERMINISTIC,
