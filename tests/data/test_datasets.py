@@ -93,28 +93,22 @@ def test_parquet_holds_the_rows_and_gives_the_records_back(played, tmp_path):
     assert ("## What is hidden" in card) == (game.name == "curio")
 
 
-def test_hdf5_holds_the_rows(played, tmp_path):
-    h5py = pytest.importorskip("h5py")
+def test_parquet_holds_what_a_search_says_and_full_states(played, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow.parquet")
     folder, records = played
-    export_records(folder, tmp_path / "out", "hdf5", shard_rows=64, label="mcts:simulations=6", full_states=True)
+    export_records(folder, tmp_path / "out", label="mcts:simulations=6", full_states=True)
+    read = pyarrow.read_table(tmp_path / "out" / "positions-00000.parquet")
     rows = joined(position_tables(records, full_states=True))
-    files = [h5py.File(path) for path in sorted((tmp_path / "out").glob("positions-*.h5"))]
-    for column in columns_of(full_states=True):
-        values = np.concatenate([file[column.name][:] for file in files])
-        if column.name == "policy":
-            assert values.sum(axis=1) == pytest.approx(1, abs=1e-5)
-            assert not values[~rows["mask"]].any()
-        elif column.name == "value":
-            assert (np.abs(values) <= 1).all()
-        elif column.kind == "str":
-            assert [text.decode() for text in values] == rows[column.name].tolist()
-        else:
-            assert np.array_equal(values, rows[column.name])
-    games = h5py.File(tmp_path / "out" / "games.h5")
-    assert len(games["game_id"]) == len(records)
-    assert set(games) == {"game_id", "record" if records[0].game != "curio" else "full_state_record"}
-    for file in [*files, games]:
-        file.close()
+    assert read.column_names == [column.name for column in columns_of(full_states=True)]
+    assert read["full_state"].to_pylist() == rows["full_state"].tolist()
+    policy = np.array(read["policy"].to_pylist())
+    assert policy.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert not policy[~rows["mask"]].any()
+    assert (np.abs(read["value"].to_numpy()) <= 1).all()
+    assert set(pyarrow.read_schema(tmp_path / "out" / "games.parquet").names) == {
+        "game_id",
+        "record" if records[0].game != "curio" else "full_state_record",
+    }
 
 
 @pytest.mark.filterwarnings("ignore")  # Minari's own
@@ -223,14 +217,14 @@ def test_commands(tmp_path, monkeypatch):
     one, two = (pyarrow.read_table(f"{name}/parquet/positions-00000.parquet") for name in ("one", "two"))
     assert one.equals(two)
     assert one["policy"].null_count == 0
-    pbm("export", "one/parquet", "--to", "hdf5", "--out", "three", "--no-games")
-    assert {path.name for path in Path("three").iterdir()} == {"README.md", "schema.json", "positions-00000.h5"}
+    pbm("export", "one/parquet", "--out", "three", "--no-games")
+    assert {path.name for path in Path("three").iterdir()} == {"README.md", "schema.json", "positions-00000.parquet"}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"to": "csv"}, "to is 'csv': expected one of parquet, hdf5, minari"),
+        ({"to": "csv"}, "to is 'csv': expected one of parquet, minari"),
         ({"shard_rows": 0}, "shard_rows is 0: expected at least 1"),
         ({"label": "random"}, "expected an agent that searches, such as mcts"),
         ({"to": "minari", "full_states": True}, "Minari's episodes have no policies and no full states"),

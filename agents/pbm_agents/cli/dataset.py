@@ -43,7 +43,7 @@ def dataset(
     Agents play against themselves, and every position becomes a row.
 
     The same command makes the same rows, and goes on where it was stopped. `FOLDER/games.jsonl` holds the games,
-    `FOLDER/parquet` or `FOLDER/hdf5` the data set.
+    `FOLDER/parquet` the data set.
     """
     if (grade is None) == (not agent):
         raise ValueError(f"--grade is {grade} and --agent is {agent}: expected one of the two")

@@ -13,7 +13,6 @@ from pbm_envs.records import GameRecord
 from .rows import Table, columns_of
 
 CARD = "README.md"
-SUFFIXES = {"parquet": "parquet", "hdf5": "h5"}
 
 
 @dataclass
@@ -83,7 +82,6 @@ def card_text(summary: Summary) -> str:
     if not game.perfect_information:
         lines += ["", "## What is hidden", "", *_secrets(summary)]
     if summary.format != "minari":
-        suffix = SUFFIXES[summary.format]
         lines += ["", "## Columns", "", "| column | type | shape | meaning |", "|---|---|---|---|"]
         lines += [
             f"| `{name}` | {kind}{', may be empty' * nullable} | {shape} | {meaning} |"
@@ -91,8 +89,8 @@ def card_text(summary: Summary) -> str:
         ]
         sizes = f"A = {game.num_actions} actions, P = {game.num_players} players"
         shape = " x ".join(map(str, game.observation_shape))
-        lines += ["", f"{sizes}, observations {shape}. In Parquet all values of an array lie side by side.", ""]
-        lines += [f"Files: `positions-*.{suffix}`" + f" and `games.{suffix}`, the records" * summary.with_games + "."]
+        lines += ["", f"{sizes}, observations {shape}. The values of an array lie side by side.", ""]
+        lines += ["Files: `positions-*.parquet`" + " and `games.parquet`, the records" * summary.with_games + "."]
     return "\n".join(lines) + "\n"
 
 

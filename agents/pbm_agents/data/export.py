@@ -14,13 +14,11 @@ from pbm_envs.records import GameRecord, read_records
 from ..arena import tournament_records
 from ..players.names import make_agent
 from .card import CARD, Summary, card_text
-from .hdf5 import Hdf5Writer
 from .minari import write_minari
 from .parquet import RECORDS, ParquetWriter, parquet_records
 from .rows import GAMES_AT_ONCE, columns_of, position_tables, shape_of
 
-WRITERS: dict[str, type[ParquetWriter] | type[Hdf5Writer]] = {"parquet": ParquetWriter, "hdf5": Hdf5Writer}
-FORMATS = ("parquet", "hdf5", "minari")
+FORMATS = ("parquet", "minari")
 SHARD_ROWS = 100_000
 SCHEMA = "schema.json"
 
@@ -89,7 +87,7 @@ def export_records(
         raise ValueError(f"{folder} is there already: expected a folder to be made")
     shutil.rmtree(part, ignore_errors=True)  # of an export that was stopped
     part.mkdir(parents=True)
-    with WRITERS[to](part, shard_rows, full_states) as writer:
+    with ParquetWriter(part, shard_rows, full_states) as writer:
         games = chain(_with_progress(records, progress))
         tables = position_tables(games, label=agent, seed=seed, full_states=full_states)
         for table in tables:

@@ -2,14 +2,13 @@
 
 Observations are `{"observation": planes, "action_mask": mask}` of the seat's view when it is to move, and once more
 after the game; rewards are 0 and, with the last move, the seat's return. Where the single-seat environment can be made
-by Gymnasium, `dataset.recover_environment()` gives it. Extra `data` (minari, h5py).
+by Gymnasium, `dataset.recover_environment()` gives it. Extra `data` (minari).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -19,9 +18,9 @@ from gymnasium import spaces
 
 from pbm_envs import Game
 from pbm_envs.core.state import take_rows
-from pbm_envs.records import PLY_LIMIT, UNFINISHED, GameRecord, replay
+from pbm_envs.records import PLY_LIMIT, GameRecord, replay
 
-from .minari_file import EpisodeFile
+from ..learning.training_data import ended_games
 
 
 def observation_space(game: Game) -> spaces.Dict:
@@ -37,7 +36,7 @@ def observation_space(game: Game) -> spaces.Dict:
 def write_minari(
     records: Iterable[GameRecord], dataset_id: str, description: str = "", author: str = "pbm_envs"
 ) -> Any:
-    """Make a Minari data set of records of one game; the data set.
+    """Make a Minari data set of the records of one game, and return it.
 
     Args:
         records: Finished games of one game with the same options.
@@ -46,52 +45,36 @@ def write_minari(
         author: Who made it.
 
     Raises:
-        ValueError: There is such a data set already, or no record.
+        ValueError: There is such a data set already, the records are of several games, one is unfinished, or no
+            player has chosen a move.
     """
     try:
         import minari
+        from minari.data_collector.episode_buffer import EpisodeBuffer
     except ImportError:
         raise ImportError("Minari is not installed: pip install 'pbm-envs[data]'") from None
     if dataset_id in minari.list_local_datasets():
         raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
-    made: Any = None
-    game: Game | None = None
     agents: set[str] = set()
-    with ExitStack() as stack:
-        file: EpisodeFile | None = None
-        for record in records:
-            if record.ending == UNFINISHED:
-                raise ValueError(f"game {record.number} is unfinished: expected games with returns")
-            rules = record.rules()
-            if game is not None and rules != game:
-                raise ValueError(f"records of {game!r} and of {rules!r}: expected one game with the same options")
-            game = rules
-            agents |= set(record.agents)
-            episodes = _episodes(game, record)
-            if made is None and episodes:
-                made = _new_dataset(game, dataset_id, episodes.pop(0), description, author)
-                file = stack.enter_context(EpisodeFile(made.storage.data_path, episodes=1))
-            if file is not None:
-                file.add(episodes)
-    if made is None or file is None:
+    games: list[Game] = []
+
+    def buffers() -> Iterator[Any]:
+        for record in ended_games(records):
+            games[:] = [record.rules()]
+            agents.update(record.agents)
+            yield from (EpisodeBuffer(**episode) for episode in _episodes(games[0], record))
+
+    episodes = buffers()
+    first = next(episodes, None)
+    if first is None:
         raise ValueError("there are no games in which a player has chosen a move: expected some")
-    storage = made.storage
-    storage.update_metadata({"total_episodes": file.episodes, "total_steps": storage.total_steps + file.steps})
-    storage.update_metadata({"dataset_size": storage.get_size(), "algorithm_name": ", ".join(sorted(agents))})
-    return minari.load_dataset(dataset_id)
-
-
-def _new_dataset(game: Game, dataset_id: str, episode: Mapping[str, Any], description: str, author: str) -> Any:
-    """A data set of one episode."""
-    import minari
-    from minari.data_collector.episode_buffer import EpisodeBuffer
-
+    [game] = games
     spec = _env_spec(game)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # remarks on metadata that there need not be, such as e-mail addresses
-        return minari.create_dataset_from_buffers(
+        warnings.simplefilter("ignore")  # Minari warns of missing metadata that is optional, such as e-mail addresses
+        dataset = minari.create_dataset_from_buffers(
             dataset_id,
-            [EpisodeBuffer(**episode)],
+            [first],
             env=spec,
             eval_env=spec,
             observation_space=observation_space(game),
@@ -99,8 +82,11 @@ def _new_dataset(game: Game, dataset_id: str, episode: Mapping[str, Any], descri
             author=author,
             description=description,
             requirements=["pbm-envs"],
-            data_format="hdf5",
+            data_format="arrow",
         )
+    dataset.storage.update_episodes(episodes)  # one at a time: all of them may not fit into memory
+    dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(agents))})
+    return minari.load_dataset(dataset_id)
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:

@@ -29,8 +29,6 @@ def record_column(game: Game) -> str:
 class ParquetWriter:
     """Writes tables to `positions-00000.parquet`, ..., and records to `games.parquet`. A context manager."""
 
-    suffix = "parquet"
-
     def __init__(self, folder: Path, shard_rows: int, full_states: bool) -> None:
         """A new shard begins after `shard_rows` rows."""
         self.arrow, self.parquet = _pyarrow()

@@ -1,4 +1,4 @@
-"""Records as tables of positions: the columns that every format has, and how they are filled.
+"""Records as tables of positions: their columns, and how they are filled.
 
 A row holds what the player to move knew: observation, mask and board text are those of that player's view. In a game
 of hidden information only `full_state`, which is there if asked for, and the record of the game show more.
