@@ -28,7 +28,7 @@ from machine import machine
 from pbm_agents import Search
 from pbm_agents.cli.warm_up import STEPS
 
-from pbm_envs import Game, games, make_game
+from pbm_envs import Game, make_game, registered_games
 from pbm_envs.envs.factories import make_aec_env, make_vector_env
 
 OTHER_SIZES = {
@@ -107,4 +107,4 @@ if __name__ == "__main__":
     if set(sys.argv[2:]) & set(USES):
         use(sys.argv[1], sys.argv[2:])
     else:
-        main(sys.argv[1:] or games())
+        main(sys.argv[1:] or registered_games())

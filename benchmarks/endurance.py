@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 from machine import machine
 
-from pbm_envs import games as known_games
-from pbm_envs import make_game
+from pbm_envs import make_game, registered_games
 
 sys.path.append(str(Path(__file__).parents[1]))
 
@@ -33,10 +32,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--plies", type=int, default=10_000_000, help="of each game")
     parser.add_argument("--resets", type=int, default=1_000_000, help="of each game and kind of environment")
-    parser.add_argument("--game", choices=known_games(), action="append", help="only this one; as often as needed")
+    parser.add_argument("--game", choices=registered_games(), action="append", help="only this one; as often as needed")
     asked = parser.parse_args()
     warnings.simplefilter("ignore", UserWarning)  # T7
-    names = asked.game or list(known_games())
+    names = asked.game or list(registered_games())
     print(machine(), flush=True)
     if asked.plies:
         print("\nrandom plies, every one as the rulings say; `replayed`: games that the reference played again\n")
@@ -45,7 +44,7 @@ def main() -> None:
         for name in names:
             start, found = time.perf_counter(), []
             rng = np.random.default_rng(2008)
-            configurations = known_games()[name].configurations
+            configurations = registered_games()[name].configurations
             for options in configurations:
                 found.append(random_plies(make_game(name, **options), -(-asked.plies // len(configurations)), rng))
             plies, games, replayed, longest, truncated, drawn = np.array(found).T

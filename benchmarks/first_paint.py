@@ -17,7 +17,7 @@ from pathlib import Path
 from machine import machine
 from playwright.sync_api import sync_playwright
 
-from pbm_envs import games, make_game
+from pbm_envs import make_game, registered_games
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.board.boards import serving, start
@@ -61,7 +61,7 @@ def main() -> None:
         print(f"Chromium {browser.version}")
         print(f"\nmilliseconds from the start of the navigation to the frame with the board; {VISITS} visits")
         print(f"{'':12}{'least':>8}{'median':>8}{'most':>8}{'busy':>8}", flush=True)
-        for name in games():
+        for name in registered_games():
             window = browser.new_context(viewport={"width": 1280, "height": 800})
             window.add_init_script(PAINTED)
             with serving(start(make_game(name), "person", "random", seed=1)) as port:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from machine import machine
 
-from pbm_envs import games, make_game, sample_actions
+from pbm_envs import make_game, registered_games, sample_actions
 from pbm_envs.envs.single import SingleSeatEnv
 from pbm_envs.envs.vector import BoardGameVectorEnv
 
@@ -60,7 +60,7 @@ def main() -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     print(machine())
     print(f"\n{'moves a second':12}{'one game':>12}{f'{BATCH} games':>12}{'times':>8}")
-    for name in games():
+    for name in registered_games():
         contenders = (one(name), many(name))
         for work in contenders:
             work()  # compile

@@ -13,15 +13,14 @@ import time
 import numpy as np
 from machine import machine
 
-from pbm_envs import games as known_games
-from pbm_envs import make_game
+from pbm_envs import make_game, registered_games
 
 BATCH, ROUNDS = 10_000, 9
 
 
 def main() -> None:
     rng = np.random.default_rng(2008)
-    games = {name: make_game(name) for name in known_games()}
+    games = {name: make_game(name) for name in registered_games()}
     rounds: dict[str, list[float]] = {name: [] for name in games}
     plies = {}
     for game in games.values():

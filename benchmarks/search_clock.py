@@ -17,7 +17,7 @@ import numpy as np
 from machine import machine
 from pbm_agents import Search, Workspace
 
-from pbm_envs import games, make_game
+from pbm_envs import make_game, registered_games
 
 ASKED, LATER = (0.05, 0.2, 1.0), 9
 FIRST = """
@@ -52,7 +52,7 @@ def main() -> None:
     print(machine())
     print(f"\nseconds taken: the first search of a process; median and most of {LATER} later ones")
     print(f"{'':12} {'asked':>6} {'first':>7} {'median':>7} {'most':>7}")
-    for name in games():
+    for name in registered_games():
         results(name, 0.05, 1)  # compile
         for asked in ASKED:
             program = FIRST.format(folder=sys.path[0], name=name, asked=asked)

@@ -26,7 +26,7 @@ from machine import machine
 from pbm_agents import Search, Workspace
 from search_strength import Match, play, row, title
 
-from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, games
+from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, registered_games
 
 MATCHES = ((Chameleon(), 400, 100), (Unlur(), 400, 100), (Trinim(size=6), 400, 400), (Curio(), 200, 60))
 """Game, simulations of one thread, games."""
@@ -105,7 +105,7 @@ def main() -> None:
         "part", nargs="?", choices=("strength", "speed", "many", "projection"), help="all, if none is named"
     )
     parser.add_argument("--games", type=float, default=1.0, metavar="FACTOR", help="of the numbers of games")
-    parser.add_argument("--of", nargs="+", default=games(), metavar="GAME", help="only these")
+    parser.add_argument("--of", nargs="+", default=registered_games(), metavar="GAME", help="only these")
     arguments = parser.parse_args()
     print(f"{machine()}; load average before the run {os.getloadavg()[0]:.1f}")
     if arguments.part in (None, "strength"):

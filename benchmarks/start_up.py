@@ -14,7 +14,7 @@ import time
 
 from machine import machine
 
-from pbm_envs import games
+from pbm_envs import registered_games
 
 FIRST_STEP = """
 import numpy, pbm_envs.{name}_v0 as module
@@ -59,7 +59,7 @@ def main() -> None:
     print(machine())
     print(f"\nseconds from the start of Python to the end of the first step; warm: median of {WARM}")
     print(f"{'':28} {'cold':>6} {'warm':>6}")
-    programs = {f"pbm_envs {name}": FIRST_STEP.format(name=name) for name in games()}
+    programs = {f"pbm_envs {name}": FIRST_STEP.format(name=name) for name in registered_games()}
     for name, program in (programs | PEERS).items():
         with tempfile.TemporaryDirectory() as cache:
             cold = seconds(program, cache)

@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 from machine import machine
 
-from pbm_envs import Game, games, make_game, sample_actions
+from pbm_envs import Game, make_game, registered_games, sample_actions
 from pbm_envs.core.state import copy_states
 from pbm_envs.envs.vector import BoardGameVectorEnv
 
@@ -79,7 +79,7 @@ def observations_table() -> None:
         f"\nobservations of {MIDDLE} games into an array that is there: nanoseconds each, median of the rounds' ratios"
     )
     print(f"{'':10}{'bytes':>8}{'observe':>10}{'floor':>10}{'ratio':>8}")
-    for name in games():
+    for name in registered_games():
         game, rng = make_game(name), np.random.default_rng(SEED)
         states = game.init(MIDDLE, rng)
         for _ in range(4 if name == "trinim" else 25):
@@ -101,10 +101,10 @@ def observations_table() -> None:
 
 def threads_table(cores: int) -> None:
     print(f"\nthe vector environment with {cores} threads: times as fast as with one, by the clock")
-    print(f"{'games':>7}" + "".join(f"{name:>12}" for name in games()))
+    print(f"{'games':>7}" + "".join(f"{name:>12}" for name in registered_games()))
     for count in (256, 1024, 4096, 16384):
         ratios = []
-        for name in games():
+        for name in registered_games():
             game = make_game(name)
             rounds = [[env(game, count, threads, time.perf_counter) for threads in (1, cores)] for _ in range(ROUNDS)]
             ratios.append(statistics.median(one / many for one, many in rounds))
@@ -121,7 +121,7 @@ def main() -> None:
     print(
         "\nnanoseconds a game-step, one core, and million game-steps a second; bytes: of the observation and the mask"
     )
-    for name in games():
+    for name in registered_games():
         game = make_game(name)
         size = int(np.prod(game.observation_shape)) + game.num_actions
         print(f"\n{game!r}: {game.dtype.itemsize} bytes a state, {size} bytes an observation and mask")

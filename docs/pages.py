@@ -24,8 +24,7 @@ from sphinx.ext.autodoc.mock import mock
 from sphinx.util import inspect
 from typer.testing import CliRunner
 
-from pbm_envs import Game, make_game
-from pbm_envs import games as known_games
+from pbm_envs import Game, make_game, registered_games
 from pbm_envs.core.hooks import GameHooks
 from pbm_envs.core.types import States
 from pbm_envs.render import THEMES
@@ -140,7 +139,7 @@ def boards() -> str:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     sentences = dict(re.findall(r"^\| \*\*(\w+)\*\* \| (.*?) \|", readme, flags=re.MULTILINE))
     parts = []
-    for name in known_games():
+    for name in registered_games():
         rules = make_game(name)
         view = rules.view(_position(rules), POSITIONS[name][2])
         title, lines = type(rules).__name__, []
@@ -174,7 +173,7 @@ def commands() -> str:
 def games() -> str:
     """Return a table with a row for each game."""
     rows = []
-    for name in known_games():
+    for name in registered_games():
         rules = make_game(name)
         rows.append(
             f"| [{type(rules).__name__}](games/{name}.md) | {rules.num_players} | "

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from pbm_agents.players import kinds, names  # noqa: F401  (names registers our kinds, which no test may undo)
 
-from pbm_envs import games, registry
+from pbm_envs import registered_games, registry
 from pbm_envs.core.kernel_files import cache_directory
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +24,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        for name in games():
+        for name in registered_games():
             if name in item.nodeid.lower():
                 own_folder = f"tests/{name}/" in item.nodeid  # Curio's is as long as all the rest
                 item.add_marker(pytest.mark.xdist_group(f"{name} {'folder' if own_folder else 'shared'}"))

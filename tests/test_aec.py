@@ -71,7 +71,7 @@ def test_pettingzoo_parallel(name):
 
 @pytest.mark.skipif("register" not in vars(pettingzoo), reason="PettingZoo before 1.27 has no registry")
 def test_made_by_id(name):
-    pbm_envs.register_game(pbm_envs.games()[name])  # a second time, without a warning
+    pbm_envs.register_game(pbm_envs.registered_games()[name])  # a second time, without a warning
     env = pettingzoo.make("aec", f"pbm/{name}-v0", **SMALL[name])
     env.reset(seed=1)
     assert env.unwrapped.game == MODULES[name].raw_env(**SMALL[name]).game

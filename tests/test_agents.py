@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from pbm_agents import RandomAgent, as_policy, make_agent
 
-from pbm_envs import Curio, Trinim, curio_v0, make_game, trinim_v0
-from pbm_envs import games as known_games
+from pbm_envs import Curio, Trinim, curio_v0, make_game, registered_games, trinim_v0
 from pbm_envs.testing import sample
 
 
-@pytest.mark.parametrize("name", known_games())
+@pytest.mark.parametrize("name", registered_games())
 def test_random_agent_plays_legally(name):
     game, rng = make_game(name), np.random.default_rng(1)
     states = sample(game, rng)
@@ -87,7 +86,7 @@ def test_the_same_seed_gives_the_same_game():
     assert games[0].count(None) == 3, "every agent takes its dead step"
 
 
-@pytest.mark.parametrize("name", known_games())
+@pytest.mark.parametrize("name", registered_games())
 def test_playouts_play_as_the_random_agent_does(name):
     compare_playouts(make_game(name), 3000)
 

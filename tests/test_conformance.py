@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from pbm_envs import games, make_game
+from pbm_envs import make_game, registered_games
 from pbm_envs.testing import CHECKS
 
 
 def configurations():
     """All of every game; the first, smallest ones are also checked as plain Python (`make test-nojit`)."""
-    for name, kind in games().items():
+    for name, kind in registered_games().items():
         for k, options in enumerate(kind.configurations):
             yield pytest.param(
                 make_game(name, **options), marks=[] if k else pytest.mark.smallest, id=f"{name} {options}"

@@ -65,7 +65,7 @@ def test_conformance(game, check):
 
 
 def test_names(game):
-    assert pbm_envs.games()[game.name] is type(game)
+    assert pbm_envs.registered_games()[game.name] is type(game)
     assert make_game(game.name) == game
     assert make_game(f"{type(game).__module__}:{type(game).__name__}") == game
     assert game.with_options() == game
@@ -111,7 +111,7 @@ def test_what_cannot_be_registered(classes):
     for name in ("no_such_module:Game", "json:loads", "json:no_such_name", "hex"):
         with pytest.raises(ValueError, match="is no game"):
             make_game(name)
-    assert set(pbm_envs.games()) == {"chameleon", "curio", "trinim", "unlur", *NAMES}
+    assert set(pbm_envs.registered_games()) == {"chameleon", "curio", "trinim", "unlur", *NAMES}
 
 
 def test_a_game_without_rules_says_what_is_missing(classes):
@@ -408,7 +408,7 @@ import json, sys, warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import pbm_envs
-    names = list(pbm_envs.games())
+    names = list(pbm_envs.registered_games())
 warned = [str(warning.message) for warning in caught if "left out" in str(warning.message)]
 print(json.dumps([names, repr(pbm_envs.make_game("noughts")), warned]))
 """

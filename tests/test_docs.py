@@ -23,7 +23,7 @@ from pbm_agents.learning.training_data import augmented
 from pbm_agents.play.options import parse_game
 from typer.testing import CliRunner
 
-from pbm_envs import Chameleon, chameleon_v0, games, make_game
+from pbm_envs import Chameleon, chameleon_v0, make_game, registered_games
 from pbm_envs.records import read_records
 from tests.play import rules_page
 from tests.training.test_docstrings import LIBRARIES
@@ -172,7 +172,7 @@ def test_code_in_the_docstrings_of_the_reference_runs(name, here, capsys):
             exec(compile(code, name, "exec"), GIVEN | {name: getattr(module, name) for name in dir(module)})
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_the_site_has_a_page_for_the_game(name, here):
     """With pictures, in both themes, all planes, and the rules."""
     pages = importlib.import_module("pages")
@@ -207,7 +207,7 @@ def test_the_front_page_has_the_boards_as_links(here):
     """Each with README's sentence; the rest of the page is README's too, with links to pages of the site."""
     pages = importlib.import_module("pages")
     front = pages.boards()
-    for name, game in games().items():
+    for name, game in registered_games().items():
         assert len(re.findall(rf"\[!\[{game.__name__}\]\(/\S+\.svg\).*\]\(games/{name}\.md\)", front)) == 2
         assert re.search(rf"\*\*\[{game.__name__}\]\(games/{name}\.md\)\*\*: .{{20,}}\.", front)
     for heading in re.findall(r"<!-- pages: readme (.*) -->", PAGES["docs/index.md"]):
@@ -287,17 +287,17 @@ def test_readme_links_lead_somewhere():
         assert (ROOT / target).exists(), target
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_the_page_names_every_option_with_its_default(name):
     page = importlib.import_module(f"pbm_envs.{name}_v0").__doc__
     table = page.partition("## Options")[2].partition("\n## ")[0]
-    for option in inspect.signature(games()[name]).parameters.values():
+    for option in inspect.signature(registered_games()[name]).parameters.values():
         [row] = [line for line in table.splitlines() if re.match(rf"\|[^|]*`{option.name}`", line)]
         default = "one set" if option.default is None else f"{option.default!r}".replace("'", '"')
         assert default in row.split("|")[2], row
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_the_page_names_every_plane(name):
     """Planes that come in families are named by their first: the page has `shows 1` ..."""
     page = importlib.import_module(f"pbm_envs.{name}_v0").__doc__
@@ -309,14 +309,14 @@ def test_the_page_names_every_plane(name):
         assert family in families, f"{plane} ({family}) is not on the page"
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_the_page_states_sizes_that_are_right(name):
     """The default number of actions; the number of planes, as a formula of the options, for every configuration."""
     page = importlib.import_module(f"pbm_envs.{name}_v0").__doc__
     assert str(make_game(name).num_actions) in page
     shape = re.search(r'"observation": \((.*?)\) int8', page)[1]
     formula = shape.rpartition(", ")[2]
-    for options in games()[name].configurations:
+    for options in registered_games()[name].configurations:
         game = make_game(name, **options)
         names = {**game.options, "players": game.num_players}
         planes = eval(re.sub(r"(?<=\w)\(", " * (", formula), {}, names)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from pbm_envs import Chameleon, chameleon_v0, curio_v0, trinim_v0
-from pbm_envs import games as known_games
+from pbm_envs import Chameleon, chameleon_v0, curio_v0, registered_games, trinim_v0
 from tests import environments
 from tests.environments import MODULES, NAMES
 
@@ -68,13 +67,13 @@ def episode(env, rng, **reset):
 @pytest.mark.parametrize("seat", [0, 1, "random"])
 def test_gymnasium_contract(name, seat, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # it tries all render modes
-    made = gymnasium.make(f"pbm/{known_games()[name].__name__}-v0", seat=seat, render_mode="ansi", **SMALL[name])
+    made = gymnasium.make(f"pbm/{registered_games()[name].__name__}-v0", seat=seat, render_mode="ansi", **SMALL[name])
     check_env(made.unwrapped)
 
 
 def test_made_by_id(name):
-    env = gymnasium.make(f"pbm/{known_games()[name].__name__}-v0", opponent=FirstLegal(), seat=1, **SMALL[name])
-    assert env.unwrapped.game == known_games()[name](**SMALL[name])
+    env = gymnasium.make(f"pbm/{registered_games()[name].__name__}-v0", opponent=FirstLegal(), seat=1, **SMALL[name])
+    assert env.unwrapped.game == registered_games()[name](**SMALL[name])
     planes, info = env.reset(seed=1)
     assert env.observation_space.contains(planes)
     assert info["seat"] == 1

@@ -9,11 +9,13 @@ from pbm_agents.arena.match import Opening, play_games
 from pbm_agents.learning.self_play import self_play
 from pbm_agents.learning.training_data import Examples, augmented, joined, replayed
 
-from pbm_envs import Chameleon, Curio, Trinim, games, make_game
+from pbm_envs import Chameleon, Curio, Trinim, make_game, registered_games
 from pbm_envs.records import append_records, read_records
 from pbm_envs.testing import sample
 
-GAMES_UNDER_TEST = [make_game(name, **options) for name, rules in games().items() for options in rules.configurations]
+GAMES_UNDER_TEST = [
+    make_game(name, **options) for name, rules in registered_games().items() for options in rules.configurations
+]
 THREE = Trinim(num_players=3, allow_resign=True)
 SMALL_CURIO = Curio(base=2, rows=4, cols=3)
 

@@ -9,8 +9,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import pbm_envs
-from pbm_envs import chameleon_v0, curio_v0, trinim_v0
-from pbm_envs import games as known_games
+from pbm_envs import chameleon_v0, curio_v0, registered_games, trinim_v0
 from pbm_envs.core.state import NOBODY
 from tests.environments import MODULES, NAMES, SMALL
 
@@ -113,13 +112,13 @@ def test_row_i_is_the_game_of_the_aec_environment_over_thousands_of_games(name, 
 
 
 def test_made_by_id(name):
-    pbm_envs.register_game(pbm_envs.games()[name])  # a second time, without a warning
-    envs = gymnasium.make_vec(f"pbm/{known_games()[name].__name__}-v0", num_envs=3, allow_resign=True)
-    assert envs.unwrapped.game == known_games()[name](allow_resign=True)
+    pbm_envs.register_game(pbm_envs.registered_games()[name])  # a second time, without a warning
+    envs = gymnasium.make_vec(f"pbm/{registered_games()[name].__name__}-v0", num_envs=3, allow_resign=True)
+    assert envs.unwrapped.game == registered_games()[name](allow_resign=True)
     assert envs.num_envs == 3
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    assert envs.spec.id == f"pbm/{known_games()[name].__name__}-v0"
-    assert gymnasium.make_vec(f"pbm_envs:pbm/{known_games()[name].__name__}-v0").num_envs == 1
+    assert envs.spec.id == f"pbm/{registered_games()[name].__name__}-v0"
+    assert gymnasium.make_vec(f"pbm_envs:pbm/{registered_games()[name].__name__}-v0").num_envs == 1
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -13,7 +13,7 @@ from .games.chameleon import Chameleon
 from .games.curio import Curio
 from .games.trinim import Trinim
 from .games.unlur import Unlur
-from .registry import games, make_game, register_game
+from .registry import make_game, register_game, registered_games
 from .version import __version__
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
     "Trinim",
     "Unlur",
     "__version__",
-    "games",
     "make_game",
     "register_game",
+    "registered_games",
     "sample_actions",
 ]

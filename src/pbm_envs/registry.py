@@ -30,10 +30,10 @@ _registered: dict[str, type[Game]] = {}
 GameClass = TypeVar("GameClass", bound=type[Game])
 
 
-def games() -> Mapping[str, type[Game]]:
+def registered_games() -> Mapping[str, type[Game]]:
     """Every known game: name -> class, in the order in which they were registered, ours first.
 
-    >>> list(games())[:4]
+    >>> list(registered_games())[:4]
     ['chameleon', 'curio', 'trinim', 'unlur']
     """
     _load_entry_points()
@@ -110,14 +110,14 @@ def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
         ValueError: For a name that is not registered, such as `module:Class`; for an unknown option or value.
     """
     if isinstance(name, str) and ":" in name:
-        raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(games())}")
+        raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}")
     return make_game(name, **options)
 
 
 def find_game(name: str) -> type[Game]:
     """The class of a registered name, of a named set of options, or of `module:Class`; else ValueError."""
     if isinstance(name, str):
-        if name in _registered or name in games():
+        if name in _registered or name in registered_games():
             return _registered[name]
         game, _, options = name.partition("-")
         if game in _registered and options in _registered[game].named_options:
@@ -125,7 +125,9 @@ def find_game(name: str) -> type[Game]:
         module, colon, attribute = name.partition(":")
         if colon:
             return _own_game(name, module, attribute)
-    raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(games())}, or module:Class")
+    raise ValueError(
+        f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}, or module:Class"
+    )
 
 
 def options_of(game_class: type[Game]) -> Mapping[str, inspect.Parameter]:

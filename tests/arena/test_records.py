@@ -10,8 +10,7 @@ import pytest
 from pbm_agents import RandomAgent
 from pbm_agents.arena import Opening, play_games
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur
-from pbm_envs import games as known_games
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games
 from pbm_envs.records import (
     FIELDS,
     FORFEITED,
@@ -45,7 +44,7 @@ def record_of(game, text):
 
 @pytest.mark.parametrize(
     "game",
-    [kind(**options) for kind in known_games().values() for options in kind.configurations[:3]],
+    [kind(**options) for kind in registered_games().values() for options in kind.configurations[:3]],
     ids=str,
 )
 def test_records_survive_writing_and_replay(game, tmp_path):

@@ -9,7 +9,7 @@ import sys
 import pytest
 from pbm_agents.play.preparing import FIRST, LATER
 
-from pbm_envs import Chameleon, games
+from pbm_envs import Chameleon, registered_games
 from pbm_envs.core.kernels import ANNOUNCEMENTS
 from tests.board.boards import PATIENCE, Person, start
 
@@ -78,7 +78,7 @@ def test_whoever_waits_is_told_how_many_kernels_have_been_compiled():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", registered_games())
 def test_about_as_many_kernels_are_compiled_as_the_bar_expects(game, tmp_path):
     """With an empty cache: until the first position, and then until a search has been made."""
     environment = os.environ | {"PBM_ENVS_CACHE_DIR": str(tmp_path)}

@@ -14,7 +14,7 @@ from pbm_agents.play.options import parse_game
 from typer.testing import CliRunner
 
 import pbm_envs
-from pbm_envs import Curio, games
+from pbm_envs import Curio, registered_games
 
 
 def pbm(words):
@@ -24,12 +24,12 @@ def pbm(words):
     return result.exit_code, result.stdout, result.stderr
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_every_option_is_listed_with_its_default_and_what_is_allowed(name):
     code, out, _ = pbm(f"games {name}")
     assert code == 0
     rows = {line.split()[0]: line.split() for line in out.splitlines() if "  " in line}
-    for option in inspect.signature(games()[name]).parameters.values():
+    for option in inspect.signature(registered_games()[name]).parameters.values():
         assert rows[option.name][1] == str(option.default).lower()
         assert len(rows[option.name]) > 3
 

@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pbm_envs import games, make_game
+from pbm_envs import make_game, registered_games
 from pbm_envs.testing import random_actions
 from tests.faults.endurance import STATM, memory, random_plies
 from tests.faults.invariants import check_ply, ply_of
 
 ROOT = Path(__file__).parents[2]
-SMALLEST = [(name, kind.configurations[0]) for name, kind in games().items()]
-ALL = [(name, options) for name, kind in games().items() for options in kind.configurations]
+SMALLEST = [(name, kind.configurations[0]) for name, kind in registered_games().items()]
+ALL = [(name, options) for name, kind in registered_games().items() for options in kind.configurations]
 DECISIVE = dict(SMALLEST) | {"trinim": {"size": 5}, "curio": {"base": 2, "rows": 4, "cols": 3}}
 pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
 
 
-@pytest.mark.parametrize(("name", "options"), SMALLEST, ids=list(games()))
+@pytest.mark.parametrize(("name", "options"), SMALLEST, ids=list(registered_games()))
 def test_random_plies(name, options):
     endured = random_plies(make_game(name, **options), 1000, np.random.default_rng(1), batch=32)
     assert endured.games > 10
@@ -90,7 +90,7 @@ def changed(ply, name, change):
     ],
     ids=["action", "mask", "winner", "draw", "done", "truncated", "ply", "turn", "nothing moved", "moved before"],
 )
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_what_is_wrong_is_noticed(name, tamper):
     good = ply(make_game(name, **DECISIVE[name]))
     check_ply(good, thorough=True)

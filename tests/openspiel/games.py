@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 
-from pbm_envs import Curio, games, make_game
+from pbm_envs import Curio, make_game, registered_games
 from pbm_envs.adapters.openspiel import load
 
 TINY = {"rows": 2, "cols": 3, "base": 2, "face": "small", "capture": "gt", "turn": False, "reveal_captured": False}
@@ -15,7 +15,11 @@ def configurations():
     """Every game under every set of options of the conformance checks."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # T7
-        return [make_game(name, **options) for name in games() for options in games()[name].configurations]
+        return [
+            make_game(name, **options)
+            for name in registered_games()
+            for options in registered_games()[name].configurations
+        ]
 
 
 def dealt(game, rng):

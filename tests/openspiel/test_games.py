@@ -11,7 +11,7 @@ import pyspiel
 import pytest
 from open_spiel.python.observation import make_observation
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games
 from pbm_envs.adapters.openspiel import MOST_PLIES, PREFIX, SpielGame, load, register
 from pbm_envs.envs.aec import BoardGameAECEnv
 from pbm_envs.testing import equal
@@ -204,7 +204,7 @@ def test_the_observer_names_its_pieces():
 
 
 def test_registered_once_for_all():
-    assert [PREFIX + name in pyspiel.registered_names() for name in games()] == [True] * 4
+    assert [PREFIX + name in pyspiel.registered_names() for name in registered_games()] == [True] * 4
     register()
     assert isinstance(pyspiel.load_game("python_pbm_unlur"), SpielGame)
 

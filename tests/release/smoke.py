@@ -12,9 +12,9 @@ import pbm_agents
 from pbm_agents import Search, as_policy, make_agent
 
 import pbm_envs
-from pbm_envs import Chameleon, games, sample_actions
+from pbm_envs import Chameleon, registered_games, sample_actions
 
-SMALL = {name: dict(game.configurations[0]) for name, game in games().items()}
+SMALL = {name: dict(game.configurations[0]) for name, game in registered_games().items()}
 """The first configuration of each game is its smallest."""
 
 
@@ -23,7 +23,7 @@ def installed() -> None:
         place = Path(package.__file__ or "")
         assert place.is_relative_to(sys.prefix), f"{place} does not lie in {sys.prefix}"
         assert (files(package) / "py.typed").is_file()
-    for name in games():
+    for name in registered_games():
         assert (files(pbm_envs) / "games" / name / "rules.md").read_text(encoding="utf-8").startswith("# ")
 
 
@@ -43,7 +43,7 @@ def match(name: str) -> None:
 def vector(name: str) -> None:
     """Gymnasium: many games for some steps."""
     rng = np.random.default_rng(7)
-    envs = gymnasium.make_vec(f"pbm/{games()[name].__name__}-v0", num_envs=8, **SMALL[name])
+    envs = gymnasium.make_vec(f"pbm/{registered_games()[name].__name__}-v0", num_envs=8, **SMALL[name])
     planes, info = envs.reset(seed=7)
     ended = 0
     for _ in range(30):
@@ -72,7 +72,7 @@ def commands() -> None:
 if __name__ == "__main__":
     warnings.simplefilter("error", UserWarning)
     installed()
-    for name in games():
+    for name in registered_games():
         match(name)
         vector(name)
     search()

@@ -12,7 +12,7 @@ import pytest
 from pbm_agents import Search
 from PIL import Image
 
-from pbm_envs import Chameleon, Curio, Unlur, games, make_game
+from pbm_envs import Chameleon, Curio, Unlur, make_game, registered_games
 from pbm_envs.core.scene import Cell, Circle, Glyph, Label, Line, Polygon
 from pbm_envs.records import make_record
 from pbm_envs.render import THEMES, Picture, Scene, letters, pixels, svg, text
@@ -38,7 +38,7 @@ PLAIN = Scene(
 )
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 @pytest.mark.parametrize("theme", THEMES)
 def test_svg(name, theme):
     """Well-formed, with a polygon for each cell on top of everything, and nothing that two in one page would share."""
@@ -144,7 +144,7 @@ def test_text_in_colour():
     assert text(scene) == "abc\nd"
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_boards_in_colour_say_the_same(name):
     """The last move is marked; without escape codes it is the same text."""
     game = make_game(name, **environments.SMALL.get(name, {}))
@@ -198,7 +198,7 @@ def test_characters_without_an_outline_are_question_marks():
     assert letters.svg_path("棋a", bold=False) == letters.svg_path("?a", bold=False)
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_without_legend_coordinates_and_ground(name, tmp_path):
     """For papers: only what is wanted, in a frame that fits it in every position of a game."""
     game = make_game(name, **environments.SMALL.get(name, {}))
@@ -230,7 +230,7 @@ def test_without_legend_coordinates_and_ground(name, tmp_path):
     assert b"/FontFile" not in data, "letters are outlines"
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_a_notebook_shows_games(name):
     game = make_game(name)
     start = game.init(1, np.random.default_rng(0))

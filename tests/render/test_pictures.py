@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pbm_envs import games
+from pbm_envs import registered_games
 from pbm_envs.records import replay
 from pbm_envs.render import THEMES, pixels
 
@@ -24,7 +24,7 @@ def pictures():
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_pictures_are_up_to_date(name, theme, pictures):
     """But for what another version of Matplotlib draws a little differently."""
     kept = np.asarray(Image.open(pictures.FOLDER / f"{name}_{theme}.png").convert("RGB")).astype(int)
@@ -36,7 +36,7 @@ def test_pictures_are_up_to_date(name, theme, pictures):
 
 def test_readme_shows_pictures_that_are_there():
     shown = re.findall(r'(?:src|srcset)="([^"]+)"', (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(shown) == (len(games()) + 1) * len(THEMES)  # and a film
+    assert len(shown) == (len(registered_games()) + 1) * len(THEMES)  # and a film
     assert all((ROOT / path).exists() for path in shown)
 
 

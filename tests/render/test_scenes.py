@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games, make_game
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game, registered_games
 from pbm_envs.core.scene import Circle, Label, Line, Polygon, Seat
 from pbm_envs.render.parts import chip
 from tests import environments
@@ -45,7 +45,7 @@ def test_what_is_kept_is_tested():
     assert {path.stem for path in GOLDEN.iterdir()} == set(POSITIONS)
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_the_box_never_changes_and_holds_everything(name):
     game = make_game(name, **SMALL[name])
     for played in random_games(game, 3):
@@ -57,7 +57,7 @@ def test_the_box_never_changes_and_holds_everything(name):
             assert all(left <= x <= left + width and top <= y <= top + height for x, y in points), shape
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_there_is_a_place_to_click_for_every_cell(name):
     game = make_game(name, **SMALL[name])
     cells = game.scene(game.init(1, np.random.default_rng(0))).cells
@@ -72,7 +72,7 @@ def test_there_is_a_place_to_click_for_every_cell(name):
     assert name == "curio" or touching == neighbours
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_the_last_move_is_marked(name):
     game = make_game(name, **SMALL[name])
     words = set()
@@ -148,7 +148,7 @@ def test_who_resigned_leaves_no_winning_figure():
     assert game.seat(end[0], 1) == Seat("Horz", "player_1", active=False, won=True)
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_cells_of_actions(name):
     """They are those that the move's text names."""
     game = make_game(name, **SMALL[name])
@@ -167,7 +167,7 @@ def heated(drawn):
     return [s for s in drawn.painted if {getattr(s, "fill", None), getattr(s, "line", None)} & {"heat", "cold"}]
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_heat(name):
     """In proportion to the greatest; nan, masked and zero are left out; negative ones have another colour."""
     game = make_game(name, **SMALL[name])

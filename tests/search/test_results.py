@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pbm_agents import Search, SearchAgent
 
-from pbm_envs import Chameleon, Trinim, games, make_game
+from pbm_envs import Chameleon, Trinim, make_game, registered_games
 from pbm_envs.testing import sample
 
 
@@ -26,7 +26,7 @@ def one(board="./../..r/..../gg...", simulations=400, **settings):
     return result
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_a_result_fits_together(name):
     game = make_game(name)
     states, results = search(game, 200)

@@ -8,7 +8,7 @@ import pytest
 from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.search import defaults, register_weights
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games, make_game
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game, registered_games
 from pbm_envs.testing import positions, sample
 from tests.reference.uct import UCT, Stream, visits
 
@@ -72,7 +72,7 @@ def test_resigning_is_never_searched(name, options, rave):
         assert result.policy()[game.resign_action] == 0
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 @pytest.mark.parametrize("kind", ["mcts:simulations=30", "mcts:simulations=30,temperature=1", "pimc:simulations=60"])
 def test_agents_play_legally_and_do_not_change_what_they_are_given(name, kind):
     game, rng = make_game(name), np.random.default_rng(1)
@@ -110,7 +110,7 @@ def test_a_proven_position_is_searched_no_further():
         assert result.simulations == result.visits.sum() < 500
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_a_budget_of_seconds(name):
     """Not timed: it ends and has done something."""
     game, rng = make_game(name), np.random.default_rng(1)

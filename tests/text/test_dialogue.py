@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from pbm_agents import make_agent
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games, sample_actions
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games, sample_actions
 from pbm_envs.records import FORFEITED, RESIGN, verify
 from pbm_envs.testing import positions
 from pbm_envs.text import COMPACT, Disguise, Kind, PromptStyle, TextGame, position, turn_prompt
 from pbm_envs.text.prompts import POSITIONS, RULES
 
-ALL = [kind(**options) for kind in games().values() for options in kind.configurations]
+ALL = [kind(**options) for kind in registered_games().values() for options in kind.configurations]
 SMALL = [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)]
 every_game = pytest.mark.parametrize("game", ALL, ids=str)
 small = pytest.mark.parametrize("game", SMALL, ids=str)

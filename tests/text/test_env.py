@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from pbm_agents import make_agent
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games
 from pbm_envs.text import TextEnv, TextSeat, make_text_env
 
 SMALL = [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)]
@@ -74,7 +74,7 @@ def test_leaving_a_game_of_three_ends_it_for_the_seat():
     assert (reward, terminated) == (-0.5, True)
 
 
-@pytest.mark.parametrize("name", games())
+@pytest.mark.parametrize("name", registered_games())
 def test_by_id(name):
     env = gymnasium.make("pbm_envs.text:pbm/Text-v0", game=name, opponent=make_agent("random"), position="board")
     text, info = env.reset(seed=1)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games
 from pbm_envs.text import Disguise, Kind, Vocabulary
 
-GAMES_AND_OPTIONS = [kind(**options) for kind in games().values() for options in kind.configurations[:4]]
+GAMES_AND_OPTIONS = [kind(**options) for kind in registered_games().values() for options in kind.configurations[:4]]
 CURIO, CHAMELEON, TRINIM, UNLUR = Curio(), Chameleon(), Trinim(), Unlur()
 
 

@@ -16,11 +16,11 @@ KEYS = {True: ("returns", "seat", "score"), False: ("returns",)}
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "environments.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", pbm_envs.games())
+@pytest.mark.parametrize("name", pbm_envs.registered_games())
 def test_stable_baselines3_takes_planes_for_a_picture(name):
     """Three remarks, all of them named in the documentation, and no others."""
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    title = pbm_envs.games()[name].__name__
+    title = pbm_envs.registered_games()[name].__name__
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         checker.check_env(gymnasium.make(f"pbm/{title}-v0"))

@@ -13,8 +13,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from pbm_envs import Game
-from pbm_envs import games as known_games
+from pbm_envs import Game, registered_games
 from pbm_envs.envs.factories import make_raw_env
 
 from ..play.options import parse_game
@@ -55,11 +54,11 @@ def bench(
     print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
     print(f"{packages}\n")
     if base is not None:
-        _compare(base, list(known_games()) if game is None else [game], options, seconds)
+        _compare(base, list(registered_games()) if game is None else [game], options, seconds)
         return
     columns = ["games/s", "plies/s", "env steps/s", "simulations/s"]
     rows = []
-    for name in known_games() if game is None else [game]:
+    for name in registered_games() if game is None else [game]:
         rules = parse_game(name, options)
         games, plies = _rates(seconds, _playouts, rules)
         steps, _ = _rates(seconds, _episode, rules)

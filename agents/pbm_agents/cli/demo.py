@@ -9,7 +9,7 @@ import sys
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pbm_envs import games, make_game
+from pbm_envs import make_game, registered_games
 from pbm_envs.envs.factories import make_aec_env
 
 from ..arena import Tournament, play_tournament
@@ -66,10 +66,10 @@ def search(name: str) -> None:
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(games())
-    unknown = [name for name in names if name not in games()]
+    names = sys.argv[1:] or list(registered_games())
+    unknown = [name for name in names if name not in registered_games()]
     if unknown:
-        sys.exit(f"{', '.join(unknown)}: no such game; expected some of {', '.join(games())}")
+        sys.exit(f"{', '.join(unknown)}: no such game; expected some of {', '.join(registered_games())}")
     with compiling_ahead([(search, (name,)) for name in names]):  # while the first matches are played
         for name in names:
             match(name, SEED)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs import games as known_games
+from pbm_envs import registered_games
 from pbm_envs.registry import find_game
 
 from ..play.options import allowed_values, defaults, summary
@@ -28,7 +28,7 @@ def games(game: Annotated[str | None, typer.Argument(help="Only this one.")] = N
 
     With defaults and allowed values.
     """
-    for kind in known_games().values() if game is None else [find_game(game)]:
+    for kind in registered_games().values() if game is None else [find_game(game)]:
         say(f"{kind.name}: {summary(kind)}\n")
         table(
             ["option", "default", "allowed"],

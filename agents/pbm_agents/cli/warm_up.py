@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from pbm_envs import Curio, Game, sample_actions
-from pbm_envs import games as known_games
+from pbm_envs import Curio, Game, registered_games, sample_actions
 from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
@@ -49,7 +48,7 @@ def warm_up(
     uses take a second. Several processes do these steps side by side; a step that waits for what another one compiles
     takes as long.
     """
-    rules = [parse_game(text) for text in games or known_games()]
+    rules = [parse_game(text) for text in games or registered_games()]
     try:
         from tqdm.auto import tqdm
     except ImportError:

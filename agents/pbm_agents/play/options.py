@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from pbm_envs import Game, games, make_game
+from pbm_envs import Game, make_game, registered_games
 from pbm_envs.registry import find_game, options_of
 
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False, "none": None}
@@ -30,7 +30,7 @@ def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
         ValueError: For an unknown name, option or value.
     """
     name, _, rest = text.partition(":")
-    if name not in games() and "=" not in rest.partition(":")[0] and rest:
+    if name not in registered_games() and "=" not in rest.partition(":")[0] and rest:
         attribute, _, rest = rest.partition(":")
         name = f"{name}:{attribute}"
     known = defaults(name)

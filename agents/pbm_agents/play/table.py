@@ -36,7 +36,7 @@ from collections.abc import Callable, Collection, Sequence
 from queue import SimpleQueue
 from typing import Any, Literal, final
 
-from pbm_envs import games as known_games
+from pbm_envs import registered_games
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
@@ -229,7 +229,7 @@ class Table:
             self._warn()
         with _warnings, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            games = [game_form(name) for name in known_games()]
+            games = [game_form(name) for name in registered_games()]
         agents = dict.fromkeys([PERSON, *SUGGESTED_AGENTS, *(self._own_agents or ())])
         self._reply("setup", games=games, agents=list(agents), records=[_line(record) for record in self._records])
         self._show()
@@ -324,7 +324,7 @@ class Table:
     def _pictures(self, _: Message) -> None:
         with _warnings, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._reply("pictures", svg={name: form_picture(name, self._theme) for name in known_games()})
+            self._reply("pictures", svg={name: form_picture(name, self._theme) for name in registered_games()})
 
     def _rules(self, _: Message) -> None:
         session = self._game

@@ -70,7 +70,7 @@ def _table(play: PlayKernels, memory: Memory) -> Any:
 
 @stack_kernel
 def make_waves(
-    calls: Any,
+    calls: Array,
     waves: int,
     trees: Array,
     drawn: bool,

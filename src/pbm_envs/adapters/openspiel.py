@@ -35,7 +35,7 @@ from ..core.deals import Deal
 from ..core.game import Game
 from ..core.state import NOBODY, copy_states
 from ..core.types import States
-from ..registry import find_game, games, make_game, options_of, register_game
+from ..registry import find_game, make_game, options_of, register_game, registered_games
 from .openspiel_observer import MOST_PLIES as MOST_PLIES
 from .openspiel_observer import Observer as Observer
 from .openspiel_observer import board_with_digest, digest, has_tensor
@@ -245,7 +245,7 @@ SpielGame.state_class = SpielState
 
 def load(rules: Game, board: str = "") -> SpielGame:
     """OpenSpiel's game for these rules; with a board text, starting there."""
-    if games().get(rules.name) is not type(rules):
+    if registered_games().get(rules.name) is not type(rules):
         register_game(type(rules))
     register()
     params = {name: 0 if value is None else value for name, value in rules.options.items()}
@@ -260,7 +260,7 @@ def _loaded(name: str, params: dict[str, Any]) -> SpielGame:
 def register() -> None:
     """Tell OpenSpiel every registered game. This is done on import, and by `load`; again does no harm."""
     known = pyspiel.registered_names()
-    for name in games():
+    for name in registered_games():
         if PREFIX + name not in known:
             rules = make_game(name)
             # what OpenSpiel calls to make a game must outlive Python, or the process ends in a crash: classes do

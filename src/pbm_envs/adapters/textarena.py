@@ -20,7 +20,7 @@ from typing import Any, final
 
 from ..core.game import Game
 from ..core.state import NO_ACTION
-from ..registry import games, make_game
+from ..registry import make_game, registered_games
 from ..text import PromptStyle, TextGame
 
 try:
@@ -136,7 +136,7 @@ def register() -> None:
     """Tell TextArena the games. Has been done on import; again does no harm."""
     from textarena.envs.registration import ENV_REGISTRY
 
-    for name, kind in games().items():
+    for name, kind in registered_games().items():
         for suffix, wrappers in (("", [ta.wrappers.LLMObservationWrapper]), ("-raw", None)):
             if f"Pbm{kind.__name__}-v0{suffix}" not in ENV_REGISTRY:
                 ta.register(f"Pbm{kind.__name__}-v0{suffix}", make_textarena, default_wrappers=wrappers, name=name)

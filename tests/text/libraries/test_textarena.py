@@ -9,7 +9,7 @@ ta = pytest.importorskip("textarena")
 from pbm_agents import make_agent
 
 import pbm_envs.adapters.textarena
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, games
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games
 from pbm_envs.adapters.textarena import TextArenaEnv, register
 
 SMALL = {
@@ -116,7 +116,7 @@ def test_answers_and_hidden_sides_are_told_to_nobody_else():
 
 def test_registered_once():
     register()
-    assert {f"Pbm{kind.__name__}-v0{suffix}" for kind in games().values() for suffix in ("", "-raw")} <= set(
+    assert {f"Pbm{kind.__name__}-v0{suffix}" for kind in registered_games().values() for suffix in ("", "-raw")} <= set(
         pbm_envs.adapters.textarena.ta.envs.registration.ENV_REGISTRY
     )
     with pytest.raises(ValueError, match="num_players is 3"):
