@@ -25,7 +25,7 @@ FLOORS = (
         *(f"pbm_envs.{name}_v0" for name in pbm_envs.registered_games()),
     ),
     ("pbm_envs",),
-    ("pbm_agents.players.agent",),
+    ("pbm_agents.players.agent", "pbm_agents.common"),
     ("pbm_agents.search",),
     ("pbm_agents.learning",),
     ("pbm_agents.players",),

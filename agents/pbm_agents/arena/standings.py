@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pbm_envs.core.files import in_one_piece
 from pbm_envs.records import UNFINISHED, GameRecord
 from pbm_envs.registry import make_registered_game
 
@@ -182,8 +183,6 @@ def _number(value: float, digits: int = 4) -> float | str:
 
 
 def _write(path: Path, rows: Sequence[Sequence[object]]) -> Path:
-    part = path.with_name(path.name + ".part")  # a reader never sees half a table
-    with open(part, "w", newline="", encoding="utf-8") as file:
+    with in_one_piece(path) as part, open(part, "w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
-    part.replace(path)
     return path

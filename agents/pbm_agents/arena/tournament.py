@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game, __version__
+from pbm_envs.core.files import write_text
 from pbm_envs.core.printable import printable
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
 
+from ..common.progress import progress_bar
 from .match import Opening
 from .schedule import Batch, Tournament
 from .workers import play_batches, play_batches_on_ray
@@ -149,15 +151,7 @@ def claim(folder: Path, command: dict[str, Any]) -> None:
     if not path.exists():
         if (folder / GAMES).exists():
             raise ValueError(f"{folder} holds {GAMES} but no {COMMAND}: expected an empty folder, or a tournament's")
-        part = path.with_suffix(".part")
-        try:
-            with open(part, "w", encoding="utf-8") as file:
-                file.write(json.dumps(command, indent=1, ensure_ascii=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(part, path)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        write_text(path, json.dumps(command, indent=1, ensure_ascii=False) + "\n", durable=True)
         return
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
@@ -306,11 +300,7 @@ class Bar:
         if not self.enabled:
             yield lambda games: None
             return
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
-        with tqdm(total=None if self.open_ended else total, initial=done, unit="game", dynamic_ncols=True) as progress:
+        with progress_bar(total=None if self.open_ended else total, initial=done, unit="game") as progress:
             forfeits = 0
             progress.set_postfix_str(self.note())
 

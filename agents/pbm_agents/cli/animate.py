@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from pbm_envs.core.files import in_one_piece
 from pbm_envs.render.animation import animate as film_of
 from pbm_envs.render.film import check_path
 
@@ -46,11 +47,6 @@ def animate(
         raise ValueError(f"{out} is there: expected the name of a new file, or --overwrite")
     viewer = int(seen_by) if seen_by is not None and seen_by.isdecimal() else seen_by
     film = film_of(game_in_line(source, show), viewer, size=size, theme=theme, seconds=seconds)
-    # beside it, then in its place: a link is replaced, not followed, and a film that fails leaves what was there
-    new = out.with_name(f".{out.stem}.{os.getpid()}{out.suffix}")
-    try:
-        film.save(new)
-        os.replace(new, out)
-    finally:
-        new.unlink(missing_ok=True)
+    with in_one_piece(out) as part:  # a film that fails leaves what was there
+        film.save(part)
     print(f"{out}: {len(film.scenes)} positions, {out.stat().st_size / 1000:,.0f} kB")

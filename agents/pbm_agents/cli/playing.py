@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pbm_envs.core.files import write_text
+
 FirstSeed = Annotated[int, typer.Option(help="Of the first opening; the others follow.")]
 OpeningMoves = Annotated[int, typer.Option(help="Random moves that each opening begins with.")]
 BatchSize = Annotated[int, typer.Option("--batch", help="Games that are played, and written, at once.")]
@@ -17,6 +19,4 @@ Key = Annotated[str, typer.Option(metavar="TEXT", help="The secret of another fo
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file in one piece: it is never half there."""
-    part = path.with_name(f"{path.name}.part")
-    part.write_text(text + "\n", encoding="utf-8")
-    part.replace(path)
+    write_text(path, text + "\n")

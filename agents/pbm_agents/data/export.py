@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from pbm_envs.core.files import in_one_piece
 from pbm_envs.records import GameRecord, read_records
 
 from ..arena import tournament_records
+from ..common.progress import progress_bar
 from ..players.names import make_agent
 from .card import CARD, Summary, card_text
 from .minari import write_minari
@@ -82,27 +82,27 @@ def export_records(
         write_minari(_with_progress(records, progress), str(out), card_text(summary))
         return summary
     agent = make_agent(label) if label else None
-    folder, part = Path(out), Path(f"{out}.part")
+    folder = Path(out)
     if folder.exists():
         raise ValueError(f"{folder} is there already: expected a folder to be made")
-    shutil.rmtree(part, ignore_errors=True)  # of an export that was stopped
-    part.mkdir(parents=True)
-    with ParquetWriter(part, shard_rows, full_states) as writer:
-        games = chain(_with_progress(records, progress))
-        tables = position_tables(games, label=agent, seed=seed, full_states=full_states)
-        for table in tables:
-            summary.count_rows(table)
-            writer.write(table)
-        for first in range(0, len(records), GAMES_AT_ONCE):
-            some = records[first : first + GAMES_AT_ONCE]
-            for record in some:
-                summary.count_game(record)
-            if with_games:
-                writer.write_records(first, some)
-        summary.shards = writer.shards
-    (part / CARD).write_text(card_text(summary), encoding="utf-8")
-    (part / SCHEMA).write_text(json.dumps(schema(summary), indent=1) + "\n", encoding="utf-8")
-    part.replace(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with in_one_piece(folder) as part:
+        part.mkdir()
+        with ParquetWriter(part, shard_rows, full_states) as writer:
+            games = _with_progress(records, progress)
+            tables = position_tables(games, label=agent, seed=seed, full_states=full_states)
+            for table in tables:
+                summary.count_rows(table)
+                writer.write(table)
+            for first in range(0, len(records), GAMES_AT_ONCE):
+                some = records[first : first + GAMES_AT_ONCE]
+                for record in some:
+                    summary.count_game(record)
+                if with_games:
+                    writer.write_records(first, some)
+            summary.shards = writer.shards
+        (part / CARD).write_text(card_text(summary), encoding="utf-8")
+        (part / SCHEMA).write_text(json.dumps(schema(summary), indent=1) + "\n", encoding="utf-8")
     return summary
 
 
@@ -122,12 +122,8 @@ def schema(summary: Summary) -> dict[str, Any]:
 
 
 def _with_progress(records: list[GameRecord], progress: bool) -> Iterator[GameRecord]:
-    """The records, with a bar if asked for."""
-    if not progress:
-        yield from records
-        return
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
-    yield from tqdm(records, unit="game", dynamic_ncols=True, desc="exporting")
+    """Yield the records, with a bar if asked for."""
+    with progress_bar(progress, total=len(records), unit="game", desc="exporting") as bar:
+        for record in records:
+            yield record
+            bar.update()

@@ -9,9 +9,9 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 
+from ..common.progress import progress_bar
 from ..players.agent import Agent, Views
 from .policy import Array, Policy, scaled
-from .progress import progress_bar
 from .tree import PublicTree
 
 BATCH = 4096
@@ -63,7 +63,7 @@ def agent_policy(
     """
     check_range("samples", samples, 1)
     rng, probabilities = np.random.default_rng(seed), np.empty(tree.num_choices)
-    with progress_bar(progress, tree.num_information_sets) as bar:
+    with progress_bar(progress, total=tree.num_information_sets, unit=" sets", unit_scale=True) as bar:
         for first, views in tree.views_by_batch(batch):
             chances = action_probabilities(agent, tree.game, views, samples, rng)
             choices = slice(int(tree.set_choices[first]), int(tree.set_choices[first + len(views)]))

@@ -19,8 +19,8 @@ from pbm_envs import Game
 from pbm_envs.core.state import as_bytes, take_rows
 from pbm_envs.core.types import States
 
+from ..common.progress import progress_bar
 from .grouping import extend_histories, split_runs
-from .progress import progress_bar
 
 Array = NDArray[Any]
 
@@ -312,7 +312,7 @@ def grow(game: Game, starts: States, memory: int, threads: int | None, progress:
     """The arrays of the public tree that begins with the worlds `starts`, by name."""
     grower, tree = Grower(game, memory, threads), Collector(game)
     level = grower.first(starts)
-    with progress_bar(progress) as bar:
+    with progress_bar(progress, unit=" sets", unit_scale=True) as bar:
         while len(level.worlds):
             level = add_level(grower, tree, level, bar)
     return tree.arrays()

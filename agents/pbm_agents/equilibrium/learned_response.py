@@ -16,10 +16,10 @@ from pbm_envs.core.checks import check_range
 from pbm_envs.core.state import take_rows
 from pbm_envs.core.types import States
 
+from ..common.progress import progress_bar
 from ..learning.network import PolicyValueNetwork
 from ..players.agent import Agent
 from .policy import Array
-from .progress import progress_bar
 from .responses import Play, Responder
 
 try:
@@ -82,7 +82,7 @@ class LearnedResponder(Responder):
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)
         played = _Games(self.game, self.agent, np.arange(self.envs) % 2, rng)
         updates = max(1, -(-self.steps // (self.envs * self.moves)))
-        with progress_bar(progress, updates, " updates") as bar:
+        with progress_bar(progress, total=updates, unit=" updates", unit_scale=True) as bar:
             for update in range(updates):
                 left = 1 - update / updates
                 optimizer.param_groups[0]["lr"] = self.learning_rate * left

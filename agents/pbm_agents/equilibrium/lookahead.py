@@ -18,9 +18,9 @@ from pbm_envs import Game
 from pbm_envs.core.state import take_rows
 from pbm_envs.core.types import States
 
+from ..common.progress import progress_bar
 from .growth import Collector, Grower, add_level, with_views
 from .policy import Array
-from .progress import progress_bar
 from .sweeps import Sweeps
 from .tree import GIBIBYTE, PublicTree
 

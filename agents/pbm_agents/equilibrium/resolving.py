@@ -267,11 +267,11 @@ def resolving_policy(tree: PublicTree, search: Resolving, seed: int = 0, progres
     Returns:
         The policy, and how many plans it took.
     """
-    from .progress import progress_bar
+    from ..common.progress import progress_bar
 
     probabilities = np.full(tree.num_choices, np.nan)
     plans = 0
-    with progress_bar(progress, tree.num_information_sets) as bar:
+    with progress_bar(progress, total=tree.num_information_sets, unit=" sets", unit_scale=True) as bar:
         for player in range(2):
             start = Belief.start(tree.starts, tree.chances)
             todo = [(start, np.argsort(tree.pair_world[: tree.num_roots]))]  # with the pairs of the whole tree

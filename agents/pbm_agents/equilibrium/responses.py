@@ -12,9 +12,9 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 
+from ..common.progress import progress_bar
 from ..players.agent import Agent
 from .policy import Array
-from .progress import progress_bar
 
 Play: TypeAlias = Callable[[int, int], Array]
 """Plays games in a seat, at most so many, and returns what the responder got in each."""
@@ -70,7 +70,7 @@ class Responder(ABC):
             raise ValueError(f"{self.game!r} has {self.game.num_players} players: expected two")
         play = self.prepare(rng, progress)
         won: list[list[float]] = [[], []]
-        with progress_bar(progress, 2 * games, " games") as bar:
+        with progress_bar(progress, total=2 * games, unit=" games", unit_scale=True) as bar:
             for seat, returns in enumerate(won):
                 while len(returns) < games:
                     some = play(seat, games - len(returns))

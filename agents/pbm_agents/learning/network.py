@@ -11,7 +11,6 @@ It sees an observation and its mask, nothing else, both from the view of the pla
 
 from __future__ import annotations
 
-import os
 import pickle
 from contextlib import nullcontext
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, make_game
+from pbm_envs.core.files import in_one_piece
 
 from ..players.agent import Actions, Views
 from ..search import FunctionEvaluator
@@ -241,9 +241,8 @@ class NetworkAgent:
 
 def write(whole: dict[str, Any], path: str | Path) -> None:
     """`torch.save`, in one piece."""
-    part = Path(f"{path}.part")
-    torch.save(whole, part)
-    os.replace(part, path)
+    with in_one_piece(path) as part:
+        torch.save(whole, part)
 
 
 def read(path: str | Path) -> Any:

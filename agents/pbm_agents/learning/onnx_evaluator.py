@@ -11,7 +11,6 @@ symmetric form of each position, masks, softmax, values by seat) are kernels.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from pbm_envs import Game, make_game
 from pbm_envs.core.checks import check_range
+from pbm_envs.core.files import in_one_piece
 from pbm_envs.core.kernels import kernel
 from pbm_envs.core.types import Array, Floats, Ints, Mask, Planes, Seeds
 
@@ -50,27 +50,27 @@ def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
         raise ImportError("exporting networks needs ONNX: pip install 'pbm-envs[onnx,torch]'") from None
     import torch
 
-    game, part = network.game, f"{path}.part"
+    game = network.game
     rows, cols, planes = game.observation_shape
     training, device = network.training, network.device
     network.eval().cpu()
-    try:
-        torch.onnx.export(
-            network.module,
-            (torch.zeros(2, planes, rows, cols),),
-            part,
-            input_names=[INPUT],
-            output_names=OUTPUTS,
-            dynamic_axes={name: {0: "batch"} for name in (INPUT, *OUTPUTS)},
-            dynamo=False,
-        )
-    finally:
-        network.train(training).to(device)
-    model = onnx.load(part)
-    about = {"format": FORMAT, "game": game.name, "options": json.dumps(dict(game.options))}
-    onnx.helper.set_model_props(model, about | {"symmetric": json.dumps(bool(network.settings["symmetric"]))})
-    onnx.save(model, part)
-    os.replace(part, path)
+    with in_one_piece(path) as part:
+        try:
+            torch.onnx.export(
+                network.module,
+                (torch.zeros(2, planes, rows, cols),),
+                str(part),
+                input_names=[INPUT],
+                output_names=OUTPUTS,
+                dynamic_axes={name: {0: "batch"} for name in (INPUT, *OUTPUTS)},
+                dynamo=False,
+            )
+        finally:
+            network.train(training).to(device)
+        model = onnx.load(part)
+        about = {"format": FORMAT, "game": game.name, "options": json.dumps(dict(game.options))}
+        onnx.helper.set_model_props(model, about | {"symmetric": json.dumps(bool(network.settings["symmetric"]))})
+        onnx.save(model, part)
 
 
 @kernel

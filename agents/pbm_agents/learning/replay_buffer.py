@@ -11,7 +11,6 @@ One process writes; others may open the same folder and read.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any, final
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
+from pbm_envs.core.files import write_text
 
 from .training_data import Examples
 
@@ -130,9 +130,7 @@ class ReplayBuffer:
         return added
 
     def _write_state(self) -> None:
-        part = self.folder / "buffer.json.part"
-        part.write_text(json.dumps(self._about | {"added": self.added}), encoding="utf-8")
-        os.replace(part, self.folder / "buffer.json")
+        write_text(self.folder / "buffer.json", json.dumps(self._about | {"added": self.added}))
 
 
 def _empty(game: Game, full_observations: bool) -> Examples:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.files import in_one_piece, is_partial
 
 from ..search import Search
 from .self_play import SelfPlay, self_play
@@ -63,7 +63,7 @@ def play_round(
 def forget_rounds(folder: Path, before: int) -> None:
     """Remove what is left of earlier rounds: a run may have been killed before it did so."""
     for file in folder.glob("*.npz"):
-        if int(file.name.partition("-")[0]) < before:
+        if is_partial(file) or int(file.name.partition("-")[0]) < before:
             file.unlink()
 
 
@@ -73,11 +73,8 @@ def _play_batch(job: tuple[Game, Search, int, tuple[int, ...], SelfPlay]) -> Exa
 
 
 def _save(file: Path, examples: Examples) -> None:
-    """In one piece."""
-    part = file.with_name(f"{file.name}.part")
-    with open(part, "wb") as stream:
-        np.savez(stream, **examples._asdict())
-    os.replace(part, file)
+    with in_one_piece(file) as part:
+        np.savez(part, **examples._asdict())
 
 
 def _load(file: Path) -> Examples:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game
+from pbm_envs.core.files import is_partial, write_text
 
 from .network import PolicyValueNetwork
 from .settings import Training
@@ -32,12 +32,10 @@ def open_folder(game: Game, out: Path, settings: Training) -> None:
         other = {name: value for name, value in theirs.items() if name != "rounds" and value != ours.get(name)}
         if other:
             raise ValueError(f"{str(out)!r} holds a run with other settings, {other}: expected these, or a new folder")
-    elif out.is_dir() and any(file.name != "training.json.part" for file in out.iterdir()):
+    elif out.is_dir() and not all(is_partial(file) for file in out.iterdir()):
         raise ValueError(f"{str(out)!r} holds something else: expected a folder of train, or a new or empty one")
     out.mkdir(parents=True, exist_ok=True)
-    part = out / "training.json.part"
-    part.write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    write_text(path, json.dumps(about, indent=2) + "\n")
 
 
 def _flat(about: dict[str, Any]) -> dict[str, Any]:

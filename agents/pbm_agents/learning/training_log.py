@@ -8,16 +8,14 @@ with TrainingLog("runs/chameleon", total=100_000, unit="ply") as log:
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
-try:
-    from tqdm.auto import tqdm
-except ImportError:
-    raise ImportError("training programs show a bar with tqdm: pip install 'pbm-envs[cli]'") from None
+from pbm_envs.core.files import in_one_piece
+
+from ..common.progress import progress_bar
 
 CURVE = "curve.csv"
 
@@ -48,7 +46,7 @@ class TrainingLog:
         """
         self.folder = Path(folder)
         self._curve = [dict(line) for line in curve]
-        self._bar: Any = tqdm(total=total, initial=done, unit=f" {unit}", unit_scale=True, dynamic_ncols=True)
+        self._bar: Any = progress_bar(total=total, initial=done, unit=f" {unit}", unit_scale=True)
         self._writer = _summary_writer(self.folder / "tensorboard") if tensorboard else None
         if self._curve:
             self._write()
@@ -91,13 +89,11 @@ class TrainingLog:
 
     def _write(self) -> None:
         """The whole curve, in one piece: a reader never sees half a line."""
-        part = self.folder / f"{CURVE}.part"
         columns = list(dict.fromkeys(name for line in self._curve for name in line))
-        with open(part, "w", newline="", encoding="utf-8") as file:
+        with in_one_piece(self.folder / CURVE) as part, open(part, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, columns)
             writer.writeheader()
             writer.writerows(self._curve)
-        os.replace(part, self.folder / CURVE)
 
 
 def _summary_writer(folder: Path) -> Any:
