@@ -29,7 +29,7 @@ from pbm_envs.records import GameRecord, RecordError, append_records, read_recor
 from pbm_envs.testing import CHECKS
 
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
-NAMES = {"tictactoe": "TicTacToe", "row": "Row", "duel": "Duel"}
+NAMES = {"tictactoe": "TicTacToe", "row": "Row", "duel": "Duel", "phantom": "Phantom"}
 pytestmark = pytest.mark.xdist_group("contracts")
 
 

@@ -15,10 +15,11 @@ FLOORS = (
     ("pbm_envs.version", "pbm_envs.core"),
     ("pbm_envs.render",),
     ("pbm_envs.games",),
-    ("pbm_envs.registry", "pbm_envs.testing"),
+    ("pbm_envs.registry",),
     ("pbm_envs.authoring",),
     ("pbm_envs.records", "pbm_envs.envs"),
     ("pbm_envs.text",),
+    ("pbm_envs.testing",),
     (
         "pbm_envs.render.animation",
         "pbm_envs.adapters",

@@ -23,6 +23,12 @@ def count_set_ups(game: Game) -> int:
     return 1 if deal is None else prod(_count_arrangements(deck) for deck in deal.decks)
 
 
+def check_public_moves(game: Game) -> None:
+    """Raise ValueError for a game whose moves are hidden: it has no public tree."""
+    if not game.public_moves:
+        raise ValueError(f"{game!r} has moves that players do not see (public_moves is False): expected public moves")
+
+
 def set_ups(game: Game) -> tuple[States, NDArray[np.float64]]:
     """All set-ups as a batch of states (W,), and their probabilities (W,).
 
@@ -31,6 +37,7 @@ def set_ups(game: Game) -> tuple[States, NDArray[np.float64]]:
     >>> len(states), float(chances.sum().round(6))
     (36, 1.0)
     """
+    check_public_moves(game)
     rng = np.random.default_rng(0)
     deal = game.deal
     if deal is None:

@@ -36,7 +36,7 @@ from pbm_envs.core.types import States
 from pbm_envs.registry import make_registered_game
 
 from .growth import grow
-from .set_ups import set_ups
+from .set_ups import check_public_moves, set_ups
 from .sweeps import Flat, Sweeps
 
 if TYPE_CHECKING:
@@ -106,10 +106,11 @@ class PublicTree:
 
         Raises:
             TreeTooLargeError: The tree needs more memory; the message says how large it had become.
-            ValueError: The game is not for two, or legal actions tell more than views do.
+            ValueError: The game is not for two, its moves are hidden, or legal actions tell more than views do.
         """
         if game.num_players != 2:
             raise ValueError(f"{game!r} has {game.num_players} players: expected two")
+        check_public_moves(game)
         if worlds is None:
             starts, weights = set_ups(game)
         else:

@@ -36,6 +36,8 @@ def branch(session: Session, start: Start, seat: int, ply: int) -> Start:
     Raises:
         ValueError: If the game was over then, or cannot be played on from there.
     """
+    if not session.game.public_moves:
+        raise ValueError(f"{session.game!r} cannot be played on from a position: it has moves that you have not seen")
     moves = tuple(move for move, _ in session.moves[:ply])
     if session.position(ply)["done"][0]:
         raise ValueError("the game is over in this position: expected an earlier one to play on from")

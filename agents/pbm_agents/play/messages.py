@@ -73,8 +73,8 @@ def position(session: Session, seat: int | None, shown: Shown | None = None) -> 
         "headline": headline(session, seat, shown.thinking) if last else f"After move {ply} of {session.plies}",
         "players": [_player(session, view, player, shown.theme) for player in range(game.num_players)],
         "moves": [
-            {"move": move, "player": player, "given": number < session.given}
-            for number, (move, player) in enumerate(session.moves)
+            {"move": move or "hidden", "player": player, "given": number < session.given}
+            for number, (move, (_, player)) in enumerate(zip(session.moves_seen_by(seat), session.moves, strict=True))
         ],
         "ply": ply,
         "plies": session.plies,
@@ -166,10 +166,10 @@ def _since(session: Session, seat: int) -> list[int]:
     if session.game.num_players < 3:
         return []
     cells: list[int] = []
-    for move, player in reversed(session.moves):
+    for move, (_, player) in zip(reversed(session.moves_seen_by(seat)), reversed(session.moves), strict=True):
         if player == seat:
             break
-        if move != RESIGN:
+        if move not in (RESIGN, ""):
             cells += session.game.action_cells(session.game.string_to_action(move))
     return cells
 

@@ -91,6 +91,16 @@ class Session:
         """All moves so far, each with the player who made it; the first `given` of them began the game."""
         return list(zip(self._moves, self._movers, strict=True))
 
+    def moves_seen_by(self, seat: int) -> list[str]:
+        """Return all moves so far as `seat` has seen them: "" for a move that is hidden from it (`public_moves`)."""
+        if self.game.public_moves or self.done:
+            return list(self._moves)
+        seen = []
+        for state, text in zip(self._positions[:-1], self._moves, strict=True):
+            known = text == RESIGN or self.game.seen_actions(state, [self.game.string_to_action(text)], seat)[0] >= 0
+            seen.append(text if known else "")
+        return seen
+
     @property
     def plies(self) -> int:
         return len(self._moves)
@@ -137,7 +147,7 @@ class Session:
             self._remove(choice)
             return f"nothing and forfeits: {choice}"
         self._step(choice)
-        return self._moves[-1]
+        return self._moves[-1] if all(self.moves_seen_by(seat)[-1] for seat in self.persons) else "a hidden move"
 
     def hint(self, agent: Agent) -> str:
         """Return the move that `agent` would make with the view of the player to move; ValueError if it fails."""
@@ -190,6 +200,8 @@ class Session:
         if not own:
             raise ValueError("there is no move of yours to take back")
         then = own[-1]
+        if not self.game.public_moves:
+            raise ValueError("no undo: the players do not see each other's moves in this game")
         if not self.game.perfect_information:
             if self.done:
                 raise ValueError("no undo: the game is over and everything has been shown")

@@ -168,7 +168,7 @@ class LLMAgent(AgentWithMemory):
             if seat.history is None:
                 seat.history = History(game, view)
             elif view["ply"][0] == seat.history.ply + 1:
-                seat.history.see(view, note)
+                seat.history.see(view, seat.played, note)
             seat.played = NO_ACTION  # the history holds it
 
     def take_usage(self, ids: Ids) -> list[dict[str, float]]:

@@ -61,7 +61,10 @@ class Moment:
     """(1,) the position before the first move, or None while it is dealt."""
     now: States | None = None
     allowed: tuple[str, ...] = ()
-    """Under `*_total`: of each player, a digest of the legal moves at all of their turns."""
+    """Per player, a digest of what past turns showed beside the moves: legal moves where these reveal something, and
+    views where moves are hidden."""
+    seen: tuple[tuple[int, ...], ...] = ()
+    """Per player, the actions as that player saw them."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Moment:
         return self
@@ -130,7 +133,8 @@ class SpielState(pyspiel.State):
 
     def __init__(self, game: SpielGame, start: States | None = None) -> None:
         super().__init__(game)
-        self._moment = Moment(start=start, now=start, allowed=("",) * game.rules.num_players)
+        players = game.rules.num_players
+        self._moment = Moment(start=start, now=start, allowed=("",) * players, seen=((),) * players)
 
     @property
     def moment(self) -> Moment:
@@ -176,7 +180,7 @@ class SpielState(pyspiel.State):
                 self._moment = replace(moment, dealt=dealt)
             else:
                 start = game._first(game.deal.board(dealt))
-                self._moment = Moment(dealt, start, start, moment.allowed)
+                self._moment = replace(moment, dealt=dealt, start=start, now=start)
             return
         now, allowed = copy_states(moment.now), moment.allowed
         if game.rules.mask_reveals_hidden:
@@ -185,8 +189,12 @@ class SpielState(pyspiel.State):
                 digest(old.encode(), mask.tobytes()) if player == mover else old
                 for player, old in enumerate(moment.allowed)
             )
+        players = range(game.rules.num_players)
+        seen = tuple((*moment.seen[k], int(game.rules.seen_actions(now, [action], k)[0])) for k in players)
         game.rules.step(now, np.array([action]))
-        self._moment = Moment(moment.dealt, moment.start, now, allowed)
+        if not game.rules.public_moves:
+            allowed = tuple(digest(allowed[k].encode(), game.rules.view(now, k).tobytes()) for k in players)
+        self._moment = replace(moment, now=now, allowed=allowed, seen=seen)
 
     def _action_to_string(self, player: int, action: int) -> str:
         game, dealt = self.get_game(), self._moment.dealt
@@ -209,6 +217,8 @@ class SpielState(pyspiel.State):
             return twin
         if moment.start is None:
             raise RuntimeError("the game is still being set up: apply the chance outcomes first")
+        if not rules.public_moves:
+            raise NotImplementedError(f"{rules!r} hides moves: expected a game whose moves are public")
         first, view = rules.view(moment.start, int(player)), rules.view(self.states, int(player))
         known = self.information_state_string(player)
         seeds = np.array([int(probability_sampler() * 2**53)], np.uint64)

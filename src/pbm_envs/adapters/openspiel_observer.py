@@ -64,7 +64,7 @@ class Observer:
         view = rules.view(moment.now, int(player))
         if not self._recall:
             return f"player_{player} | {board_with_digest(rules, view)} | {rules.status(view)}"
-        moves = " ".join(map(rules.action_to_string, state.moves()))
+        moves = " ".join(rules.action_to_string(move) if move >= 0 else "?" for move in moment.seen[player])
         allowed = f" | allowed #{moment.allowed[player]}" if moment.allowed[player] else ""
         return f"player_{player} | {board_with_digest(rules, self._anchor(state, view))} | {moves}{allowed}"
 
@@ -73,8 +73,8 @@ class Observer:
 
 
 def has_tensor(rules: Game) -> bool:
-    """Whether information states of the game have a tensor: its moves fit in, and masks reveal nothing."""
-    return rules.max_plies <= MOST_PLIES and not rules.mask_reveals_hidden
+    """Return whether information states have a tensor: moves fit in and are public, and masks reveal nothing."""
+    return rules.max_plies <= MOST_PLIES and rules.public_moves and not rules.mask_reveals_hidden
 
 
 def board_with_digest(rules: Game, record: States) -> str:

@@ -169,7 +169,25 @@ class Game(GamePresentation):
             check_writable("out", out)
         out["viewer"] = players
         self._view(states, out)
+        if not self.public_moves:
+            out["last_action"] = NO_ACTION
         return out
+
+    def seen_actions(self, states: States, actions: ArrayLike, players: int | ArrayLike) -> Ints:
+        """Return what players see of moves: the action itself, or NO_ACTION where it is hidden from them.
+
+        Args:
+            states: (B,) full states, before the moves.
+            actions: (B,) the actions played there.
+            players: (B,) integers, the viewer of each row; or one for all rows.
+
+        Returns:
+            (B,) integers.
+        """
+        chosen = self._to_actions(actions, states)
+        if self.public_moves:
+            return chosen
+        return self._seen_actions(states, chosen, np.broadcast_to(np.asarray(players), states.shape))
 
     def observe(self, views: States, out: Planes | None = None) -> Planes:
         """The observations of views; `planes` names what they hold. A full state is observed as by an all-knowing

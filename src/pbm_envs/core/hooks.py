@@ -48,6 +48,10 @@ class GameHooks(ABC):
     """Every player knows the whole state; else views hide something."""
     random_setup: bool = False
     """`init` draws the position; else all games without a board text start alike."""
+    public_moves: bool = True
+    """Every player sees every move. If False, `last_action` is blank in views, and histories, prompts, information
+    states and pages show a player what `_seen_actions` says. That a ply was played, and by whom, is always public.
+    """
     mask_reveals_hidden: bool = False
     """A mover's legal actions can say more than the rest of the view (Curio's `*_total` options, C7)."""
     moves_player_independent: bool = False
@@ -187,6 +191,10 @@ class GameHooks(ABC):
     def _view(self, states: States, views: States) -> None:
         """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in perfect information."""
         copy_batch(states, views)
+
+    def _seen_actions(self, states: States, actions: Ints, players: Ints) -> Ints:
+        """Return (B,) the actions as these players see them, without `public_moves`; by default only one's own."""
+        return np.where(states["to_move"] == players, actions, NO_ACTION)
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
         """Copies in which what `_view` has blanked is filled in."""

@@ -210,7 +210,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         if action is None:
             raise ValueError(f"{agent} is to move: None is for agents that are done")
         self._action[0] = self._number(action)
-        masks = None if self._history is None else self._history.before(states, FIRST)
+        before = None if self._history is None else copy_states(states)
         try:
             self.game.step(states, self._action)
         except ValueError:
@@ -218,8 +218,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
                 raise
             self._end_at_an_illegal_action(agent)
             return
-        if self._history is not None:
-            self._history.add(FIRST, self._action, np.array([self._seat[agent]]), masks)
+        if self._history is not None and before is not None:
+            self._history.add(FIRST, before, self._action)
         self._cumulative_rewards[agent] = 0.0
         # rewards are still 0: whoever has been paid is done, and their dead step clears them
         if states["done"][0] or action == self.game.resign_action:

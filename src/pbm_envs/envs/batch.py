@@ -25,7 +25,6 @@ Rows: TypeAlias = NDArray[np.int64]
 Players: TypeAlias = "NDArray[np.int8]"
 Bools: TypeAlias = "NDArray[np.bool_]"
 Floats: TypeAlias = "NDArray[np.float32]"
-FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
 NO_ROWS = np.zeros(0, np.int64)
 AHEAD = 32
@@ -136,10 +135,10 @@ class GameBatch:
             if state["done"][0]:
                 raise ValueError(f"move {quoted(text)} comes after the end of the game")
             action = np.array([self.game.string_to_action(text)])
-            player, masks = state["to_move"].copy(), history.before(state, FIRST) if history is not None else None
+            before = copy_states(state)
             self.game.step(state, action)
             if history is not None:
-                history.add(np.array([row]), action, player, masks)
+                history.add(np.array([row]), before, action)
         if state["done"][0]:
             raise ValueError("the game is over where it should start")
 
@@ -192,8 +191,7 @@ class GameBatch:
     def remember(self, rows: Rows, before: States, actions: ArrayLike) -> None:
         """`actions` (R,) were played in these rows, in the positions `before` (R,)."""
         if self.history is not None:
-            masks = self.history.before(before, np.arange(len(rows)))
-            self.history.add(rows, np.asarray(actions), before["to_move"], masks)
+            self.history.add(rows, before, np.asarray(actions))
 
     def _forfeit(self, actions: ArrayLike, masks: NDArray[np.bool_]) -> bool:
         """End the games whose action is illegal, unless some action is no action at all. Whether there were any."""

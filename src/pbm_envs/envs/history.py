@@ -1,8 +1,8 @@
 """The last moves of games, for learners that look back: kept only where an environment was asked for it.
 
-Moves are public in every game, so the history tells a player nothing hidden. Where legality itself reveals something
-(Curio's `*_total`: `Game.mask_reveals_hidden`), the masks that a player was given at past turns tell them things that
-no observation repeats; these are kept too, for each player apart.
+What a player sees of a move is `Game.seen_actions`: everything where moves are public, as in our four games, else what
+the game says. Where legality itself reveals something (Curio's `*_total`: `Game.mask_reveals_hidden`), the masks that a
+player was given at past turns tell them things that no observation repeats; these are kept too, for each player apart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.state import NO_ACTION, NOBODY, take_rows
+from ..core.state import NO_ACTION, NOBODY, copy_states
 from ..core.types import Ints, Planes, States
 
 Rows = NDArray[np.int64]
@@ -22,55 +22,57 @@ Rows = NDArray[np.int64]
 
 @final
 class History:
-    """The last `length` moves of each of N games, the newest first."""
+    """The last `length` moves of each of N games, the newest first, as each player has seen them."""
 
     def __init__(self, game: Game, count: int, length: int) -> None:
         self.game, self.length = game, length
-        self.actions = np.full((count, length), NO_ACTION, np.int32)
+        viewers = 1 if game.public_moves else game.num_players
+        self.actions = np.full((count, viewers, length), NO_ACTION, np.int32)
         self.players = np.full((count, length), NOBODY, np.int8)
         masks = (count, game.num_players, length, game.num_actions) if game.mask_reveals_hidden else (0, 0, 0, 0)
         self.masks = np.zeros(masks, np.int8)
 
     def clear(self, rows: Rows) -> None:
-        """New games start in these rows."""
+        """Forget these rows, in which new games start."""
         self.actions[rows], self.players[rows] = NO_ACTION, NOBODY
         if len(self.masks):
             self.masks[rows] = 0
 
     def take(self, other: History, rows: Rows) -> None:
-        """Remember in these rows what `other` does."""
+        """Copy these rows of `other`."""
         self.actions[rows], self.players[rows] = other.actions[rows], other.players[rows]
         if len(self.masks):
             self.masks[rows] = other.masks[rows]
 
-    def before(self, states: States, rows: Rows) -> NDArray[np.bool_] | None:
-        """(R, A) the masks of the players to move in these rows of `states`, if they are to be remembered."""
-        return self.game.legal_action_mask(take_rows(states, rows)) if len(self.masks) else None
-
-    def add(self, rows: Rows, actions: Ints, players: Ints, masks: NDArray[np.bool_] | None) -> None:
-        """In these rows `actions` (R,) were played by `players` (R,), who were given `masks` (R, A)."""
-        for kept, new in ((self.actions, actions), (self.players, players)):
+    def add(self, rows: Rows, before: States, actions: Ints) -> None:
+        """Add a ply: in the games `rows` (R,), `actions` (R,) were played in the positions `before` (R,)."""
+        players = before["to_move"]
+        self.players[rows, 1:] = self.players[rows, :-1]
+        self.players[rows, 0] = players
+        for viewer in range(self.actions.shape[1]):
+            kept = self.actions[:, viewer]
             kept[rows, 1:] = kept[rows, :-1]
-            kept[rows, 0] = new
-        if masks is not None:
+            kept[rows, 0] = self.game.seen_actions(before, actions, viewer)
+        if len(self.masks):
             own = self.masks[rows, players]
             own[:, 1:] = own[:, :-1].copy()
-            own[:, 0] = masks
+            own[:, 0] = self.game.legal_action_mask(before)
             self.masks[rows, players] = own
 
     def replay(self, states: States, moves: Sequence[str]) -> None:
-        """Play `moves`, move texts, in `states`, a batch of one, and remember them."""
-        rows = np.zeros(1, np.int64)
+        """Play `moves`, move texts, in `states`, a batch of one, and add them."""
         for text in moves:
-            action, masks = np.array([self.game.string_to_action(text)]), self.before(states, rows)
-            self.add(rows, action, states["to_move"].copy(), masks)
+            action, before = np.array([self.game.string_to_action(text)]), copy_states(states)
             self.game.step(states, action)
+            self.add(np.zeros(1, np.int64), before, action)
 
     def info(self, players: Ints) -> dict[str, NDArray[Any]]:
-        """What `players` (N,), one a game, may look back at."""
-        shown: dict[str, NDArray[Any]] = {"history": self.actions.copy(), "history_players": self.players.copy()}
+        """Return what `players` (N,), one per game, may look back at."""
+        games = np.arange(len(self.actions))
+        actions = self.actions[games, 0 if self.game.public_moves else players]
+        shown: dict[str, NDArray[Any]] = {"history": actions, "history_players": self.players.copy()}
         if len(self.masks):
-            shown["mask_history"] = self.masks[np.arange(len(self.masks)), players]
+            shown["mask_history"] = self.masks[games, players]
         return shown
 
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ..core.game import Game
 from ..core.types import Rng
+from .channels import check_channels
 from .errors import check_arguments, check_illegal_actions
 from .play import (
     check_facts,
@@ -34,6 +35,7 @@ __all__ = [
     "Check",
     "check_arguments",
     "check_boards",
+    "check_channels",
     "check_facts",
     "check_illegal_actions",
     "check_leaving",
@@ -68,5 +70,6 @@ CHECKS: tuple[Check, ...] = (
     check_observations,
     check_views,
     check_secrets,
+    check_channels,
     check_symmetries,
 )

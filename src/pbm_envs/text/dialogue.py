@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core.checks import check_range
 from ..core.game import Game
-from ..core.state import copy_states
+from ..core.state import NO_ACTION, copy_states
 from ..core.types import Rng, States
 from ..records import RESIGN, Forfeit, GameRecord, make_record
 from .history import History
@@ -176,9 +176,10 @@ class TextGame:
 
     def play(self, action: int) -> None:
         """Play an action for the player to move; ValueError, and nothing played, if it is illegal."""
+        before = copy_states(self.states)
         self.game.step(self.states, [action])
         self.moves.append(self.game.action_to_string(action))
-        self._next(None)
+        self._next([int(self.game.seen_actions(before, [action], player)[0]) for player in range(len(self.histories))])
 
     def forfeit(self, reason: str) -> None:
         """The player to move leaves the game as if by resigning (A2). `reason` is kept for the record."""
@@ -186,12 +187,13 @@ class TextGame:
         self.game.remove_player(self.states)
         self.moves.append(RESIGN)
         self.forfeits.append(Forfeit(len(self.moves), player, reason))
-        self._next(f"player_{player} has forfeited the game")
+        self._next([NO_ACTION] * len(self.histories), f"player_{player} has forfeited the game")
 
-    def _next(self, note: str | None) -> None:
+    def _next(self, seen: Sequence[int], note: str | None = None) -> None:
+        """Let each player see the ply, of which they saw the actions `seen` (P,)."""
         self.failed, self._correction = 0, ""
         for player, history in enumerate(self.histories):
-            history.see(self.view(player), note)
+            history.see(self.view(player), seen[player], note)
 
     def record(self, agents: Sequence[str], **rest: Any) -> GameRecord:
         """The game so far, as `pbm_envs.records` keeps it.

@@ -1,4 +1,4 @@
-"""What one player has seen of a game, ply by ply. It is taken from that player's views, so it holds nothing else."""
+"""What one player has seen of a game, ply by ply: computed from that player's views and `Game.seen_actions` alone."""
 
 from __future__ import annotations
 
@@ -58,8 +58,9 @@ class History:
         states = copy_states(start)
         history = cls(game, game.view(states, player))
         for action in actions:
+            [seen] = game.seen_actions(states, [action], player)
             game.step(states, [action])
-            history.see(game.view(states, player))
+            history.see(game.view(states, player), int(seen))
         return history
 
     def see_turn(self, view: States | Record, action: int = NO_ACTION) -> None:
@@ -80,16 +81,23 @@ class History:
             opponent = 1 - self.player if self.game.num_players == 2 else NOBODY
             self.plies.append(SeenPly(int(after["ply"]), opponent, int(after["last_action"])))
 
-    def see(self, view: States | Record, note: str | None = None) -> None:
-        """The player's view after another ply. `note` replaces the game's own, such as that somebody was removed."""
+    def see(self, view: States | Record, action: int = NO_ACTION, note: str | None = None) -> None:
+        """Add a ply.
+
+        Args:
+            view: The player's view after the ply.
+            action: What the player saw of the move, if the view does not say it (`Game.public_moves`).
+            note: What happened instead of a move, such as that somebody was removed.
+        """
         after = self._of_player(view)
         before, self._last = self._last, after
         forfeited = note is not None
+        shown = int(after["last_action"]) if self.game.public_moves else action
         self.plies.append(
             SeenPly(
                 ply=int(after["ply"]),
                 player=int(before["to_move"]),
-                action=NO_ACTION if forfeited else int(after["last_action"]),
+                action=NO_ACTION if forfeited else shown,
                 note=note if note is not None else self.game.move_note(before, after),
             )
         )

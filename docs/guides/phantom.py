@@ -1,0 +1,161 @@
+"""Phantom tic-tac-toe as a game of pbm_envs: nobody sees the opponent's marks, nor the moves that place them.
+
+A move onto a cell that the opponent holds shows the mark there and costs nothing: the same player moves again. Three in
+a row win, a full board is a draw. Everybody sees that a move was made, and by whom.
+"""
+
+import numpy as np
+
+from pbm_envs.authoring import (
+    EMPTY,
+    NOBODY,
+    Game,
+    Mask,
+    Planes,
+    Record,
+    RecordRules,
+    Seeds,
+    States,
+    Tables,
+    end_in_draw,
+    kernel,
+    register_game,
+    shuffle,
+    square,
+    state_dtype,
+    win,
+)
+
+LINES = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]])
+
+
+@kernel
+def has_line(marks: np.ndarray, mark: int) -> bool:
+    for line in LINES:  # noqa: SIM110  Numba knows no any()
+        if marks[line[0]] == mark and marks[line[1]] == mark and marks[line[2]] == mark:
+            return True
+    return False
+
+
+@kernel
+def play(state: Record, mover: int, action: int, tables: Tables) -> None:
+    state["known"][mover, action] = True
+    if state["marks"][action] != EMPTY:  # the opponent's mark: the mover has found it, and moves again
+        state["to_move"] = mover
+        return
+    state["marks"][action] = 1 + mover
+    placed = 0
+    for mark in state["marks"]:
+        placed += mark != EMPTY
+    if has_line(state["marks"], 1 + mover):
+        win(state, mover)
+    elif placed == 9:
+        end_in_draw(state)
+
+
+@kernel
+def mark_legal(state: Record, mask: Mask, tables: Tables) -> None:
+    for cell in range(9):
+        mask[cell] = not state["known"][state["to_move"], cell]
+
+
+@kernel
+def observe(view: Record, viewer: int, planes: Planes, tables: Tables) -> None:
+    for cell in range(9):
+        planes[cell // 3, cell % 3, 0] = view["marks"][cell] == 1 + viewer
+        planes[cell // 3, cell % 3, 1] = view["marks"][cell] == 2 - viewer
+
+
+@kernel
+def hide_batch(states: States, views: States) -> None:
+    """Blank what the viewers have not found: marks of the opponent, and what the opponent has found."""
+    for i in range(len(states)):
+        viewer = views[i]["viewer"]
+        views[i] = states[i]
+        views[i]["viewer"] = viewer
+        if not states[i]["done"]:
+            for cell in range(9):
+                if not states[i]["known"][viewer, cell]:
+                    views[i]["marks"][cell] = EMPTY
+                views[i]["known"][1 - viewer, cell] = False
+
+
+@kernel
+def fill_in_batch(views: States, states: States, seeds: Seeds) -> None:
+    """Draw the opponent's marks, and which marks the opponent has found, uniformly from what fits the view.
+
+    Marks are placed in turns, so the viewer knows how many the opponent has; plies without a mark of either were
+    findings, so the viewer knows how many of those there were, too.
+    """
+    hidden, own = np.empty(9, np.int64), np.empty(9, np.int64)
+    for i in range(len(views)):
+        states[i] = views[i]
+        viewer, state = views[i]["viewer"], states[i]
+        if viewer == NOBODY or state["done"]:
+            continue
+        hidden_count = own_count = found = 0
+        for cell in range(9):
+            if not state["known"][viewer, cell]:
+                hidden[hidden_count] = cell
+                hidden_count += 1
+            elif state["marks"][cell] == 1 + viewer:
+                own[own_count] = cell
+                own_count += 1
+            else:
+                found += 1
+        other = 1 - viewer
+        theirs = own_count  # player_0 has one mark more when player_1 is to move
+        if state["to_move"] == 1:
+            theirs += 1 if viewer == 1 else -1
+        while True:
+            for cell in hidden[:hidden_count]:
+                state["marks"][cell] = EMPTY
+            shuffle(seeds, i, hidden[:hidden_count])
+            for cell in hidden[: theirs - found]:
+                state["marks"][cell] = 1 + other
+            if not has_line(state["marks"], 1 + other):
+                break
+        for cell in range(9):
+            state["known"][other, cell] = state["marks"][cell] == 1 + other
+        shuffle(seeds, i, own[:own_count])
+        for cell in own[: state["ply"] - own_count - theirs - found]:
+            state["known"][other, cell] = True
+
+
+@register_game
+class Phantom(Game):
+    """Tic-tac-toe in which players do not see each other's moves. Actions: the cells, row by row from a1."""
+
+    name = "phantom"
+    perfect_information = False
+    public_moves = False
+    rules = RecordRules(play, mark_legal, observe)
+
+    def __init__(self) -> None:
+        board = square(3, 3)
+        planes = {"mine": "the viewer's mark", "theirs": "a mark of the opponent that the viewer has found"}
+        super().__init__(
+            options={},
+            board=board,
+            dtype=state_dtype(2, [("marks", "i1", (9,)), ("known", "?", (2, 9))]),
+            planes=planes,
+            moves=board.names,
+            form="a cell such as 'b2'",
+            max_plies=17,
+        )
+
+    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
+        if board not in (None, ".../.../..."):
+            raise ValueError(f"board is {board!r}: expected '.../.../...', since positions are given as moves")
+
+    def _board_to_string(self, state: Record) -> str:
+        text = "".join(".xo"[mark] for mark in state["marks"])
+        return "/".join(text[k : k + 3] for k in (0, 3, 6))
+
+    def _view(self, states: States, views: States) -> None:
+        hide_batch(states, views)
+
+    def _determinize(self, views: States, seeds: Seeds) -> States:
+        states = np.empty_like(views)
+        fill_in_batch(views, states, seeds)
+        return states
