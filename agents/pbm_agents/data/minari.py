@@ -110,7 +110,8 @@ def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
                 "rewards": np.where(last, record.returns[seat], 0.0).astype(np.float32),
                 "terminations": last & (not cut_off),
                 "truncations": last & cut_off,
-                "infos": {"player": np.full(len(seen), seat, np.int8), "ply": np.array([*plies, len(record.moves)])},
+                # lists: Minari's Arrow storage cannot read arrays with one number for each step
+                "infos": {"player": [seat] * len(seen), "ply": [*plies, len(record.moves)]},
             }
         )
     return found
