@@ -4,8 +4,8 @@
     python benchmarks/curio_ladder.py --rungs 3 --again
 
 One line of JSON a rung (first without its solution, then with it) in `results/curio_ladder.jsonl`, and the table of all
-in `results/curio_ladder.txt`; the solutions of rungs whose file stays below a megabyte are kept in
-`results/curio_ladder/`. A rung that has been measured is left alone, so the script can be stopped and started again.
+in `results/curio_ladder.txt`. A rung that has been measured is left alone, so a stopped script
+resumes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from pbm_envs import make_game
 from pbm_envs.games.curio.ladder import RUNGS
 
 RESULTS = Path(__file__).parent / "results"
-LARGEST_FILE = 1_000_000
 
 
 def pure(policy: Policy) -> Policy:
@@ -101,11 +100,6 @@ def measure_solution(tree: PublicTree, rung: int, until: float, seconds: float) 
         "peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }
     facts |= outcome_facts(tree, policy)
-    path = RESULTS / "curio_ladder" / f"curio-ladder-{rung}.npz"
-    path.parent.mkdir(exist_ok=True)
-    policy.save(path)
-    if path.stat().st_size > LARGEST_FILE:
-        path.unlink()
     return facts
 
 

@@ -2,15 +2,14 @@
 
     python benchmarks/learning_curves.py [--runs FOLDER] [--seeds 1 2] [--workers 2]
 
-Trains with `notebooks/training/ppo.py`, plays with the networks of the first seed, and writes `learning_curves.txt`,
-`.csv` and `.png` beside the other results. Training and matches go on where they were, if stopped; each training
+Trains with `notebooks/training/ppo.py`, plays with the networks of the first seed, and writes
+`results/learning_curves.txt` and a picture for the documentation. A stopped training or match resumes. Each training
 computes in one thread, `--workers` of them at once. Needs the extras `torch`, `cli`, `plot` and `bench`.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import subprocess
 import sys
@@ -30,6 +29,7 @@ from pbm_agents.play.options import parse_game
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 GAMES, TEST_SEED = 2000, 10_000
 """Of the evaluation at the end, whose openings no training has been evaluated on."""
 OPENINGS = 50
@@ -82,14 +82,6 @@ def train(runs: Path, seeds: list[int], workers: int) -> dict[tuple[Task, int], 
     return curves
 
 
-def write_csv(curves: dict[tuple[Task, int], list[dict[str, Any]]]) -> None:
-    with open(RESULTS / "learning_curves.csv", "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["game", "seed", *next(iter(curves.values()))[0]], lineterminator="\n")
-        writer.writeheader()
-        for (task, seed), curve in curves.items():
-            writer.writerows({"game": task.title, "seed": seed} | line for line in curve)
-
-
 def plot(curves: dict[tuple[Task, int], list[dict[str, Any]]]) -> None:
     figure = Figure(figsize=(14, 3.8), layout="constrained")
     for axes, task in zip(figure.subplots(1, len(TASKS), sharey=True), TASKS, strict=True):
@@ -106,7 +98,7 @@ def plot(curves: dict[tuple[Task, int], list[dict[str, Any]]]) -> None:
         axes.grid(alpha=0.3)
         axes.legend(loc="lower right")
     figure.axes[0].set_ylabel("score against random play")
-    figure.savefig(RESULTS / "learning_curves.png", dpi=110)
+    figure.savefig(PICTURES / "learning_curves.png", dpi=110)
 
 
 def summary(task: Task, seed: int, curve: list[dict[str, Any]], runs: Path) -> str:
@@ -165,7 +157,6 @@ def main() -> None:
     arguments = parser.parse_args()
     runs = arguments.runs.absolute()
     curves = train(runs, arguments.seeds, arguments.workers)
-    write_csv(curves)
     plot(curves)
     with open(RESULTS / "learning_curves.txt", "w", encoding="utf-8") as file:
 

@@ -16,7 +16,6 @@ is shown apart. Quoted are the median of the turns and the least and the most.
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import random
@@ -33,7 +32,7 @@ from typing import Any, NamedTuple
 from machine import machine
 
 BATCH, TURNS, SECONDS, SEED = 1024, 7, 1.0, 2008
-RESULTS = Path(__file__).parent / "results"
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 
 class Contender(NamedTuple):
@@ -321,8 +320,7 @@ def plot(record: dict[str, dict[str, list[float]]]) -> None:
         axis.bar_label(axis.containers[0], labels=[f"{middle:,.0f}" for middle in middles], padding=3, fontsize=8)
         axis.margins(x=0.15)
         axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(RESULTS / "peers.svg")
-    (RESULTS / "peers.json").write_text(json.dumps(record, indent=1) + "\n")
+    figure.savefig(PICTURES / "peers.svg")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 The run is `pbm_agents.learning.trainer.train` with one process; it is prolonged by ten rounds at a time until it has
 taken so many minutes by the clock, and goes on where it was stopped. After each round the network, with 48 simulations
 a move, plays 40 games against each opponent; Elo is that against the last of them, whose own is 0. Needs the
-extras `torch`, `onnx` and `plot`. Writes `results/training_elo.txt`, `.csv` and `.png`.
+extras `torch`, `onnx` and `plot`. Writes `results/training_elo.txt` and a picture for the documentation.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pbm_agents.learning.trainer import Training, train
 from pbm_envs import Chameleon
 
 RESULTS = Path(__file__).parent / "results"
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 GAME = Chameleon(size=7)
 OPPONENTS = ("random", "mcts:simulations=100", "mcts:simulations=1000")
 LEG = 10
@@ -59,8 +60,7 @@ def main(minutes: float = 90.0, run: Path = Path("runs/training_elo")) -> None:
         curve = train(GAME, run, settings(rounds))
     head = f"{machine()}, torch {version('torch')}, ONNX Runtime {version('onnxruntime')}; one process\n{GAME!r}"
     (RESULTS / "training_elo.txt").write_text("\n".join([head, *table(curve)]) + "\n", encoding="utf-8")
-    for ending in ("csv", "png"):
-        shutil.copy(run / f"curve.{ending}", RESULTS / f"training_elo.{ending}")
+    shutil.copy(run / "curve.png", PICTURES / "training_elo.png")
 
 
 if __name__ == "__main__":

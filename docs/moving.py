@@ -86,7 +86,6 @@ def copy_notebooks() -> None:
         text = path.read_text(encoding="utf-8")
         text = text.replace("](../docs/", "](../")
         text = re.sub(r"\]\(\.\./src/pbm_envs/games/(\w+)/rules\.md\)", r"](../games/\1.md#the-rules-in-full)", text)
-        text = text.replace("](../benchmarks/results/", "](../../benchmarks/results/")
         text = re.sub(r"!\[([^\]]*)\]\((\S+?\.png)\)", r"![\1](\2)", text)
         text = re.sub(r"(?<!!)\[([^\]\n]+)\]\((?:training/|\.\./\.\./benchmarks/|\.\./benchmarks/)[^)]*\)", r"\1", text)
         (folder / path.name).write_text(text, encoding="utf-8")

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from figures import RESULTS, table
 from moving import GAMES, film, record, screen
 from pbm_agents.arena import ladders as every_ladder
 from pbm_agents.cli.app import SUMMARIES, app
@@ -31,7 +32,6 @@ from pbm_envs.render import THEMES
 
 ROOT = Path(__file__).parent.parent
 DRAWN = Path(__file__).parent / "_build" / "drawn"
-RESULTS = ROOT / "benchmarks" / "results"
 
 TYPES = (
     *("ActionPriors", "Actions", "Array", "ArrayLike", "Bools", "Floats", "Frame", "Heat", "Ints", "Mask"),
@@ -292,8 +292,8 @@ def benchmarks() -> str:
         question = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
         parts.append(f"## {result.stem}\n\n{fenced(question)}")
         parts.append(f"```text\n{result.read_text(encoding='utf-8').rstrip()}\n```")
-        plots = [plot for plot in sorted(RESULTS.glob(f"{result.stem}.*")) if plot.suffix in (".svg", ".png")]
-        parts += [f"![{result.stem}](../benchmarks/results/{plot.name})" for plot in plots]
+        plots = sorted((ROOT / "docs" / "pictures").glob(f"{result.stem}.*"))
+        parts += [f"![{result.stem}](pictures/{plot.name})" for plot in plots]
     return "\n\n".join(parts)
 
 
@@ -401,6 +401,7 @@ MAKERS = {
         module,
         moving,
         readme,
+        table,
         terminal,
         training,
     )

@@ -112,20 +112,22 @@ def test_every_command_has_help_with_examples(name):
 
 
 @pytest.mark.slow
-def test_bench_compares_two_checkouts():
-    """With itself: as fast, give or take what a busy machine does in turns of a hundredth of a second."""
+def test_a_script_compares_two_checkouts():
+    """This one with itself."""
     root = Path(pbm_envs.__file__).parents[2]
-    code, out, err = pbm(f"bench trinim -o size=3 --seconds 0.01 --compare {root}")
-    assert code == 0, err
-    rows = [line.split() for line in out.splitlines() if line.startswith("trinim")]
-    assert [row[1] for row in rows] == ["playouts", "plies,", "plies,"]
-    assert all(0.2 < float(row[-4]) < 5 for row in rows), out
+    command = [sys.executable, "benchmarks/checkouts.py", str(root), "--only", "Trinim 5, plies", "--rounds", "3"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("Trinim 5")]
+    assert [row[3] for row in rows] == ["1024", "one"]
+    assert all(float(figure.replace(",", "")) > 0 for row in rows for figure in row[5:8])
 
 
-def test_bench_refuses_what_is_no_checkout():
-    code, _, err = pbm("bench trinim --seconds 0 --compare no-such-revision")
-    assert code == 2
-    assert "expected a checkout of pbm_envs or one of its git revisions" in err
+def test_a_script_refuses_what_is_no_checkout():
+    root = Path(pbm_envs.__file__).parents[2]
+    command = [sys.executable, "benchmarks/checkouts.py", "no-such-revision"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "neither a checkout of pbm_envs nor one of its git" in done.stderr
 
 
 @pytest.mark.slow

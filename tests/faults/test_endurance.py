@@ -1,8 +1,4 @@
-"""The long runs of `benchmarks/endurance.py` on a small scale, and that its checks notice what is wrong."""
-
-import subprocess
-import sys
-from pathlib import Path
+"""Long runs on a small scale, and that their checks notice what is wrong."""
 
 import numpy as np
 import pytest
@@ -12,7 +8,6 @@ from pbm_envs.testing import random_actions
 from tests.faults.endurance import STATM, memory, random_plies
 from tests.faults.invariants import check_ply, ply_of
 
-ROOT = Path(__file__).parents[2]
 SMALLEST = [(name, kind.configurations[0]) for name, kind in registered_games().items()]
 ALL = [(name, options) for name, kind in registered_games().items() for options in kind.configurations]
 DECISIVE = dict(SMALLEST) | {"trinim": {"size": 5}, "curio": {"base": 2, "rows": 4, "cols": 3}}
@@ -96,11 +91,3 @@ def test_what_is_wrong_is_noticed(name, tamper):
     check_ply(good, thorough=True)
     with pytest.raises(AssertionError, match="ply"):
         check_ply(tamper(good), thorough=True)
-
-
-@pytest.mark.slow
-def test_the_script_runs():
-    command = [sys.executable, "benchmarks/endurance.py", "--plies", "20000", "--resets", "640", "--game", "unlur"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-    assert "unlur" in done.stdout

@@ -1,4 +1,4 @@
-"""`pbm bench`: how fast the games are on this machine. `benchmarks/` measures the same with more care."""
+"""`pbm bench`: how fast the games are on this machine. `benchmarks/` compares with other checkouts and libraries."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ from pbm_envs.envs.factories import make_raw_env
 
 from ..play.options import parse_game
 from ..search import Search
-from .compare import checkout_of, compare
 from .games import Options
 from .terminal import table
 
 EXAMPLES = """
   pbm bench
   pbm bench chameleon -o size=19 --seconds 2
-  pbm bench curio --compare main
 """
 BATCH = 1000
 SIMULATIONS = 1000
@@ -35,27 +33,17 @@ def bench(
     game: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
     options: Options = None,
     seconds: Annotated[float, typer.Option(min=0, max=3600, help="Measure each figure for at least so long.")] = 0.5,
-    base: Annotated[
-        str | None,
-        typer.Option("--compare", metavar="BASE", help="Beside another checkout: its folder, or a git revision."),
-    ] = None,
 ) -> None:
     """Measure speed on this machine.
 
     On one core: random games and their plies a second, in batches; steps a second of the PettingZoo environment, with
     the observation of the next player; simulations a second of the tree search, at the first move.
-
-    With --compare: playouts, and plies with observation and mask, a second, here and in another checkout in turns, and
-    the ratio with its 95% interval.
     """
     if options and game is None:
         raise ValueError("options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'")
     packages = ", ".join(f"{name} {version(name)}" for name in ("pbm-envs", "numpy", "numba", "pettingzoo"))
     print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
     print(f"{packages}\n")
-    if base is not None:
-        _compare(base, list(registered_games()) if game is None else [game], options, seconds)
-        return
     columns = ["games/s", "plies/s", "env steps/s", "simulations/s"]
     rows = []
     for name in registered_games() if game is None else [game]:
@@ -65,18 +53,6 @@ def bench(
         simulations, _ = _rates(seconds, _search, rules)
         rows.append([name, *(f"{rate:,.0f}" for rate in (games, plies, steps, simulations))])
     table(["", *columns], rows, numbers=columns)
-
-
-def _compare(base: str, names: list[str], options: Options, seconds: float) -> None:
-    rows = []
-    with checkout_of(base) as checkout:
-        for name in names:
-            rules = parse_game(name, options)
-            for one in compare(checkout, rules.name, rules.options, seconds):
-                interval = f"{one.low:.2f} to {one.high:.2f}"
-                rows.append([name, one.work, f"{one.here:,.0f}", f"{one.base:,.0f}", f"{one.ratio:.2f}", interval])
-    columns = ["here, /s", f"{base}, /s", "ratio", "95%"]
-    table(["", "", *columns], rows, numbers=columns)
 
 
 def _rates(seconds: float, work: Callable[[Game], tuple[float, float, float]], game: Game) -> tuple[float, float]:

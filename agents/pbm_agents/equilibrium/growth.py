@@ -336,7 +336,7 @@ def add_level(grower: Grower, tree: Collector, level: Level, bar: Any) -> Level:
 
 
 def _joined(parts: list[Level]) -> Level:
-    """One level; the parts are emptied while they are copy_states."""
+    """Return the level that consists of these parts."""
     sizes = np.cumsum([0] + [len(part.worlds) for part in parts])
     nodes = [part.nodes[:-1] + size for part, size in zip(parts, sizes, strict=False)]
     sets = [part.sets[:-1] + size for part, size in zip(parts, sizes, strict=False)]

@@ -80,7 +80,7 @@ class PolicyValueNetwork(nn.Module):
                 the players from the player to move on.
             symmetric: whether the module sees one symmetric form of each position, or positions as they are.
             half: compute the module in bfloat16 (autocast), which pays for large batches on processors that have
-                instructions for it (`benchmarks/half_precision.py`).
+                instructions for it.
         """
         super().__init__()
         self.game, self.half = game, half
