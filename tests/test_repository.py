@@ -105,7 +105,7 @@ def test_hooks_run_tools_of_the_environment():
     [repository] = load(ROOT / ".pre-commit-config.yaml")["repos"]
     assert repository["repo"] == "local"
     hooks = {hook["id"]: hook for hook in repository["hooks"]}
-    assert {"ruff", "ruff-format", "mypy", "words"} == hooks.keys()
+    assert {"ruff", "ruff-format", "mypy"} == hooks.keys()
     for hook in hooks.values():
         assert hook["language"] == "system"
         for word in hook["entry"].split():
