@@ -70,14 +70,6 @@ ALLOWED = {
     ("pbm_agents.search.running", "pbm_agents.search.search"),
     ("pbm_agents.search.simulation", "pbm_agents.search.search"),
     ("pbm_envs.adapters.openspiel_observer", "pbm_envs.adapters.openspiel"),
-    ("pbm_envs.core.defaults", "pbm_envs.core.hooks"),
-    ("pbm_envs.core.describe", "pbm_envs.core.game"),
-    ("pbm_envs.core.game", "pbm_envs.render"),
-    ("pbm_envs.core.hooks", "pbm_envs.render.plain"),
-    ("pbm_envs.core.presentation", "pbm_envs.render"),
-    ("pbm_envs.core.presentation", "pbm_envs.render.parts"),
-    ("pbm_envs.core.presentation", "pbm_envs.render.text"),
-    ("pbm_envs.core.validation", "pbm_envs.core.hooks"),
     ("pbm_envs.envs.opponents", "pbm_agents"),
 }
 """(module, what it imports): imports that run the wrong way or close a cycle. They are to go; add none."""

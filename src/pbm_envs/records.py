@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +28,11 @@ from .core.checks import check_path
 from .core.describe import winner_of
 from .core.game import Game
 from .core.printable import quoted
+from .core.scene import Drawn
 from .core.state import NOBODY
 from .core.types import States
 from .registry import make_registered_game
 from .version import __version__
-
-if TYPE_CHECKING:
-    from .render import Picture
 
 SCHEMA = 1
 RESIGN = "resign"
@@ -109,7 +107,7 @@ class GameRecord:
     def _repr_png_(self) -> bytes | None:
         return self._last_picture()._repr_png_()
 
-    def _last_picture(self) -> Picture:
+    def _last_picture(self) -> Drawn:
         """The last position; while the game is not over, without what only some of the players know."""
         *_, end = replay(self)
         return self.rules().show(end, public=not end["done"][0])

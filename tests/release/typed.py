@@ -8,11 +8,11 @@ from pbm_agents import Agent, Evaluation, Search, SearchResult, as_policy, evalu
 from pbm_agents.arena import Rating, Tournament, play_tournament, rate
 
 from pbm_envs import Chameleon, Curio, Game, Symmetry, chameleon_v0, make_game, sample_actions
+from pbm_envs.core.scene import Drawn
 from pbm_envs.envs.aec import BoardGameAECEnv
 from pbm_envs.envs.single import SingleSeatEnv
 from pbm_envs.envs.vector import BoardGameVectorEnv
 from pbm_envs.records import GameRecord
-from pbm_envs.render import Picture
 
 
 class First:
@@ -31,7 +31,7 @@ def rules(rng: np.random.Generator) -> None:
     assert_type(game.num_actions, int)
     assert_type(game.string_to_action("a1x"), int)
     assert_type(game.symmetries, tuple[Symmetry, ...])
-    assert_type(game.show(states[:1]), Picture)
+    assert_type(game.show(states[:1]), Drawn)
     assert_type(make_game("curio"), Game)
     assert_type(sample_actions(game.legal_action_mask(states), rng), NDArray[np.int64])
     game.init("4", rng)  # type: ignore[arg-type]

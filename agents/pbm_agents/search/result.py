@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_number
+from pbm_envs.core.scene import Drawn
 from pbm_envs.core.types import Array, Floats, Ints
-from pbm_envs.render import Picture
 
 from ..players.agent import Views, check_generator
 from .gumbel import GumbelRoots
@@ -131,7 +131,7 @@ class SearchResult:
     def _repr_png_(self) -> bytes | None:
         return self._picture()._repr_png_()
 
-    def _picture(self) -> Picture:
+    def _picture(self) -> Drawn:
         """The position, and how often each move was visited."""
         return self.game.show(self.view, self.visits)
 

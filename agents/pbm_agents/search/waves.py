@@ -5,7 +5,7 @@ The stages of a wave are the kernels that `Simulator` calls where something else
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
 from pbm_envs.core.kernels import stack_kernel
@@ -22,6 +22,8 @@ from .workspace import Buffers, Memory
 
 BUFFERS = len(Buffers._fields)
 SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, WORLD = range(9)
+Calls: TypeAlias = Any
+"""A table of calls, an array of addresses: see `pbm_envs.core.calls`."""
 NO_WORLDS = -1
 """In place of how many roots are proven: worlds have to be drawn by `Game.determinize` first."""
 
@@ -70,7 +72,7 @@ def _table(play: PlayKernels, memory: Memory) -> Any:
 
 @stack_kernel
 def make_waves(
-    calls: Array,
+    calls: Calls,
     waves: int,
     trees: Array,
     drawn: bool,

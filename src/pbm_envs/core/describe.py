@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from .hooks import GameHooks
 from .scene import Seat
 from .state import NO_ACTION, NOBODY
 from .types import Record, States
-
-if TYPE_CHECKING:
-    from .game import Game
-    from .hooks import GameHooks
 
 LISTED = 8
 """Legal moves that an error lists."""
@@ -52,12 +47,14 @@ def status(game: GameHooks, view: Record) -> str:
     return f"ply {view['ply']}{last} - {ending}"
 
 
-def why_illegal(game: Game, state: States, row: int, action: int) -> str:
+def why_illegal(game: GameHooks, state: States, row: int, action: int) -> str:
     """The message for an action that a game, a batch of one, does not allow in row `row` of what was given."""
     if state["viewer"][0] != NOBODY:
         return f"row {row} is a view: determinize it first, or step the state it was taken from"
     if not 0 <= action < game.num_actions:
         return f"row {row}: action {action} does not exist: expected 0..{game.num_actions - 1}"
-    legal = [game.action_to_string(int(a)) for a in np.flatnonzero(game.legal_action_mask(state)[0])]
+    mask = np.empty((1, game.num_actions), np.bool_)
+    game._legal_action_mask(state, mask)
+    legal = [game.notation.write(int(a)) for a in np.flatnonzero(mask)]
     some = ", ".join(legal[:LISTED]) + (", ..." if len(legal) > LISTED else "")
-    return f"row {row}: {game.action_to_string(action)!r} is illegal here: expected one of {len(legal)} ({some})"
+    return f"row {row}: {game.notation.write(action)!r} is illegal here: expected one of {len(legal)} ({some})"

@@ -14,29 +14,38 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import describe
+from .arguments import (
+    check_out,
+    check_players,
+    check_playout_option,
+    check_same_games,
+    check_states,
+    to_actions,
+    to_record,
+)
 from .checks import check_flag, check_range, check_writable
 from .deals import Deal
-from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from .presentation import GamePresentation
+from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
 from .printable import quoted
 from .randomness import seeds
-from .state import INT8, INT64, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
+from .scene import Drawn, Scene, Seat
+from .state import INT8, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
 from .symmetry import Symmetry, rename_common_fields
-from .types import Ints, Mask, Planes, Rng, Seeds, States
+from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from .validation import validate_common_fields
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from ..render import Picture
 
 MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
 """Rows of a batch, worlds drawn, and playouts, at once: longer batches are split, so that Ctrl-C acts soon."""
@@ -44,7 +53,7 @@ ALL_ROWS = (slice(None),)
 NOT_RECORDED = np.zeros((0, 0), np.int8)
 
 
-class Game(GamePresentation):
+class Game(GameHooks):
     """A board game by the rules of one set of options. Immutable; equal to another with the same options.
 
     Users call the methods below, over batches of games. The author of a game gives it what `GameHooks` asks for: its
@@ -111,11 +120,8 @@ class Game(GamePresentation):
         Raises:
             ValueError: Before anything is changed, if an action is illegal (naming row and move) or a record is a view.
         """
-        self._check(states)
-        if type(actions) is np.ndarray and actions.dtype is INT64 and actions.shape == states.shape:
-            chosen = actions  # the usual case, fast
-        else:
-            chosen = self._to_actions(actions, states)
+        check_states(self, states)
+        chosen = to_actions(actions, states)
         check_writable("states", states)
         row = self._step(states, chosen)
         if row >= 0:
@@ -131,8 +137,8 @@ class Game(GamePresentation):
         Returns:
             (B, A) bool.
         """
-        self._check(states)
-        mask = self._result(out, np.bool_, (len(states), self.num_actions))
+        check_states(self, states)
+        mask = self._result(out, np.bool_, (len(states), self.num_actions), states)
         for part in parts(len(states), MOST_ROWS):
             self._legal_action_mask(states[part], mask[part])
         return mask
@@ -148,25 +154,12 @@ class Game(GamePresentation):
         Returns:
             (B,) views.
         """
-        self._check(states)
-        if isinstance(players, int):
-            known = 0 <= players < self.num_players
-        elif type(players) is np.ndarray and players.dtype is INT8 and players.shape == states.shape:
-            known = bool(players.view(np.uint8).max(initial=0) < self.num_players)  # the usual case, fast
-        else:
-            known = self._are_players(players, states)
-        if not known:
-            raise ValueError(
-                f"players are {quoted(players)}: expected integers in 0..{self.num_players - 1}, one for each game or "
-                "one for all"
-            )
+        check_states(self, states)
+        check_players(self, players, states)
         if out is None:
             out = np.empty(len(states), self.dtype)
         else:
-            self._check(out)
-            if out.shape != states.shape:
-                raise ValueError(f"out has shape {out.shape}: expected {states.shape}")
-            check_writable("out", out)
+            check_out("out", out, self.dtype, states.shape, states)
         out["viewer"] = players
         self._view(states, out)
         if not self.public_moves:
@@ -200,8 +193,8 @@ class Game(GamePresentation):
         Returns:
             (B, rows, cols, planes) int8.
         """
-        self._check(views)
-        observations = self._result(out, np.int8, (len(views), *self.observation_shape))
+        check_states(self, views)
+        observations = self._result(out, np.int8, (len(views), *self.observation_shape), views)
         for part in parts(len(views), MOST_ROWS):
             self._observe(views[part], observations[part])
         return observations
@@ -238,7 +231,7 @@ class Game(GamePresentation):
         Returns:
             (B,) full states.
         """
-        self._check(views)
+        check_states(self, views)
         streams = seeds(rng, len(views))
         split = ALL_ROWS if self.perfect_information else parts(len(views), MOST_WORLDS)
         drawn = [as_bytes(self._determinize(views[part], streams[part])) for part in split]
@@ -259,7 +252,7 @@ class Game(GamePresentation):
         Raises:
             InvalidStateError: A ValueError that names the first row that is none, and its field.
         """
-        self._check(states)
+        check_states(self, states)
         if len(states):
             validate_common_fields(self, states)
             self._validate(states)
@@ -281,7 +274,7 @@ class Game(GamePresentation):
         Raises:
             ValueError: If starts and views are not of the same number.
         """
-        self._check_same_games(starts, views)
+        check_same_games(self, starts, views)
         return self.determinize(starts, rng)
 
     def playout(
@@ -309,31 +302,27 @@ class Game(GamePresentation):
         Raises:
             ValueError: For views, and for an option that is none of this game's `playout_options`.
         """
-        self._check(states)
+        check_states(self, states)
         check_writable("states", states)
         if any_view(states["viewer"]):
             raise ValueError("a view cannot be played on: determinize it first")
         count = len(states)
-        if avoid_losing_moves is not False:
-            check_flag(AVOID_LOSING_MOVES, avoid_losing_moves)
-            self._check_playout_option(AVOID_LOSING_MOVES, avoid_losing_moves)
-        if save_bridges is not False:
-            check_flag(SAVE_BRIDGES, save_bridges)
-            self._check_playout_option(SAVE_BRIDGES, save_bridges)
+        for option, wanted in ((AVOID_LOSING_MOVES, avoid_losing_moves), (SAVE_BRIDGES, save_bridges)):
+            if wanted is not False:
+                check_flag(option, wanted)
+                if wanted:
+                    check_playout_option(self, option)
         if last_player_by_action is None:
             last_player_by_action = NOT_RECORDED
         else:
-            self._check_playout_option(LAST_PLAYER_BY_ACTION, True)
-            self._check_last_players(last_player_by_action, count)
+            check_playout_option(self, LAST_PLAYER_BY_ACTION)
+            check_out(LAST_PLAYER_BY_ACTION, last_player_by_action, INT8, (count, self.num_actions), states)
         streams = seeds(rng, count)
         for part in parts(count, MOST_PLAYOUTS):
-            some, own, last = states, streams, last_player_by_action
-            if count > MOST_PLAYOUTS:
-                some, own, last = states[part], streams[part], last_player_by_action[part]
             if save_bridges:
-                self._bridge_playout(some, own, last)
+                self._bridge_playout(states[part], streams[part], last_player_by_action[part])
             else:
-                self._playout(some, own, last, avoid_losing_moves)
+                self._playout(states[part], streams[part], last_player_by_action[part], avoid_losing_moves)
 
     def remove_player(self, state: States) -> None:
         """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.
@@ -343,7 +332,7 @@ class Game(GamePresentation):
         Args:
             state: (1,) a full state of a game that is going on.
         """
-        self._check(state)
+        check_states(self, state)
         single_record(state)
         if "allow_resign" in inspect.signature(type(self)).parameters:
             resigning, last = self._resigning, state["last_action"].copy()
@@ -376,7 +365,7 @@ class Game(GamePresentation):
         Returns:
             (B,) renamed copies.
         """
-        self._check(states)
+        check_states(self, states)
         if not isinstance(symmetry, Symmetry) or len(symmetry.actions) != self.num_actions:
             raise ValueError(f"symmetry is {quoted(symmetry)}: expected one of the symmetries of {self!r}")
         renamed = copy_states(states)
@@ -394,6 +383,100 @@ class Game(GamePresentation):
         """The random set-up as chance events; None where all games start alike or the game does not spell it out."""
         return self._deal()
 
+    def action_to_string(self, action: int) -> str:
+        """The canonical text of an action (A3)."""
+        return self.notation.write(action)
+
+    def string_to_action(self, text: str) -> int:
+        """The action of a move text, in upper or lower case, with or without blanks around it (A3); else ValueError."""
+        return self.notation.read(text)
+
+    def board_to_string(self, state: States | Record) -> str:
+        """The board of a record (or of a batch of one) as `init(board=...)` reads it."""
+        return self._board_to_string(to_record(self, state))
+
+    def action_cells(self, action: int) -> tuple[int, ...]:
+        """The cells that a move names, in order: none, one, or its two ends."""
+        self.notation.write(action)
+        return self._cells(int(action))
+
+    @cached_property
+    def cell_free_actions(self) -> Mapping[int, str]:
+        """The actions that name no cell, such as `swap`, and their texts. They are the last ones."""
+        actions = takewhile(lambda action: not self._cells(action), reversed(range(self.num_actions)))
+        return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
+
+    def scene(self, view: States | Record, heat: ArrayLike | None = None, *, public: bool = False) -> Scene:
+        """The picture of a record (or of a batch of one) as data.
+
+        Args:
+            view: A view, of which the viewer's knowledge is drawn; or a full state, of which everything is.
+            heat: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
+                masked ones and nan are left out, negative ones have another colour.
+            public: Draw of a full state only what every player knows.
+        """
+        record = to_record(self, view)
+        check_flag("public", public)
+        shown = self._public(record) if public else record
+        return self._scene(shown, {} if heat is None else self.drawing.warmth(heat, self.num_actions))
+
+    def show(
+        self,
+        view: States | Record,
+        heat: ArrayLike | None = None,
+        *,
+        public: bool = False,
+        size: int = 480,
+        theme: str = "light",
+        legend: bool = True,
+        coordinates: bool = True,
+        transparent: bool = False,
+    ) -> Drawn:
+        """`scene` for a notebook, or to be saved.
+
+        Args:
+            view: As in `scene`.
+            heat: As in `scene`.
+            public: As in `scene`.
+            size: Pixels of the longer side.
+            theme: "light" or "dark".
+            legend: Whether players, scores, captures and actions without a cell are drawn.
+            coordinates: Whether the names of rows and columns are drawn.
+            transparent: Without a ground.
+        """
+        check_flag("legend", legend)
+        check_flag("coordinates", coordinates)
+        check_flag("transparent", transparent)
+        scene = self.drawing.cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
+        return self.drawing.picture(scene, size, theme, transparent=transparent)
+
+    def to_text(self, view: States | Record, *, colour: bool = False, width: int | None = None) -> str:
+        """A picture in characters of a record (or of a batch of one): what its viewer sees; of a state, everything.
+
+        Args:
+            view: As in `scene`.
+            colour: With escape codes for a terminal: colours, and the last move in reverse.
+            width: Columns of the terminal: a board that is wider is drawn in its narrow form, if it has one.
+        """
+        check_flag("colour", colour)
+        return self.drawing.text(self.scene(view), colour=colour, width=width)
+
+    def seat(self, view: Record, player: int) -> Seat:
+        """What a picture says of a player."""
+        check_range("player", player, 0, self.num_players - 1)
+        return describe.seat(self, to_record(self, view), player)
+
+    def status(self, view: States | Record) -> str:
+        """Last move, and whose turn it is or how the game has ended.
+
+        >>> import numpy as np
+        >>> from pbm_envs import Chameleon
+        >>> game = Chameleon(size=3)
+        >>> game.status(game.init(1, np.random.default_rng(0)))
+        'ply 0 - player_0 (Vert) to move'
+        """
+        return describe.status(self, to_record(self, view))
+
     def _repr_svg_(self) -> str:
         """A start position, as its first player sees it."""
         return self._start_picture()._repr_svg_()
@@ -401,8 +484,16 @@ class Game(GamePresentation):
     def _repr_png_(self) -> bytes | None:
         return self._start_picture()._repr_png_()
 
-    def _start_picture(self) -> Picture:
+    def _start_picture(self) -> Drawn:
         return self.show(self.view(self.init(1, np.random.default_rng(0)), 0))
+
+    @staticmethod
+    def _result(out: Any, dtype: Any, shape: tuple[int, ...], states: States) -> Any:
+        """Return `out` once it is checked, or a new array."""
+        if out is None:
+            return np.empty(shape, dtype)
+        check_out("out", out, dtype, shape, states)
+        return out
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"

@@ -6,24 +6,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from . import defaults
 from .boards import Board
 from .deals import Deal
 from .layouts import register_records
 from .notation import Notation
+from .randomness import sample_batch
 from .record_rules import BatchKernel, PlayKernels, RecordRules
-from .scene import Heat, Sample, Scene
-from .state import NO_ACTION, copy_batch, copy_states
+from .scene import Drawing, Heat, Sample, Scene
+from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
 from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
 from .wording import JSON, Wording, default_wording, rules_page
-
-if TYPE_CHECKING:
-    pass
 
 AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION = "avoid_losing_moves", "last_player_by_action"
 SAVE_BRIDGES = "save_bridges"
@@ -35,6 +32,9 @@ class GameHooks(ABC):
     The moves (`__init__`), `_init`, `_board_to_string` and the rules have to be there: the rules either as `rules`,
     kernels over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. All else has a default.
     """
+
+    drawing: ClassVar[Drawing]
+    """What draws scenes: `pbm_envs.render`, which sets it. So nothing here imports what draws."""
 
     name: str
     """The name in the registry, records and ids: lower case, as in `make_game(name)`."""
@@ -166,9 +166,26 @@ class GameHooks(ABC):
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         """As `playout`; of what is no option of this game, `last_player_by_action` is (0, 0), the other False."""
         if self.rules is None:
-            defaults.play_random_games(self, states, seeds, last_player_by_action)
+            self._play_random_games(states, seeds, last_player_by_action)
         else:
             self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+
+    def _play_random_games(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
+        """Playouts by `_step` and `_legal_action_mask`: each game draws from its own stream, whatever is beside it."""
+        rows = np.flatnonzero(~states["done"])
+        while len(rows):
+            batch, streams = take_rows(states, rows), seeds[rows]
+            masks = np.empty((len(rows), self.num_actions), np.bool_)
+            self._legal_action_mask(batch, masks)
+            if self.resign_action >= 0:
+                masks[:, self.resign_action] = False
+            actions = np.empty(len(rows), np.int64)
+            sample_batch(masks.view(np.uint8), streams, actions)
+            if last_player_by_action.size:
+                last_player_by_action[rows, actions] = batch["to_move"]
+            self._step(batch, actions)
+            states[rows], seeds[rows] = batch, streams
+            rows = rows[~batch["done"]]
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
@@ -212,7 +229,14 @@ class GameHooks(ABC):
 
     def _symmetries(self) -> Iterator[Symmetry]:
         """Every symmetry of the rules, the identity first."""
-        return defaults.identity(self)
+        yield Symmetry(
+            name="identity",
+            cells=np.arange(self.board.size),
+            actions=np.arange(self.num_actions),
+            planes=np.arange(len(self.planes)),
+            marks=(),
+            players=tuple(range(self.num_players)),
+        )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         """Rename what the common fields do not cover, in place. A game with symmetries of its own needs it."""
@@ -220,18 +244,27 @@ class GameHooks(ABC):
             raise NotImplementedError(f"{type(self).__name__} has symmetries: expected a `_transform` of its own")
 
     def _cells(self, action: int) -> tuple[int, ...]:
-        """As `action_cells`, of an action that exists."""
-        return defaults.cells_in_text(self.notation.write(action), self.board.names)
+        """As `action_cells`, for an action that exists. By default its text names them, such as "a1" or "b1-a1"."""
+        named, names = self.notation.write(action).split("-"), self.board.names
+        return tuple(map(names.index, named)) if all(name in names for name in named) else ()
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         """The picture of a record; by default the grid of cells with the characters of the board text."""
-        from ..render.plain import plain_scene
-
-        return plain_scene(self, view, heat)
+        return self.drawing.plain_scene(self, view, heat)
 
     def _public(self, state: Record) -> Record:
-        """A record, never the given one if it is changed, without what only some of the players can know."""
-        return state if self.perfect_information else defaults.common_knowledge(self, state)
+        """What every player can know of a state: by default what all their views agree on, and 0 where they do not."""
+        if self.perfect_information:
+            return state
+        views = np.empty(self.num_players, self.dtype)
+        states = np.repeat(np.array(state), self.num_players)
+        views["viewer"] = np.arange(self.num_players)
+        self._view(states, views)
+        views["viewer"] = NOBODY
+        public = copy_states(views)
+        for name in self.dtype.names or ():
+            public[name][0] = np.where((views[name] == views[name][0]).all(axis=0), views[name][0], 0)
+        return public[0]
 
     def role(self, view: Record, player: int) -> str:
         """The part that `player` has now, or "" in a game without parts."""

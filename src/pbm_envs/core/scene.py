@@ -7,7 +7,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from numpy.typing import ArrayLike
+
+from .types import Record
 
 Point: TypeAlias = tuple[float, float]
 Points: TypeAlias = tuple[Point, ...]
@@ -150,6 +155,27 @@ class Scene:
             lines.append(f'"{name}": [\n' + ",\n".join(json.dumps(member) for member in members) + "\n]")
         lines += [f'"notes": {json.dumps(self.notes)}', f'"caption": {json.dumps(self.caption)}']
         return "{" + ",\n".join(lines) + "}\n"
+
+
+class Drawn(Protocol):
+    """A scene to look at, as `Game.show` returns it: `pbm_envs.render.Picture`."""
+
+    @property
+    def scene(self) -> Scene: ...
+    def _repr_svg_(self) -> str: ...
+    def _repr_png_(self) -> bytes | None: ...
+    def in_html(self) -> str: ...
+    def save(self, path: str | Path) -> None: ...
+
+
+class Drawing(Protocol):
+    """What draws scenes, on a floor above this one: `pbm_envs.render.drawing`, whose functions these are."""
+
+    def picture(self, scene: Scene, size: int, theme: str, *, transparent: bool) -> Drawn: ...
+    def cropped(self, scene: Scene, *, legend: bool, coordinates: bool) -> Scene: ...
+    def plain_scene(self, game: Any, view: Record, heat: Heat) -> Scene: ...
+    def text(self, scene: Scene, *, colour: bool, width: int | None) -> str: ...
+    def warmth(self, heat: ArrayLike, actions: int) -> Heat: ...
 
 
 def _plain(shape: Shape | Cell) -> dict[str, Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .hooks import GameHooks
 from .state import NO_ACTION, NOBODY
 from .types import States
-
-if TYPE_CHECKING:
-    from .hooks import GameHooks
 
 SHOWN = 100
 """The largest number of characters of a value in an error."""

@@ -4,7 +4,9 @@ A game turns a view into a scene (`Game.scene`). This package draws scenes and k
 a view, it shows only what that player may see.
 """
 
+from ..core.hooks import GameHooks
 from ..core.scene import Scene
+from . import drawing
 from .crop import cropped
 from .film import Film
 from .picture import Picture
@@ -14,3 +16,5 @@ from .text import text
 from .themes import THEMES
 
 __all__ = ["THEMES", "Film", "Picture", "Scene", "cropped", "pdf", "pixels", "save_png", "svg", "text"]
+
+GameHooks.drawing = drawing

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from ..core.describe import seat, status
+from ..core.hooks import GameHooks
 from ..core.scene import Cell, Glyph, Heat, Label, Polygon, Scene, Shape
 from ..core.state import NO_ACTION
 from ..core.types import Record
 from .parts import player, rectangle, warm_cells, warm_lines, words
-
-if TYPE_CHECKING:
-    from ..core.hooks import GameHooks
 
 EMPTY_TEXTS = (".", "-", "_")
 """What stands for an empty cell in board texts."""
@@ -19,8 +17,6 @@ EMPTY_TEXTS = (".", "-", "_")
 
 def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
     """A square for each cell, the first row of the board at the top, with its character or, if empty, its name."""
-    from ..core.describe import seat, status
-
     board = game.board
     rows, cols = board.shape
     middles = [(float(col), float(row)) for row, col in board.places]

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.arguments import check_same_games
 from ...core.boards import NO_CELL, Board, square
 from ...core.deals import Deal
 from ...core.game import Game
@@ -269,7 +270,7 @@ class Curio(Game):
         """Faces that the later view still hides have never turned (C8): they are drawn as that view allows. Those that
         it shows were hidden at the start behind a face that the first view shows.
         """
-        self._check_same_games(starts, views)
+        check_same_games(self, starts, views)
         drawn = self.determinize(views, rng)
         worlds = copy_states(starts)
         worlds["viewer"] = NOBODY
