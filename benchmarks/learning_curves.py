@@ -25,7 +25,8 @@ from pbm_agents.arena import Tournament, play_tournament
 from pbm_agents.arena.evaluation import wilson
 from pbm_agents.arena.ratings import shares
 from pbm_agents.learning.network import PolicyValueNetwork
-from pbm_agents.play.options import parse_game
+
+from pbm_envs.registry import parse_game
 
 ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"

@@ -5,7 +5,6 @@
 
 import ast
 import importlib
-import inspect
 import re
 import shlex
 from itertools import pairwise
@@ -20,11 +19,12 @@ from pbm_agents.arena import Opening, play_games
 from pbm_agents.cli.app import SUMMARIES, app
 from pbm_agents.learning.self_play import SelfPlay, self_play
 from pbm_agents.learning.training_data import augmented
-from pbm_agents.play.options import parse_game
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, chameleon_v0, make_game, registered_games
+from pbm_envs.core.options import options_of
 from pbm_envs.records import read_records
+from pbm_envs.registry import parse_game
 from tests.play import rules_page
 from tests.training.test_docstrings import LIBRARIES
 
@@ -291,7 +291,7 @@ def test_readme_links_lead_somewhere():
 def test_the_page_names_every_option_with_its_default(name):
     page = importlib.import_module(f"pbm_envs.{name}_v0").__doc__
     table = page.partition("## Options")[2].partition("\n## ")[0]
-    for option in inspect.signature(registered_games()[name]).parameters.values():
+    for option in options_of(registered_games()[name]):
         [row] = [line for line in table.splitlines() if re.match(rf"\|[^|]*`{option.name}`", line)]
         default = "one set" if option.default is None else f"{option.default!r}".replace("'", '"')
         assert default in row.split("|")[2], row

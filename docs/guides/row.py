@@ -4,11 +4,12 @@ This is Dawson's chess with the usual ending, and Kayles on the nodes of a path.
 """
 
 from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from pbm_envs.authoring import (
+    ALLOW_RESIGN,
     EMPTY,
     NOBODY,
     Cell,
@@ -18,6 +19,7 @@ from pbm_envs.authoring import (
     Heat,
     Ints,
     Mask,
+    Option,
     Planes,
     Polygon,
     Record,
@@ -27,8 +29,6 @@ from pbm_envs.authoring import (
     States,
     Symmetry,
     begin_ply,
-    check_flag,
-    check_range,
     draw,
     kernel,
     register_game,
@@ -127,18 +127,20 @@ class Row(Game):
     moves_player_independent = True
     configurations = ({"size": 3}, {"size": 9, "allow_resign": True})
 
-    def __init__(self, *, size: int = 9, allow_resign: bool = False) -> None:
-        check_range("size", size, 3, 26)
-        check_flag("allow_resign", allow_resign)
+    declared_options = (Option("size", int, 9, low=3, high=26, help="Cells of the row."), ALLOW_RESIGN)
+
+    def __init__(self, **options: Any) -> None:
+        options = self.check_options(options)
+        size = options["size"]
         board = square(1, size)
         super().__init__(
-            options={"size": size, "allow_resign": allow_resign},
+            options=options,
             board=board,
             dtype=state_dtype(2, [("stones", "i1", (size,))]),
             planes=PLANES,
             moves=board.names,
             form="a cell such as 'b1'",
-            max_plies=(size + 1) // 2 + allow_resign,
+            max_plies=(size + 1) // 2 + options["allow_resign"],
         )
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:

@@ -34,12 +34,12 @@ from pbm_agents.arena.league import WEIGHTINGS, League, payoffs
 from pbm_agents.arena.plots import plot_head_to_head, save_plot
 from pbm_agents.learning.network import NetworkAgent, PolicyValueNetwork, read, write
 from pbm_agents.learning.training_log import TrainingLog
-from pbm_agents.play.options import parse_game
 from torch import Tensor
 from torch.distributions import Categorical
 
 from pbm_envs.envs.opponents import OpponentScore
 from pbm_envs.envs.vector import BoardGameVectorEnv
+from pbm_envs.registry import parse_game
 
 STAGES = 1_000_003
 """More than a run has: stage k of seed s has the seed s * STAGES + k."""

@@ -19,12 +19,12 @@ import typer
 from pbm_agents import evaluate
 from pbm_agents.learning.recurrent import RecurrentAgent, RecurrentNetwork
 from pbm_agents.learning.training_log import TrainingLog
-from pbm_agents.play.options import parse_game
 from torch import Tensor
 from torch.distributions import Categorical
 
 from pbm_envs import Game
 from pbm_envs.envs.vector import BoardGameVectorEnv
+from pbm_envs.registry import parse_game
 
 Rollout = dict[str, Tensor]
 """(T, N, ...) observations, masks, actions, chances, values, rewards (with what cut-off games are worth), ends;

@@ -16,7 +16,6 @@ import torch
 import typer
 from pbm_agents import evaluate
 from pbm_agents.learning.training_log import TrainingLog
-from pbm_agents.play.options import parse_game
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module import MultiRLModuleSpec, RLModule, RLModuleSpec
@@ -26,6 +25,7 @@ from ray.tune.registry import register_env
 from pbm_envs import Game, make_game
 from pbm_envs.adapters.rllib import MultiAgentGame
 from pbm_envs.envs.aec import BoardGameAECEnv
+from pbm_envs.registry import parse_game
 
 
 def environment(config: dict[str, Any]) -> MultiAgentGame:

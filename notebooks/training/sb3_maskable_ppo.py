@@ -23,7 +23,6 @@ from pbm_agents import PolicyAgent, evaluate, make_agent
 from pbm_agents.arena.league import WEIGHTINGS, League, payoffs
 from pbm_agents.arena.plots import plot_head_to_head, save_plot
 from pbm_agents.learning.training_log import TrainingLog
-from pbm_agents.play.options import parse_game
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
@@ -31,6 +30,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from pbm_envs import Game
 from pbm_envs.adapters.sb3 import GamesVecEnv
+from pbm_envs.registry import parse_game
 
 PAST_SELVES = 10
 

@@ -19,7 +19,6 @@ import torch
 import typer
 from pbm_agents import evaluate
 from pbm_agents.learning.training_log import TrainingLog
-from pbm_agents.play.options import parse_game
 from tianshou.algorithm import DQN, MultiAgentOffPolicyAlgorithm
 from tianshou.algorithm.modelfree.dqn import DiscreteQLearningPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
@@ -31,6 +30,7 @@ from tianshou.utils.net.common import Net
 
 from pbm_envs import Game
 from pbm_envs.envs.factories import make_aec_env
+from pbm_envs.registry import parse_game
 
 ENVS = 16
 logging.getLogger("tianshou").setLevel(logging.ERROR)  # or each collection warns of returns that are one a player

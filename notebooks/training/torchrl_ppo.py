@@ -18,7 +18,6 @@ import torch
 import typer
 from pbm_agents import evaluate
 from pbm_agents.learning.training_log import TrainingLog
-from pbm_agents.play.options import parse_game
 from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -31,6 +30,7 @@ from torchrl.objectives.value import GAE
 
 from pbm_envs import Game
 from pbm_envs.envs.factories import make_aec_env
+from pbm_envs.registry import parse_game
 
 warnings.filterwarnings("ignore", "PettingZoo in TorchRL is tested")  # with 1.24.3; newer ones do
 ENVS = 4

@@ -8,7 +8,8 @@
 | `state_dtype`, `common_fields` | the type of a record: the fields of every game, then your own |
 | `NOBODY`, `NO_ACTION`, `EMPTY` | no player, no action, an empty cell |
 | `Board`, `make_board`, `square`, `triangle`, `rhombus`, `hexagon`, `NO_CELL` | cells, their names and neighbours |
-| `check_range`, `check_flag` | options that are numbers or flags, or a clear ValueError |
+| `Option`, `ALLOW_RESIGN` | the declaration of an option; that of resigning |
+| `check_range`, `check_flag` | arguments that are numbers or flags, or a clear ValueError |
 | `is_live`, `shows_mask`, `begin_ply`, `win`, `end_in_draw`, `concede` | kernels over one record that most rules need |
 | `seeds`, `next_bits`, `draw`, `uniform`, `shuffle` | random numbers inside kernels, one stream a game |
 | `Symmetry`, `permutation`, `symmetry_of_cells` | symmetries of the rules |
@@ -25,9 +26,10 @@ from __future__ import annotations
 from .core.boards import NO_CELL, Board, hexagon, make_board, rhombus, square, triangle
 from .core.checks import check_flag, check_range
 from .core.deals import Deal
-from .core.game import Game
+from .core.game import ALLOW_RESIGN, Game
 from .core.kernels import kernel
 from .core.notation import Notation
+from .core.options import Option
 from .core.randomness import draw, next_bits, seeds, shuffle, uniform
 from .core.record_rules import RecordRules
 from .core.scene import Cell, Circle, Glyph, Heat, Label, Line, Polygon, Scene, Shape
@@ -51,6 +53,7 @@ from .core.types import Ints, Mask, Planes, Record, Rng, Seeds, States, Tables
 from .registry import register_game
 
 __all__ = [
+    "ALLOW_RESIGN",
     "EMPTY",
     "NOBODY",
     "NO_ACTION",
@@ -67,6 +70,7 @@ __all__ = [
     "Line",
     "Mask",
     "Notation",
+    "Option",
     "Planes",
     "Polygon",
     "Record",

@@ -6,7 +6,7 @@ import importlib
 import inspect
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
@@ -16,6 +16,7 @@ import gymnasium
 import pettingzoo
 
 from .core.game import Game
+from .core.options import REQUIRED, check_names, nearest, options_of, parse_options
 from .core.printable import quoted
 from .games.chameleon import Chameleon
 from .games.curio import Curio
@@ -68,7 +69,7 @@ def register_game(game_class: GameClass) -> GameClass:
             f"the name {name!r} belongs to {known.__module__}.{known.__qualname__}: expected another for "
             f"{game_class.__module__}.{game_class.__qualname__}"
         )
-    without_default = [option.name for option in options_of(game_class).values() if option.default is option.empty]
+    without_default = [option.name for option in options_of(game_class) if option.default is REQUIRED]
     if without_default:
         raise ValueError(
             f"{game_class.__name__} has no default for {without_default[0]!r}: expected one for each option"
@@ -93,10 +94,32 @@ def make_game(name: str, **options: Any) -> Game:
         ValueError: For an unknown name, option or value.
     """
     game_class = find_game(name)
-    if unknown := sorted(options.keys() - options_of(game_class).keys()):
-        known = ", ".join(options_of(game_class))
-        raise ValueError(f"{name} has no option {quoted(unknown[0])}: expected some of {known}")
+    check_names(name, options, options_of(game_class))
     return game_class(**{**_named_options(name), **options})
+
+
+def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
+    """Make a game from its name and its options as typed, after the name or apart from it.
+
+    >>> parse_game("chameleon", ["size=7", "swap_rule=no"])
+    Chameleon(size=7, swap_rule=False, allow_resign=False)
+    >>> parse_game("trinim:size=6,num_players=3")
+    Trinim(size=6, num_players=3, allow_resign=False)
+
+    Args:
+        text: A registered name, or `module:Class`; options can follow, after a colon and with commas between them.
+        options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`. They replace those in `text`.
+
+    Raises:
+        ValueError: For an unknown name, option or value.
+    """
+    name, _, rest = text.partition(":")
+    if name not in registered_games() and "=" not in rest.partition(":")[0] and rest:
+        attribute, _, rest = rest.partition(":")
+        name = f"{name}:{attribute}"
+    known = options_of(find_game(name))
+    values = [parse_options(name, texts, known) for texts in (rest.split(",") if rest else (), options or ())]
+    return make_game(name, **{**values[0], **values[1]})
 
 
 def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
@@ -127,12 +150,8 @@ def find_game(name: str) -> type[Game]:
             return _own_game(name, module, attribute)
     raise ValueError(
         f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}, or module:Class"
+        + nearest(name, registered_games())
     )
-
-
-def options_of(game_class: type[Game]) -> Mapping[str, inspect.Parameter]:
-    """The options of a game with their defaults and annotations."""
-    return inspect.signature(game_class).parameters
 
 
 def _named_options(name: str) -> Mapping[str, Any]:

@@ -93,7 +93,7 @@ def new_game(page, title, agent="random", side=None, **options):
     form.get_by_label("Opponent").select_option("other")
     form.get_by_label("Agent", exact=True).fill(agent)
     for name, value in options.items():
-        form.get_by_label(name.replace("_", " ")).fill(value)
+        form.get_by_label(name.replace("_", " ")).select_option(value)
     if side is not None:
         form.get_by_label("Side").select_option(side)
     form.get_by_role("button", name="Start").click()

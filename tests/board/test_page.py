@@ -65,17 +65,20 @@ def test_the_form_for_a_new_game(context):
             form.get_by_label("Opponent").locator("option").first.inner_text()
             == "Easy \N{EN DASH} Search, 30 simulations"
         )
-        form.get_by_label("size").fill("4")
+        form.get_by_text("Variants").click()
+        form.get_by_label("seed").fill("x")
         form.get_by_role("button", name="Start").click()
-        expect(form.get_by_role("alert")).to_contain_text("size is 4")
+        expect(form.get_by_role("alert")).to_contain_text("seed is 'x'")
+        form.get_by_label("seed").fill("")
         assert page.locator("h1").inner_text() == "Chameleon"
-        form.get_by_label("size").fill("3")
+        form.get_by_label("size").select_option("3")
         form.get_by_role("button", name="Start").click()
         expect(form).to_be_hidden()
         expect(page.locator(".pbm-telling.pbm-note")).to_contain_text("is a draw")
         page.wait_for_selector(OURS)
         assert page.locator("h1").inner_text() == "Trinim"
         expect(page.locator(".pbm-picture")).to_be_in_viewport()
+        assert "4" not in form.get_by_label("size").locator("option").all_inner_texts()
         new_game(page, "Curio", side="1")
         expect(page.locator(".pbm-strip").last).to_contain_text("DarkYou")
 
@@ -88,7 +91,7 @@ def test_the_form_is_kept_while_the_colours_change(context):
         page.get_by_role("button", name="New game").click()
         form = page.get_by_role("dialog", name="New game")
         form.get_by_role("radio", name="Trinim").check()
-        form.get_by_label("size").fill("6")
+        form.get_by_label("size").select_option("6")
         form.get_by_label("Side").select_option("1")
         pictures = form.locator(".pbm-game-picture svg")
         expect(pictures).to_have_count(4)

@@ -127,6 +127,24 @@ def test_the_form_offers_every_option():
         assert (faces["default"], faces["choices"]) == ("large", ["large", "small", "random"])
 
 
+SIZES = (3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18, 20)
+"""Of Trinim's boards, whose cells divide by three."""
+
+
+def test_the_form_never_offers_what_is_refused():
+    """Curio's pieces depend on its base, and both on the board; Trinim has no boards of 10 cells."""
+    with Person(start(Chameleon(size=3))) as person:
+        person.say("choices", game="curio", options=["base=3", "rows=4"])
+        choices = person.hear("choices")["choices"]
+        assert choices["num_pieces"] == ["none", "6"]
+        assert choices["base"] == ["2", "3", "4"]
+        assert "2" not in choices["rows"]
+        person.say("choices", game="trinim", options=[])
+        assert person.hear("choices")["choices"]["size"] == [str(n) for n in SIZES]
+        person.say("new", game="curio", options=["base=3"])
+        assert person.settle()["options"]["num_pieces"] == "none", "it follows from the base"
+
+
 def test_undo_hint_and_analysis():
     """After a1x c1o a3x b1o the search wins with a2x; what it thinks goes with the position."""
     moves = ("a1x", "c1o", "a3x", "b1o")

@@ -1,7 +1,6 @@
 """`pbm games`, `pbm bench`, help and errors."""
 
 import functools
-import inspect
 import os
 import re
 import subprocess
@@ -10,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from pbm_agents.cli.app import SUMMARIES, app, loaded
-from pbm_agents.play.options import parse_game
 from typer.testing import CliRunner
 
 import pbm_envs
-from pbm_envs import Curio, registered_games
+from pbm_envs import Curio, make_game, registered_games, registry
+from pbm_envs.core.options import Option, choices_given, options_of
+from pbm_envs.registry import parse_game
 
 
 def pbm(words):
@@ -29,18 +29,93 @@ def test_every_option_is_listed_with_its_default_and_what_is_allowed(name):
     code, out, _ = pbm(f"games {name}")
     assert code == 0
     rows = {line.split()[0]: line.split() for line in out.splitlines() if "  " in line}
-    for option in inspect.signature(registered_games()[name]).parameters.values():
+    for option in options_of(registered_games()[name]):
         assert rows[option.name][1] == str(option.default).lower()
         assert len(rows[option.name]) > 3
 
 
 def test_ranges_are_those_of_the_class():
     _, out, _ = pbm("games curio")
-    rows = {line.split()[0]: " ".join(line.split()[2:]) for line in out.splitlines() if "  " in line}
-    assert rows["base"] == "an integer from 2 to 9"
-    assert rows["no_capture_limit"] == "an integer from 1 to 1000000, or none"
-    assert rows["face"] == "one of large, small, random"
-    assert rows["turn"] == "true or false"
+    rows = {line.split()[0]: line.split(maxsplit=2)[2] for line in out.splitlines() if "  " in line}
+    assert rows["base"].startswith("an integer from 2 to 9  ")
+    assert rows["no_capture_limit"].startswith("an integer from 1 to 1000000, or none  ")
+    assert rows["face"].startswith("one of large, small, random  ")
+    assert rows["turn"].startswith("true or false  ")
+
+
+def test_a_game_with_a_free_text_option_is_listed(monkeypatch):
+    """Its options are those of its `__init__`, without a declaration."""
+
+    class Labelled(type(make_game("unlur")).__base__):
+        """A game with a label."""
+
+        name = "labelled"
+
+        def __init__(self, *, label: str = "none yet", limit: int | None = None) -> None:
+            raise NotImplementedError
+
+        _init = _board_to_string = _step = _legal_action_mask = _observe = None
+
+    monkeypatch.setitem(registry._registered, "labelled", Labelled)
+    code, out, _ = pbm("games labelled")
+    assert code == 0
+    rows = [re.split(r" {2,}", line) for line in out.splitlines()[2:]]
+    assert ["label", "none yet", "a text"] in rows
+    assert ["limit", "none", "an integer, or none"] in rows
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [
+        (Option("a", bool, True), "off", False),
+        (Option("a", int, 1, low=0), "7", 7),
+        (Option("a", int, None), "none", None),
+        (Option("a", float, 1.0, optional=True), "2.5", 2.5),
+        (Option("a", str, ""), "7", "7"),
+        (Option("a", int, 2, choices=(2, 3)), "3", 3),
+        (Option("a", int, (), many=True), "3", 3),
+        (Option("a", list, None), "sys:path", sys.path),
+        (Option("a"), "1.5", 1.5),
+    ],
+)
+def test_values_as_typed(option, text, value):
+    assert option.parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [
+        (Option("a", bool, True), 1, "True or False"),
+        (Option("a", int, 1, low=0), -1, "an integer from 0 up"),
+        (Option("a", int, None, low=0, high=2), 3, "an integer from 0 to 2, or None"),
+        (Option("a", int, 2, choices=(2, 3)), 4, "one of 2, 3"),
+        (Option("a", int, 2, choices=(1, 2)), True, "one of 1, 2"),
+        (Option("a", float, 1.0), float("nan"), "a finite number"),
+        (Option("a", float, 1.0, low=0, high=1), 1.5, "a number from 0 to 1"),
+        (Option("a", str, "b", choices=("bee", "cow")), "be", "one of bee, cow. Did you mean 'bee'?"),
+        (Option("a", str, "b"), None, "a text"),
+        (Option("a", str, (), many=True), "b", "several values, such as ('b',)"),
+    ],
+)
+def test_values_that_are_refused(option, value, expected):
+    with pytest.raises(ValueError, match=re.escape(f"a is {value!r}: expected {expected}") + "$"):
+        option.check(value)
+
+
+@pytest.mark.parametrize("name", registered_games())
+def test_every_choice_that_is_offered_is_accepted(name):
+    """Beside the others of each configuration; what is not offered is refused."""
+    kind = registered_games()[name]
+    for options in kind.configurations:
+        offered = choices_given(kind, options)
+        for option in options_of(kind):
+            for value in option.all_values:
+                changed = {**options, option.name: value}
+                if value in offered[option.name]:
+                    assert kind.check_options(changed)
+                else:
+                    with pytest.raises(ValueError, match=r"expected|need"):
+                        kind(**changed)
 
 
 def test_options_as_typed():

@@ -154,7 +154,7 @@ def test_a_board_leaves_nothing_to_chance():
         ("curio(base=20)", "base is 20: expected an integer from 2 to 9"),
         ("curio(board=xyz)", "board is 'xyz': expected 5 rows"),
         ("curio(face=big)", "face is 'big': expected one of large"),
-        ("trinim(size=4)", "size is 4: 10 cells do not divide by three"),
+        ("trinim(size=4)", "size is 4: expected one of 3, 5, 6"),
     ],
 )
 def test_bad_options(name, complaint):

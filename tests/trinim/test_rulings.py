@@ -34,14 +34,14 @@ def test_size_5_is_the_default_and_cells_divide_by_three():
 @pytest.mark.parametrize("size", [4, 7, 10, 13, 16, 19])
 def test_cells_that_do_not_divide_by_three(size):
     """T1"""
-    with pytest.raises(ValueError, match=rf"size is {size}: .* expected one of \[3, 5, 6, 8, 9, .* 18, 20\]"):
+    with pytest.raises(ValueError, match=rf"size is {size}: expected one of 3, 5, 6, 8, 9, .* 18, 20$"):
         Trinim(size=size)
 
 
 @pytest.mark.parametrize("size", [2, 21, 0, -3, 5.0, "5", True, None])
 def test_sizes_out_of_range(size):
     """T1"""
-    with pytest.raises(ValueError, match=r"size is .*: expected an integer from 3 to 20"):
+    with pytest.raises(ValueError, match=r"size is .*: expected one of 3, 5, 6, 8, 9, .* 18, 20"):
         Trinim(size=size)
 
 
@@ -49,7 +49,7 @@ def test_two_or_three_players():
     """T1"""
     assert [Trinim(num_players=number).num_players for number in (2, 3)] == [2, 3]
     for number in (1, 4, "2"):
-        with pytest.raises(ValueError, match=r"num_players is .*: expected an integer from 2 to 3"):
+        with pytest.raises(ValueError, match=r"num_players is .*: expected one of 2, 3"):
             Trinim(num_players=number)
     with pytest.raises(ValueError, match="allow_resign is 'no': expected True or False"):
         Trinim(allow_resign="no")

@@ -15,8 +15,8 @@ import typer
 
 from pbm_envs import Game, registered_games
 from pbm_envs.envs.factories import make_raw_env
+from pbm_envs.registry import parse_game
 
-from ..play.options import parse_game
 from ..search import Search
 from .games import Options
 from .terminal import table

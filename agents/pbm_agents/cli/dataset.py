@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from pbm_envs.registry import parse_game
+
 from ..data import GRADES, export_records, make_games
-from ..play.options import parse_game
 from .export import FullStates, Label, ShardRows, To
 from .playing import BatchSize, OpeningMoves, Ray, Workers
 

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from pbm_envs import registered_games
+from pbm_envs.core.options import options_of, typed
+from pbm_envs.core.printable import summary
 from pbm_envs.registry import find_game
 
-from ..play.options import allowed_values, defaults, summary
 from .terminal import say, table
 
 EXAMPLES = """
@@ -26,16 +27,10 @@ Options = Annotated[
 def games(game: Annotated[str | None, typer.Argument(help="Only this one.")] = None) -> None:
     """List the games and their options.
 
-    With defaults and allowed values.
+    With defaults, allowed values and meaning.
     """
     for kind in registered_games().values() if game is None else [find_game(game)]:
         say(f"{kind.name}: {summary(kind)}\n")
-        table(
-            ["option", "default", "allowed"],
-            [
-                [name, str(value).lower(), allowed_values(kind.name, name)]
-                for name, value in defaults(kind.name).items()
-            ],
-            prose=["allowed"],
-        )
-        say(f"\n{summary(kind.__init__)}\n")
+        rows = [[each.name, typed(each.default), each.typed, each.help] for each in options_of(kind)]
+        table(["option", "default", "allowed", "meaning"], rows, prose=["allowed", "meaning"])
+        print()

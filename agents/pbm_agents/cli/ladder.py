@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from pbm_envs.core.printable import describe_error
+from pbm_envs.registry import parse_game
 
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
-from ..play.options import parse_game
 from .playing import FirstSeed, Ray, Workers, write_whole
 from .terminal import table
 

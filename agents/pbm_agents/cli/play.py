@@ -13,10 +13,10 @@ import typer
 
 from pbm_envs import Game
 from pbm_envs.records import RESIGN, append_records
+from pbm_envs.registry import parse_game
 
 from ..arena import Opening
 from ..play.ahead import compiling_ahead, searches
-from ..play.options import parse_game
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent

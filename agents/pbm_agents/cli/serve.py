@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
+from pbm_envs.registry import parse_game
+
 from ..play.ahead import compiling_ahead, searches
 from ..play.limits import Limits
-from ..play.options import parse_game
 from ..play.session import DEFAULT_AGENT, seats
 from .games import Options
 from .replay import all_games

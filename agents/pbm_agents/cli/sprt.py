@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from pbm_envs.registry import parse_game
+
 from ..arena import SequentialTest, play_sprt
-from ..play.options import parse_game
 from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers, write_whole
 
 EXAMPLES = """

@@ -7,9 +7,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from pbm_envs.registry import parse_game
+
 from ..arena import FORMS, Tournament, play_tournament, tournament_records
 from ..arena.tournament import GAMES as GAMES_FILE
-from ..play.options import parse_game
 from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers
 from .rate import report
 from .wrapping import wrapped

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..play.options import parse_game
+from pbm_envs.registry import parse_game
+
 from .games import Options
 from .playing import Ray, Workers
 from .wrapping import wrapped

@@ -14,12 +14,12 @@ import typer
 from pbm_envs import Curio, Game, registered_games, sample_actions
 from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
+from pbm_envs.registry import parse_game
 
 from ..arena.processes import usable_cores
 from ..champions import ChampionAgent
 from ..exact import CurioSolver
 from ..learning.work import ProcessCrew
-from ..play.options import parse_game
 from ..search import Search
 from .terminal import table
 

@@ -30,7 +30,7 @@ function render({ model, el }) {
   const rules = rulesDialog();
   const moves = history({ look: (ply) => send({ do: "look", ply }), branch: (ply) => send({ do: "branch", ply }),
     values: () => send({ do: "values" }) });
-  const form = newGameForm({ send, askForPictures: () => model.send({ do: "pictures" }) });
+  const form = newGameForm({ send, ask: (message) => model.send(message), askForPictures: () => model.send({ do: "pictures" }) });
 
   const title = make("h1", { className: "pbm-title", textContent: "pbm_envs" });
   const goal = make("p", { className: "pbm-goal" });
@@ -301,6 +301,7 @@ function render({ model, el }) {
     if (message.type === "found") return hello();
     if (message.type === "preparing") return preparing.show(message);
     if (message.type === "pictures") return form.setPictures(message.svg);
+    if (message.type === "choices") return form.setChoices(message);
     if (message.type === "kept") {
       remember("sessionStorage", storageName, message.token);
       if (message.played) remember("localStorage", storageName, message.done ? null : message.token);

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.options import typed, without_implied
 from pbm_envs.core.scene import Sample
 from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
 
@@ -15,7 +16,7 @@ from ..players.agent import Views
 from ..search import SearchResult
 from .pictures import board_svg, sample_svg
 from .session import PERSON, Session
-from .start import Message, friendly_name, option_text
+from .start import Message, friendly_name
 
 REPORTED_MOVES = 5
 """How many moves of an adviser's search are sent with their numbers."""
@@ -65,7 +66,7 @@ def position(session: Session, seat: int | None, shown: Shown | None = None) -> 
         "game": game.name,
         "title": game.wording.title,
         "goal": game.wording.goal,
-        "options": {name: option_text(value) for name, value in game.options.items()},
+        "options": {name: typed(value) for name, value in without_implied(type(game), game.options).items()},
         "seats": list(session.players),
         "seat": seat,
         "svg": board_svg(game.scene(view), shown.theme),

@@ -5,7 +5,7 @@ import { button, make } from "./dom.js";
 const OTHER = "other";
 const YOU = "person";
 
-export function newGameForm({ send, askForPictures }) {
+export function newGameForm({ send, askForPictures, ask }) {
   const dialog = make("dialog", { className: "pbm-dialog pbm-new", ariaLabel: "New game" });
   let setup = null;
   let pictures = {}; // of the games, by name, in the colours of now
@@ -45,10 +45,21 @@ export function newGameForm({ send, askForPictures }) {
     }));
   }
 
+  const value = (input) => (input.type === "checkbox" ? String(input.checked) : input.value.trim());
+  const changed = () => chosen().options.filter((option) => value(inputs.get(option.name)) !== option.default)
+    .map(({ name }) => `${name}=${value(inputs.get(name))}`);
+  const askForChoices = () => ask({ do: "choices", game, options: changed() }); // some depend on others
+
+  function setChoices(input, choices) {
+    const now = input.value;
+    input.replaceChildren(...choices.map((choice) => make("option", { textContent: choice })));
+    input.value = now;
+  }
+
   function optionInput(option, value) {
     if (option.choices.join() === "true,false") return make("input", { type: "checkbox", checked: value === "true" });
-    const input = option.choices.length ? make("select") : make("input", { placeholder: option.allowed });
-    input.append(...option.choices.map((choice) => make("option", { textContent: choice })));
+    const input = option.choices.length ? make("select", { onchange: askForChoices }) : make("input", { placeholder: option.allowed });
+    setChoices(input, option.choices.includes(value) ? option.choices : [value, ...option.choices]);
     input.value = value;
     input.title = option.allowed;
     return input;
@@ -97,6 +108,7 @@ export function newGameForm({ send, askForPictures }) {
     count?.addEventListener("input", drawSides);
     drawSides();
     showError("");
+    if (changed().length) askForChoices();
   }
 
   function players() {
@@ -110,12 +122,9 @@ export function newGameForm({ send, askForPictures }) {
 
   function submit(event) {
     event.preventDefault();
-    const value = (input) => (input.type === "checkbox" ? String(input.checked) : input.value.trim());
-    const changed = chosen().options.filter((option) => value(inputs.get(option.name)) !== option.default);
     showError("");
     start.disabled = true;
-    send({ do: "new", game, options: changed.map(({ name }) => `${name}=${value(inputs.get(name))}`), players: players(),
-      seed: seed.value });
+    send({ do: "new", game, options: changed(), players: players(), seed: seed.value });
   }
 
   function showError(text) {
@@ -137,6 +146,10 @@ export function newGameForm({ send, askForPictures }) {
         const place = games.querySelectorAll(".pbm-game-picture")[number];
         if (place) place.innerHTML = svg[name] ?? "";
       });
+    },
+    setChoices(message) {
+      if (message.game !== game) return;
+      for (const [name, input] of inputs) if (input.tagName === "SELECT") setChoices(input, message.choices[name]);
     },
     open(now) {
       if (!setup) return;

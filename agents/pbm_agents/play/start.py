@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import secrets
 from collections.abc import Collection, Sequence
@@ -13,7 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pbm_envs import Game, make_game
-from pbm_envs.registry import find_game, make_registered_game
+from pbm_envs.core.options import choices_given, options_of, parse_options, typed
+from pbm_envs.core.printable import summary
+from pbm_envs.registry import find_game, make_registered_game, parse_game
 
 from ..arena import Opening
 from ..players.agent import Agent
@@ -21,7 +22,6 @@ from ..players.kinds import agent_kinds
 from ..players.names import make_agent, may_be_named_on_the_web
 from ..players.search_agents import SearchAgent
 from .limits import Limits
-from .options import allowed_values, defaults, parse_game, summary
 from .pictures import board_svg
 from .session import DEFAULT_AGENT, PERSON, Session, seats
 
@@ -86,33 +86,35 @@ class Start:
 
 @cache
 def game_form(name: str) -> Message:
-    """Return what a person can choose in the game `name`: its options, their defaults and allowed values."""
-    options: list[Message] = []
-    sentences = option_sentences(name)
-    for option, default in defaults(name).items():
-        expected = allowed_values(name, option)
-        choices = ["true", "false"] if expected == "true or false" else []
-        if expected.startswith("one of ") and isinstance(default, str):
-            choices = expected.removeprefix("one of ").split(", ")
-        options.append(
-            {
-                "name": option,
-                "default": option_text(default),
-                "allowed": expected,
-                "choices": choices,
-                "about": sentences.get(option, ""),
-                "first": option in SIZES,
-            }
-        )
-    game = make_game(name)
+    """Return what a person can choose in the game `name`: its options with their defaults, and opponents."""
+    game_class, game = find_game(name), make_game(name)
+    choices = form_choices(name)
     return {
         "name": name,
         "title": game.wording.title,
-        "about": game.wording.goal or summary(find_game(name)),
+        "about": game.wording.goal or summary(game_class),
         "players": game.num_players,
-        "options": options,
+        "options": [
+            {
+                "name": option.name,
+                "default": typed(option.default),
+                "allowed": option.typed,
+                "choices": choices.get(option.name, []),
+                "about": option.help,
+                "first": option.name in SIZES,
+            }
+            for option in options_of(game_class)
+        ],
         "levels": [{"name": level, "agent": agent, "about": friendly_name(agent)} for level, agent in levels()],
     }
+
+
+def form_choices(name: str, options: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Return, for each option with few values, those that go together with the given options (`NAME=VALUE`)."""
+    make_registered_game(name, {})  # a page names no module
+    game_class = find_game(name)
+    values = choices_given(game_class, parse_options(name, options, options_of(game_class)))
+    return {option: list(map(typed, allowed)) for option, allowed in values.items()}
 
 
 @cache
@@ -144,17 +146,6 @@ def friendly_name(agent: str) -> str:
     return agent.capitalize() if agent in (PERSON, "random", "greedy", CHAMPION) else agent
 
 
-def option_sentences(name: str) -> dict[str, str]:
-    """Return what each option of a game does, from the docstring of its class."""
-    text = inspect.getdoc(find_game(name).__init__) or ""
-    section = re.search(r"^Args:\n((?:[ ]+.*\n?|\n)+)", text, re.MULTILINE)
-    if section is None:
-        return {}
-    entries = re.split(r"^    (\w+): ", section[1], flags=re.MULTILINE)
-    pairs = zip(entries[1::2], entries[2::2], strict=True)
-    return {option: re.sub(r" \([A-Z][0-9]+(, [A-Z][0-9]+)*\)", "", " ".join(said.split())) for option, said in pairs}
-
-
 def parse_start(
     message: Message, own_agents: Collection[str] | None, hint: str | None, limits: Limits | None = None
 ) -> Start:
@@ -171,8 +162,8 @@ def parse_start(
     """
     name = text_of(message, "game")
     make_registered_game(name, {})  # a page names no module
-    game = parse_game(name, _texts(message, "options"))
-    players = seats(game, _texts(message, "players"))
+    game = parse_game(name, texts_of(message, "options"))
+    players = seats(game, texts_of(message, "players"))
     check_agents(players, own_agents, game, limits)
     seed = text_of(message, "seed", "").strip()
     if seed and not (seed.isascii() and seed.isdigit()):
@@ -194,11 +185,6 @@ def check_agents(
             limits.check(name, game)
 
 
-def option_text(value: Any) -> str:
-    """Return the value of an option as a person types it."""
-    return str(value).lower()
-
-
 def text_of(message: Message, key: str, default: str | None = None, longest: int = MAX_TEXT_LENGTH) -> str:
     """Return the text under `key` of a message, or `default`; ValueError if it is no text or too long."""
     text = message.get(key, default)
@@ -215,7 +201,8 @@ def number_of(message: Message, key: str, highest: int) -> int:
     return number
 
 
-def _texts(message: Message, key: str) -> list[str]:
+def texts_of(message: Message, key: str) -> list[str]:
+    """Return the list of texts under `key` of a message; ValueError if it is none."""
     texts = message.get(key, [])
     if not isinstance(texts, list) or len(texts) > MAX_TEXT_LENGTH:
         raise ValueError(f"{key!r} is {str(texts)[:MAX_TEXT_LENGTH]!r}: expected a list of texts")

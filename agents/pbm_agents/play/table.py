@@ -14,6 +14,7 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
     {"do": "pace", "seconds": 1}         how long a move of a game of agents only takes at least; null: it waits
     {"do": "open", "record": "{...}"}    shows the game of a record, a line of JSON; or "number": 1, of those offered
     {"do": "pictures"}                   asks for the pictures of all games, for the form of a new game
+    {"do": "choices", "game": "curio", "options": ["base=3"]}    asks which values of the options go with these
     {"do": "rules"}                      asks for the rules and the symbols on this board
     {"do": "save"}                       asks for the record
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
@@ -21,9 +22,10 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
 {"type": "kept", "token": ...} (the game, sealed: only this machine can read it), {"type": "preparing", ...} (rules are
-being compiled: how many kernels of about how many), {"type": "pictures", "svg": {...}}, {"type": "rules", ...},
-{"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. Until the game is over, all of
-it is computed from the view of the person at the board.
+being compiled: how many kernels of about how many), {"type": "pictures", "svg": {...}},
+{"type": "choices", "choices": {...}}, {"type": "rules", ...}, {"type": "record", "name": ..., "text": ...},
+{"type": "note" or "error", "text": ...}. Until the game is over, all of it is computed
+from the view of the person at the board.
 """
 
 from __future__ import annotations
@@ -48,7 +50,18 @@ from .pictures import board_svg
 from .preparing import Preparing
 from .sealed import seal, unseal
 from .session import PERSON, Session
-from .start import SUGGESTED_AGENTS, Message, Start, form_picture, game_form, number_of, parse_start, text_of
+from .start import (
+    SUGGESTED_AGENTS,
+    Message,
+    Start,
+    form_choices,
+    form_picture,
+    game_form,
+    number_of,
+    parse_start,
+    text_of,
+    texts_of,
+)
 from .thinking import Advice, Thinking, Thought
 
 MAX_WAITING_MESSAGES = 32
@@ -191,6 +204,7 @@ class Table:
             "pace": self._set_pace,
             "open": self._open,
             "pictures": self._pictures,
+            "choices": self._choices,
             "rules": self._rules,
             "save": self._save,
             "hide": self._hide,
@@ -320,6 +334,11 @@ class Table:
         session = opened(record)
         start = Start(session.game, session.players, record.seed, record.board, record.moves[: record.opening])
         self._begin(start, session, opened=True)
+
+    def _choices(self, message: Message) -> None:
+        """Tell the form which values still go together with those that have been chosen."""
+        game = text_of(message, "game")
+        self._reply("choices", game=game, choices=form_choices(game, texts_of(message, "options")))
 
     def _pictures(self, _: Message) -> None:
         with _warnings, warnings.catch_warnings():

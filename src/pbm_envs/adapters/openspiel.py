@@ -33,9 +33,10 @@ import numpy as np
 
 from ..core.deals import Deal
 from ..core.game import Game
+from ..core.options import options_of
 from ..core.state import NOBODY, copy_states
 from ..core.types import States
-from ..registry import find_game, make_game, options_of, register_game, registered_games
+from ..registry import find_game, make_game, register_game, registered_games
 from .openspiel_observer import MOST_PLIES as MOST_PLIES
 from .openspiel_observer import Observer as Observer
 from .openspiel_observer import board_with_digest, digest, has_tensor
@@ -285,12 +286,8 @@ def _rules(name: str, options: tuple[tuple[str, Any], ...]) -> Game:
 
 
 def _none_is_0(game_class: type[Game]) -> set[str]:
-    """The options that may be None, by annotation or default: in OpenSpiel's parameters 0 stands for that."""
-    return {
-        name
-        for name, option in options_of(game_class).items()
-        if option.default is None or "None" in str(option.annotation).replace("Optional", "None")
-    }
+    """The options that may be None: in OpenSpiel's parameters 0 stands for that."""
+    return {option.name for option in options_of(game_class) if option.takes_none}
 
 
 def _deal(rules: Game) -> Deal | None:
@@ -312,8 +309,7 @@ def game_type(name: str, rules: Game, deal: Deal | None) -> Any:
         deal: Its set-up as chance events, if it has any.
     """
     kind = pyspiel.GameType
-    options = {key: option.default for key, option in options_of(type(rules)).items()}
-    defaults = {key: 0 if value is None else value for key, value in options.items()}
+    defaults = {option.name: 0 if option.default is None else option.default for option in options_of(type(rules))}
     return kind(
         short_name=PREFIX + name,
         long_name=f"pbm_envs {type(rules).__name__}",

@@ -13,32 +13,50 @@ from numpy.typing import NDArray
 from .printable import quoted
 
 
-def check_range(name: str, value: int, low: int, high: int | None = None) -> None:
-    """An integer from `low` to `high` (None: however large), or ValueError."""
+def check_range(
+    name: str, value: int, low: float | None, high: float | None = None, expected: str | None = None
+) -> None:
+    """An integer from `low` to `high` (None: no bound), or ValueError; `expected` replaces the text of the range."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, np.integer))
-        or value < low
+        or (low is not None and value < low)
         or (high is not None and value > high)
     ):
-        raise ValueError(
-            f"{name} is {quoted(value)}: expected an integer from {low} {'up' if high is None else f'to {high}'}"
-        )
+        raise ValueError(f"{name} is {quoted(value)}: expected {expected or integers(low, high)}")
 
 
-def check_number(name: str, value: float, low: float, high: float | None = None) -> None:
-    """A number from `low` to `high` (None: however large, but finite), with or without decimals, or ValueError."""
-    expected = f"a finite number from {low:g} up" if high is None else f"a number from {low:g} to {high:g}"
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise ValueError(f"{name} is {quoted(value)}: expected {expected}")
-    if not low <= value <= (sys.float_info.max if high is None else high):  # nan is not either
-        raise ValueError(f"{name} is {quoted(value)}: expected {expected}")
+def check_number(
+    name: str, value: float, low: float | None, high: float | None = None, expected: str | None = None
+) -> None:
+    """A finite number from `low` to `high` (None: no bound), with or without decimals, or ValueError."""
+    lowest, highest = (-sys.float_info.max if low is None else low), (sys.float_info.max if high is None else high)
+    if (
+        isinstance(value, (bool, np.bool_))
+        or not isinstance(value, (int, float, np.integer, np.floating))
+        or not lowest <= value <= highest  # nan is not either
+    ):
+        raise ValueError(f"{name} is {quoted(value)}: expected {expected or numbers(low, high)}")
 
 
-def check_flag(name: str, value: bool) -> None:
+def check_flag(name: str, value: bool, expected: str = "True or False") -> None:
     """An option that is on or off, or ValueError."""
     if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} is {quoted(value)}: expected True or False")
+        raise ValueError(f"{name} is {quoted(value)}: expected {expected}")
+
+
+def integers(low: float | None, high: float | None) -> str:
+    """Return the name of a range of integers, for errors."""
+    if low is None:
+        return "an integer"
+    return f"an integer from {low} {'up' if high is None else f'to {high}'}"
+
+
+def numbers(low: float | None, high: float | None) -> str:
+    """Return the name of a range of numbers, for errors."""
+    if low is None:
+        return "a finite number"
+    return f"a finite number from {low:g} up" if high is None else f"a number from {low:g} to {high:g}"
 
 
 def check_path(name: str, value: str | Path) -> None:

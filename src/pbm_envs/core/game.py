@@ -12,7 +12,6 @@ whole batches to the hooks of a game, whose names begin with an underscore.
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -36,6 +35,7 @@ from .arguments import (
 from .checks import check_flag, check_range, check_writable
 from .deals import Deal
 from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
+from .options import Option, check_names, options_of
 from .printable import quoted
 from .randomness import seeds
 from .scene import Drawn, Scene, Seat
@@ -51,6 +51,10 @@ MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
 """Rows of a batch, worlds drawn, and playouts, at once: longer batches are split, so that Ctrl-C acts soon."""
 ALL_ROWS = (slice(None),)
 NOT_RECORDED = np.zeros((0, 0), np.int8)
+ALLOW_RESIGN = Option(
+    "allow_resign", bool, False, help="Adds the action `resign`, the last one, with which a player gives up."
+)
+"""The declaration of the option `allow_resign` (A2), for games that have it."""
 
 
 class Game(GameHooks):
@@ -78,11 +82,7 @@ class Game(GameHooks):
         Raises:
             ValueError: For an option that the game does not have, or a value that it refuses.
         """
-        known = inspect.signature(type(self)).parameters
-        if unknown := sorted(changes.keys() - known.keys()):
-            raise ValueError(
-                f"{type(self).__name__} has no option {quoted(unknown[0])}: expected some of {', '.join(known)}"
-            )
+        check_names(type(self).__name__, changes, options_of(type(self)))
         return type(self)(**{**self.options, **changes})
 
     def init(self, batch_size: int, rng: Rng | Seeds, board: str | None = None) -> States:
@@ -334,7 +334,7 @@ class Game(GameHooks):
         """
         check_states(self, state)
         single_record(state)
-        if "allow_resign" in inspect.signature(type(self)).parameters:
+        if ALLOW_RESIGN.name in self.options:
             resigning, last = self._resigning, state["last_action"].copy()
             resigning.step(state.view(resigning.dtype), [resigning.resign_action])
             if resigning is not self:

@@ -14,6 +14,7 @@ from .boards import Board
 from .deals import Deal
 from .layouts import register_records
 from .notation import Notation
+from .options import Option, check_options, signature_of
 from .randomness import sample_batch
 from .record_rules import BatchKernel, PlayKernels, RecordRules
 from .scene import Drawing, Heat, Sample, Scene
@@ -63,8 +64,11 @@ class GameHooks(ABC):
     tables: Tables = ()
     """Arrays and numbers that the kernels of `rules` are given."""
 
+    declared_options: ClassVar[tuple[Option, ...] | None] = None
+    """The options, declared once. None: the parameters of the class's own `__init__`."""
+
     options: Mapping[str, Any]
-    """The options, complete with defaults."""
+    """The values of the options, complete with defaults."""
     num_players: int
     num_actions: int
     max_plies: int
@@ -118,6 +122,21 @@ class GameHooks(ABC):
         self.max_plies = max_plies
         self.observation_shape = (*board.shape, len(planes))
         self._check_rules()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__dict__.get("declared_options") is not None:
+            cls.__signature__ = signature_of(cls.declared_options or ())  # type: ignore[attr-defined]
+
+    @classmethod
+    def complete_options(cls, options: dict[str, Any]) -> Mapping[str, Any]:
+        """Return checked options with what follows from others filled in; ValueError if they do not go together."""
+        return options
+
+    @classmethod
+    def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options that `declared_options` declares, complete; ValueError for a wrong name or value."""
+        return check_options(cls, given)
 
     def _check_rules(self) -> None:
         """TypeError at once for a game whose rules are incomplete, rather than at the first ply."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 LONGEST = 300
 """Characters of what other people's code or files say that a message repeats."""
 
@@ -47,6 +49,11 @@ def describe_error(error: BaseException, longest: int = LONGEST) -> str:
     except BaseException:
         text = "(its text cannot be had)"
     return printable(f"{kind}: {text[: longest + 1]}" if text else kind, longest)
+
+
+def summary(thing: object) -> str:
+    """Return the first paragraph of the docstring of a class or function, in one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
 def _escaped(sign: str) -> str:

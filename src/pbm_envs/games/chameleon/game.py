@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.boards import rhombus
-from ...core.checks import check_flag, check_range
-from ...core.game import Game
+from ...core.game import ALLOW_RESIGN, Game
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
+from ...core.options import Option
 from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
@@ -69,32 +69,26 @@ class Chameleon(Game):
     playout_options = frozenset({LAST_PLAYER_BY_ACTION, SAVE_BRIDGES})
     configurations = ({"size": 3}, {}, {"size": 5, "swap_rule": False, "allow_resign": True})
 
-    def __init__(self, *, size: int = 11, swap_rule: bool = True, allow_resign: bool = False) -> None:
-        """The rules with these options.
+    declared_options = (
+        Option("size", int, 11, low=3, high=26, help="Cells per side."),  # H1
+        Option("swap_rule", bool, True, help="The second ply can be `swap`, which exchanges the players' sides."),  # H4
+        ALLOW_RESIGN,
+    )
 
-        Args:
-            size: Cells a side, 3 to 26 (H1).
-            swap_rule: The second ply can be `swap`, which exchanges the players' sides (H4).
-            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
-
-        Raises:
-            ValueError: For a value that is not allowed; it says which are.
-        """
-        check_range("size", size, 3, 26)
-        check_flag("swap_rule", swap_rule)
-        check_flag("allow_resign", allow_resign)
-        board = rhombus(int(size))
+    def __init__(self, **options: Any) -> None:
+        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        options = self.check_options(options)
+        board, self._swap_rule = rhombus(options["size"]), options["swap_rule"]
         moves = [f"{cell}{letter}" for cell in board.names for letter in "xo"]
         super().__init__(
-            options={"size": int(size), "swap_rule": bool(swap_rule), "allow_resign": bool(allow_resign)},
+            options=options,
             board=board,
             dtype=chameleon_dtype(board.size),
             planes=PLANES,
-            moves=moves + ["swap"] * bool(swap_rule),
-            form="a cell and a letter such as 'c2x'" + " or 'swap'" * bool(swap_rule),
-            max_plies=board.size + bool(swap_rule),
+            moves=moves + ["swap"] * self._swap_rule,
+            form="a cell and a letter such as 'c2x'" + " or 'swap'" * self._swap_rule,
+            max_plies=board.size + self._swap_rule,
         )
-        self._swap_rule = bool(swap_rule)
         self._around = around(board)
         self._words = stone_words(empty_cells(), (X_PLANE, O_PLANE))
 

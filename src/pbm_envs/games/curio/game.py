@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from .inference import find_hidden_batch
 from .ladder import RUNGS
 from .large_boards import mask_large_batch, playout_large_batch
 from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
-from .options import FACES, check_options, make_deck, make_settings
+from .options import FACES, OPTIONS, make_deck, make_settings, with_num_pieces
 from .rules import DIRECTIONS, NO_PIECE, RANDOM, curio_dtype, set_up_batch, start_batch, step_batch
 from .scene import draw
 from .text import board_text, read_board
@@ -78,57 +78,15 @@ class Curio(Game):
         {"base": 3, "rows": 4, "cols": 4, "capture": "gt_total", "turn": False, "face": "small"},
     )
 
-    def __init__(
-        self,
-        *,
-        base: int = 4,
-        rows: int = 5,
-        cols: int = 5,
-        num_pieces: int | None = None,
-        turn: bool = True,
-        limit: bool = True,
-        face: str = "large",
-        capture: str = "le",
-        reveal_captured: bool = True,
-        no_capture_limit: int | None = 100,
-        allow_resign: bool = False,
-    ) -> None:
-        """The rules with these options (C1).
+    declared_options = OPTIONS
 
-        Args:
-            base: The greatest number on a piece, 2 to 9. A set has one piece for each pair of numbers up to it.
-            rows: Rows of the board, 2 to 26.
-            cols: Columns of the board, 2 to 26.
-            num_pieces: Pieces of each army, a multiple of a set, base * (base + 1) / 2; None for one set.
-            turn: A piece that has captured is turned around, and is known to both players from then on (C8).
-            limit: A piece moves at most as far as the number that its owner sees on it (C6).
-            face: The number that faces the owner at the start: "large", "small", or "random" (C5).
-            capture: What the enemy's number has to be, compared with the mover's: "lt", "le", "gt", "ge", "any", or one
-                of the first four with "_total", which compares sums of both faces, so that masks reveal something
-                (C7).
-            reveal_captured: Both players see both faces of a captured piece (C9).
-            no_capture_limit: Plies without a capture after which the game is cut off and drawn (C13); None: no limit.
-            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
-
-        Raises:
-            ValueError: For a value that is not allowed; it says which are.
-        """
-        options = check_options(
-            base=base,
-            rows=rows,
-            cols=cols,
-            num_pieces=num_pieces,
-            turn=turn,
-            limit=limit,
-            face=face,
-            capture=capture,
-            reveal_captured=reveal_captured,
-            no_capture_limit=no_capture_limit,
-            allow_resign=allow_resign,
-        )
+    def __init__(self, **options: Any) -> None:
+        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        options = self.check_options(options)
         board = square(options["rows"], options["cols"])
-        self._base, self._face, self._total = options["base"], FACES[face], capture.endswith("_total")
-        farthest = self._base if limit else max(board.shape)
+        self._base, self._face = options["base"], FACES[options["face"]]
+        self._total = options["capture"].endswith("_total")
+        farthest = self._base if options["limit"] else max(board.shape)
         self._deck = make_deck(options)
         self._steps, self._moves, texts = _moves(board, farthest)
         self._tables = move_tables(self._moves, board.size, farthest) if board.size <= MOST_CELLS else None
@@ -147,6 +105,11 @@ class Curio(Game):
             # at most all pieces but two are captured, each after as long as may be; boards can be full
             max_plies=NO_END if quiet_limit is None else (board.size - 1) * quiet_limit,
         )
+
+    @classmethod
+    def complete_options(cls, options: dict[str, Any]) -> Mapping[str, Any]:
+        """As `Game.complete_options`: the number of pieces, which depends on base and board."""
+        return with_num_pieces(options)
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_flag, check_range
-from ...core.printable import quoted
+from ...core.game import ALLOW_RESIGN
+from ...core.options import Option
 from ...core.state import NO_ACTION
 from ...core.types import Ints, States
 from .rules import ANY, GREATER, GREATER_EQUAL, LARGE, LESS, LESS_EQUAL, RANDOM, SETTINGS, SMALL
@@ -19,59 +19,63 @@ COMPARES = {"lt": LESS, "le": LESS_EQUAL, "gt": GREATER, "ge": GREATER_EQUAL}
 CAPTURES = (*COMPARES, *(f"{name}_total" for name in COMPARES), "any")
 
 
-def check_options(
-    *,
-    base: int,
-    rows: int,
-    cols: int,
-    num_pieces: int | None,
-    turn: bool,
-    limit: bool,
-    face: str,
-    capture: str,
-    reveal_captured: bool,
-    no_capture_limit: int | None,
-    allow_resign: bool,
-) -> dict[str, Any]:
-    """The options of `Curio`, complete: with the number of pieces, and with Python's own numbers and flags.
+OPTIONS = (
+    Option(
+        "base",
+        int,
+        4,
+        low=2,
+        high=9,
+        help="The greatest number on a piece. A set has one piece for each pair of numbers up to it.",
+    ),
+    Option("rows", int, 5, low=2, high=26, help="Rows of the board."),
+    Option("cols", int, 5, low=2, high=26, help="Columns of the board."),
+    Option(
+        "num_pieces",
+        int,
+        None,
+        low=1,
+        high=26 * 13,
+        help="Pieces of each army, a multiple of a set, base * (base + 1) / 2. None is one set.",
+    ),
+    Option(
+        "turn", bool, True, help="A piece that captures is turned around, and both players know it from then on."
+    ),  # C8
+    Option("limit", bool, True, help="A piece moves at most as far as the number that its owner sees on it."),  # C6
+    Option("face", str, "large", choices=tuple(FACES), help="The number that faces the owner at the start."),  # C5
+    Option(
+        "capture",
+        str,
+        "le",
+        choices=CAPTURES,
+        help="How the enemy's number must compare with the mover's (less, less or equal, greater, greater or equal, or "
+        "any). `_total` compares the sums of both faces, so that legal moves reveal something hidden.",
+    ),  # C7
+    Option("reveal_captured", bool, True, help="Both players see both faces of a captured piece."),  # C9
+    Option(
+        "no_capture_limit",
+        int,
+        100,
+        low=1,
+        high=1_000_000,
+        optional=True,
+        help="Plies without a capture after which the game is truncated as a draw. None is no limit.",
+    ),  # C13
+    ALLOW_RESIGN,
+)
+"""The options of Curio (C1)."""
 
-    Raises:
-        ValueError: For a value that is not allowed; it says which are.
-    """
-    for name, value, low, high in (("base", base, 2, 9), ("rows", rows, 2, 26), ("cols", cols, 2, 26)):
-        check_range(name, value, low, high)
-    for name, flag in (("turn", turn), ("limit", limit), ("reveal_captured", reveal_captured)):
-        check_flag(name, flag)
-    check_flag("allow_resign", allow_resign)
-    base, rows, cols = int(base), int(rows), int(cols)  # NumPy's small integers overflow
-    if not isinstance(face, str) or face not in FACES:
-        raise ValueError(f"face is {quoted(face)}: expected one of {', '.join(FACES)}")
-    if not isinstance(capture, str) or capture not in CAPTURES:
-        raise ValueError(f"capture is {quoted(capture)}: expected one of {', '.join(CAPTURES)}")
-    if no_capture_limit is not None:
-        check_range("no_capture_limit", no_capture_limit, 1, 1_000_000)
-    one_set = base * (base + 1) // 2
-    pieces = one_set if num_pieces is None else num_pieces
-    check_range("num_pieces", pieces, 1, rows * cols)
-    pieces = int(pieces)
+
+def with_num_pieces(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options with the number of pieces; ValueError if the armies do not fit the base or the board."""
+    one_set = options["base"] * (options["base"] + 1) // 2
+    pieces = one_set if options["num_pieces"] is None else options["num_pieces"]
     if pieces % one_set:  # C2
-        raise ValueError(f"num_pieces is {pieces}: expected a multiple of {one_set}, one set of base {base}")
-    depth = rows_of_army(pieces, cols)
+        raise ValueError(f"num_pieces is {pieces}: expected a multiple of {one_set}, one set of base {options['base']}")
+    rows, cols, depth = options["rows"], options["cols"], rows_of_army(pieces, options["cols"])
     if 2 * depth > rows:  # C3
         raise ValueError(f"two armies of {pieces} pieces need {2 * depth} rows of {cols} cells: there are {rows} rows")
-    return {
-        "base": base,
-        "rows": rows,
-        "cols": cols,
-        "num_pieces": pieces,
-        "turn": bool(turn),
-        "limit": bool(limit),
-        "face": face,
-        "capture": capture,
-        "reveal_captured": bool(reveal_captured),
-        "no_capture_limit": None if no_capture_limit is None else int(no_capture_limit),
-        "allow_resign": bool(allow_resign),
-    }
+    return {**options, "num_pieces": pieces}
 
 
 def rows_of_army(pieces: int, cols: int) -> int:

@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import permutations
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from ...core.boards import Board, triangle
-from ...core.checks import check_flag, check_range
 from ...core.deals import Deal
-from ...core.game import Game
+from ...core.game import ALLOW_RESIGN, Game
+from ...core.options import Option
 from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
@@ -66,43 +66,42 @@ class Trinim(Game):
         {"size": 6, "allow_resign": True},
     )
 
-    def __init__(self, *, size: int = 5, num_players: int = 2, allow_resign: bool = False) -> None:
-        """The rules with these options (T1).
+    declared_options = (
+        Option(
+            "size",
+            int,
+            5,
+            choices=tuple(size for size in range(3, 21) if size * (size + 1) // 2 % COLOURS == 0),
+            help="Rows of the triangle, so that the cells divide by three. For two players only 5, 6, 9, 14, 17 and 18 "
+            "can be won; the others are allowed with a warning.",
+        ),  # T1, T7
+        Option("num_players", int, 2, choices=(2, 3), help="Players."),
+        ALLOW_RESIGN,
+    )
 
-        Args:
-            size: Rows of the triangle, 3 to 20, so that the cells divide by three. For two players only 5, 6, 9, 14, 17
-                and 18 can be won (T7); others are allowed with a warning.
-            num_players: 2 or 3.
-            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
-
-        Raises:
-            ValueError: For a value that is not allowed; it says which are.
-        """
-        check_range("size", size, 3, 20)
-        check_range("num_players", num_players, 2, 3)
-        check_flag("allow_resign", allow_resign)
-        board = triangle(int(size))
-        if board.size % COLOURS:
-            good = [n for n in range(3, 21) if n * (n + 1) // 2 % COLOURS == 0]
-            raise ValueError(f"size is {size}: {board.size} cells do not divide by three; expected one of {good}")
-        if num_players == 2 and (always_drawn := _always_drawn(int(size), board.size)):
+    def __init__(self, **options: Any) -> None:
+        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        options = self.check_options(options)
+        size, num_players = options["size"], options["num_players"]
+        board = triangle(size)
+        if num_players == 2 and (always_drawn := _always_drawn(size, board.size)):
             warnings.warn(always_drawn, stacklevel=2)
         self._takes, self._lines = lines(board)
         self._broken, self._starts = lines_through(self._takes, board)
-        self._seat_planes = seat_planes(int(num_players))
-        self._colour_words = colour_words(int(num_players))
+        self._seat_planes = seat_planes(num_players)
+        self._colour_words = colour_words(num_players)
         self._places = board.rows * board.shape[1] + board.cols
         first, last = ([board.names[cell] for cell in cells] for cells in zip(*_ends(self._takes, board), strict=True))
         moves = [a if a == b else f"{a}-{b}" for a, b in zip(first, last, strict=True)]
         super().__init__(
-            options={"size": int(size), "num_players": int(num_players), "allow_resign": bool(allow_resign)},
+            options=options,
             board=board,
-            num_players=int(num_players),
-            dtype=trinim_dtype(board.size, int(num_players)),
-            planes=planes(int(num_players)),
+            num_players=num_players,
+            dtype=trinim_dtype(board.size, num_players),
+            planes=planes(num_players),
             moves=moves,
             form=f"a cell such as {moves[1]!r} or the two ends of a line such as {moves[-1]!r}",
-            max_plies=board.size + int(num_players) - 2 if allow_resign else board.size,
+            max_plies=board.size + num_players - 2 if options["allow_resign"] else board.size,
             other_texts={f"{b}-{a}": k for k, (a, b) in enumerate(zip(first, last, strict=True)) if a != b},  # T4
         )
 

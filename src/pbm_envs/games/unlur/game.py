@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.boards import hexagon
-from ...core.checks import check_flag, check_range
-from ...core.game import Game
+from ...core.game import ALLOW_RESIGN, Game
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
+from ...core.options import Option
 from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.scene import Heat, Sample, Scene
@@ -64,21 +64,17 @@ class Unlur(Game):
     playout_options = frozenset({AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES})
     configurations = ({"radius": 3}, {}, {"radius": 4, "allow_resign": True})
 
-    def __init__(self, *, radius: int = 6, allow_resign: bool = False) -> None:
-        """The rules with these options.
+    declared_options = (
+        Option("radius", int, 6, low=3, high=13, help="Cells along a side."),  # U1
+        ALLOW_RESIGN,
+    )
 
-        Args:
-            radius: Cells along a side, 3 to 13 (U1).
-            allow_resign: Adds the action `resign`, the last one, with which a player gives up (A2).
-
-        Raises:
-            ValueError: For a value that is not allowed; it says which are.
-        """
-        check_range("radius", radius, 3, 13)
-        check_flag("allow_resign", allow_resign)
-        board = hexagon(int(radius))
+    def __init__(self, **options: Any) -> None:
+        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        options = self.check_options(options)
+        board = hexagon(options["radius"])
         super().__init__(
-            options={"radius": int(radius), "allow_resign": bool(allow_resign)},
+            options=options,
             board=board,
             dtype=unlur_dtype(board.size),
             planes=PLANES,

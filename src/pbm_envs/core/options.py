@@ -1,0 +1,353 @@
+"""Options: one declaration for each option of a game and each setting of an agent, a search, a tournament or a run.
+
+Checks and their errors, command lines, forms and tables in the documentation all read the declaration. It is written in
+one of three places, which `options_of` reads: a game lists its options in `declared_options`; a field of a dataclass is
+`steps: int = setting(48, low=1)`; a parameter of a function or class is `steps: Annotated[int, Option(low=1)] = 48`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+import inspect
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from .checks import check_flag, check_number, check_range, integers, numbers
+from .printable import quoted
+
+REQUIRED: Final = inspect.Parameter.empty
+"""The default of an option that has none."""
+WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+"""How flags are typed."""
+SIMPLE = (bool, int, float, str)
+"""Types whose values can be typed as they are."""
+MOST_CHOICES = 1000
+"""The most values of a range that a form lists."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """The declaration of an option.
+
+    >>> size = Option("size", int, 11, low=3, high=26, help="Cells per side.")
+    >>> size.parse("7"), size.expected
+    (7, 'an integer from 3 to 26')
+    >>> size.check(2)
+    Traceback (most recent call last):
+    ValueError: size is 2: expected an integer from 3 to 26
+    """
+
+    name: str = ""
+    type: type = object
+    """bool, int, float or str; another class for an object, which is typed as `module:attribute`; object for any of
+    these."""
+    default: Any = REQUIRED
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[Any, ...] = ()
+    """The values that are allowed, if these are few."""
+    help: str = ""
+    """One sentence or two: what the option does, and what special values such as 0 or None mean."""
+    optional: bool = False
+    """Whether None is allowed. It always is if it is the default."""
+    many: bool = False
+    """Whether the value is a tuple; type, range and choices are those of its elements."""
+
+    @property
+    def takes_none(self) -> bool:
+        """Whether None is a value."""
+        return self.optional or self.default is None
+
+    @property
+    def expected(self) -> str:
+        """What values are allowed, for errors and tables."""
+        none = ", or None" if self.takes_none else ""
+        if self.choices:
+            return f"one of {', '.join(map(str, self.choices))}{none}"
+        if self.type is bool:
+            return f"True or False{none}"
+        if self.type is int:
+            return integers(self.low, self.high) + none
+        if self.type is float:
+            return numbers(self.low, self.high) + none
+        if self.type is str:
+            return f"a text{none}"
+        return f"a value{none}" if self.type is object else f"a {self.type.__name__}, or module:attribute{none}"
+
+    @property
+    def typed(self) -> str:
+        """What values are allowed, as they are typed."""
+        return self.expected.replace("True or False", "true or false").replace("or None", "or none")
+
+    @property
+    def all_values(self) -> tuple[Any, ...]:
+        """The values; () if they are too many to list."""
+        none = (None,) if self.takes_none else ()
+        if self.choices:
+            return none + self.choices
+        if self.type is bool:
+            return (*none, True, False)
+        if self.type is int and self.low is not None and self.high is not None and self.high - self.low < MOST_CHOICES:
+            return (*none, *range(int(self.low), int(self.high) + 1))
+        return ()
+
+    def check(self, value: Any) -> Any:
+        """Return a value as Python's own number or flag; ValueError if it is not allowed."""
+        if value is None and self.takes_none:
+            return None
+        if not self.many:
+            return self._check_one(value)
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            raise ValueError(f"{self.name} is {quoted(value)}: expected several values, such as ({quoted(value)},)")
+        return tuple(map(self._check_one, value))
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text means; ValueError if it means none that is allowed.
+
+        An option of `many` values reads one of them.
+        """
+        word = text.lower()
+        if word == "none" and self.takes_none:
+            return None
+        value: Any = text
+        if self.type in (bool, object) and word in WORDS:
+            value = WORDS[word]
+        elif self.type in (int, float, object):
+            value = _number(text, whole=self.type is int)
+        elif self.type not in SIMPLE:
+            value = _object(text)
+        return self._check_one(value)
+
+    def _check_one(self, value: Any) -> Any:
+        if self.type is bool:
+            check_flag(self.name, value, self.expected)
+            value = bool(value)
+        elif self.type is int:
+            check_range(self.name, value, self.low, self.high, self.expected)
+            value = int(value)
+        elif self.type is float:
+            check_number(self.name, value, self.low, self.high, self.expected)
+        elif self.type is str and not isinstance(value, str):
+            raise ValueError(f"{self.name} is {quoted(value)}: expected {self.expected}")
+        if self.choices and value not in self.choices:
+            raise ValueError(f"{self.name} is {quoted(value)}: expected {self.expected}{nearest(value, self.choices)}")
+        return value
+
+
+def setting(default: Any = REQUIRED, **declaration: Any) -> Any:
+    """Declare a field of a dataclass as an option; `declaration` holds fields of `Option` other than name and type.
+
+    >>> @dataclass(frozen=True)
+    ... class Walk:
+    ...     steps: int = setting(10, low=1, help="Steps to take.")
+    >>> options_of(Walk)[0].expected
+    'an integer from 1 up'
+    """
+    known = {} if default is REQUIRED else {"default": default}
+    return dataclasses.field(**known, metadata={Option: Option(default=default, **declaration)})
+
+
+def options_of(source: Any) -> tuple[Option, ...]:
+    """Return the options that a game class, a dataclass, a function or another class declares.
+
+    Parameters without a declaration have a name, a type and a default only.
+    """
+    declared = getattr(source, "declared_options", None)
+    if declared is not None:
+        return tuple(declared)
+    try:
+        parameters = inspect.signature(source).parameters.values()
+    except (TypeError, ValueError):  # written in C
+        return ()
+    fields = {field.name: field for field in dataclasses.fields(source)} if dataclasses.is_dataclass(source) else {}
+    try:
+        hints = get_type_hints(
+            vars(source).get("__init__", source) if isinstance(source, type) else source, include_extras=True
+        )
+    except Exception:  # an annotation that only a type checker can read
+        hints = {}
+    found = []
+    for parameter in parameters:
+        if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            hint = hints.get(parameter.name)
+            base, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+            if parameter.name in fields:
+                extras.extend(fields[parameter.name].metadata.values())
+            partial = next((extra for extra in extras if isinstance(extra, Option)), Option())
+            found.append(_completed(partial, parameter, base))
+    return tuple(found)
+
+
+def check_settings(settings: Any) -> None:
+    """Check every field of a dataclass that is declared by `setting`; ValueError for the first that is not allowed."""
+    for option in options_of(type(settings)):
+        option.check(getattr(settings, option.name))
+
+
+def check_options(source: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a game class, complete with defaults and with what follows from others.
+
+    Raises:
+        ValueError: For an unknown name, a value that is not allowed, or values that do not go together.
+    """
+    options = options_of(source)
+    check_names(source.__name__, given, options)
+    values = {option.name: option.check(given.get(option.name, option.default)) for option in options}
+    return dict(source.complete_options(values))
+
+
+def check_names(owner: str, given: Iterable[str], options: Iterable[Option]) -> None:
+    """ValueError if one of the names is no option; the error suggests the nearest one."""
+    known = [option.name for option in options]
+    for name in given:
+        if name not in known:
+            expected = f"some of {', '.join(known)}" if known else "none"
+            raise ValueError(f"{owner} has no option {quoted(name)}: expected {expected}{nearest(name, known)}")
+
+
+def parse_options(owner: str, texts: Iterable[str], options: Iterable[Option]) -> dict[str, Any]:
+    """Return the values in texts of the form `NAME=VALUE`; `-` in a name is read as `_`.
+
+    Raises:
+        ValueError: For a name that is unknown or given twice, or a value that is not allowed.
+    """
+    known, values = {option.name: option for option in options}, dict[str, Any]()
+    for text in texts:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        name = name.replace("-", "_")
+        if not equals or name not in known:
+            expected = f"NAME=VALUE, NAME one of {', '.join(known)}" if known else "none"
+            raise ValueError(f"{quoted(text)} is no option of {owner}: expected {expected}{nearest(name, known)}")
+        if name in values:
+            raise ValueError(f"{name} is given twice for {owner}: expected each option only once")
+        values[name] = known[name].parse(value)
+    return values
+
+
+def choices_given(source: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
+    """Return, for every option with few values, those that a game class accepts beside the other `values`.
+
+    >>> from pbm_envs import Curio
+    >>> choices_given(Curio, {"base": 3, "rows": 4, "cols": 4})["num_pieces"]
+    (None, 6)
+    """
+    options = options_of(source)
+    given = {option.name: option.check(values.get(option.name, option.default)) for option in options}
+
+    def fits(name: str, value: Any) -> bool:
+        try:
+            source.complete_options({**given, name: value})
+        except ValueError:
+            return False
+        return True
+
+    return {
+        option.name: tuple(value for value in option.all_values if fits(option.name, value))
+        for option in options
+        if option.all_values
+    }
+
+
+def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a game, with its default for every option whose value follows from the others."""
+    found = dict(values)
+    for option in options_of(source):
+        without = {name: value for name, value in found.items() if name != option.name}
+        if option.default is None and check_options(source, without) == values:
+            found[option.name] = None
+    return found
+
+
+def nearest(given: object, known: Iterable[object]) -> str:
+    """Return a question that ends an error, about the known word most like the given one; "" if none is like it.
+
+    >>> nearest("sise", ["size", "radius"])
+    ". Did you mean 'size'?"
+    """
+    if not isinstance(given, str):
+        return ""
+    found = difflib.get_close_matches(given[:100].lower(), [str(word) for word in known], 1)
+    return f". Did you mean {found[0]!r}?" if found else ""
+
+
+def signature_of(options: Iterable[Option]) -> inspect.Signature:
+    """Return the options as the signature of a class, for `help` and for completion."""
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                option.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=option.default,
+                annotation=f"{option.type.__name__}{' | None' * option.takes_none}",
+            )
+            for option in options
+        ]
+    )
+
+
+def typed(value: Any) -> str:
+    """Return a value as `Option.parse` reads it.
+
+    >>> typed(True), typed(None), typed("le")
+    ('true', 'none', 'le')
+    """
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def table(options: Iterable[Option]) -> str:
+    """Return a table in Markdown: name, default, allowed values, meaning."""
+    rows = []
+    for option in options:
+        default = "" if option.default is REQUIRED else f"`{option.default!r}`"
+        rows.append(f"| `{option.name}` | {default} | {option.expected} | {option.help} |")
+    return "\n".join(["| option | default | allowed | meaning |", "|---|---|---|---|", *rows])
+
+
+def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Option:
+    """The declaration with what the parameter says: name, default and type."""
+    members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    kinds = [member for member in members if member is not type(None)]
+    choices, many = declared.choices, declared.many
+    if len(kinds) == 1 and get_origin(kinds[0]) is Literal:
+        choices = choices or get_args(kinds[0])
+        kinds = [type(choices[0])]
+    if len(kinds) == 1 and get_origin(kinds[0]) is tuple:
+        many, kinds = True, list(get_args(kinds[0])[:1])
+    kind: type = type(parameter.default) if type(parameter.default) in SIMPLE else object
+    if len(kinds) == 1 and isinstance(kinds[0], type):
+        kind = kinds[0]
+    kind = next((simple for simple in (str, float, int, bool) if simple in kinds), kind)
+    return dataclasses.replace(
+        declared,
+        name=parameter.name,
+        type=kind if declared.type is object else declared.type,
+        default=parameter.default,
+        choices=choices,
+        optional=declared.optional or type(None) in members,
+        many=many,
+    )
+
+
+def _number(text: str, *, whole: bool) -> Any:
+    """A number; the text itself if it is none."""
+    for kind in (int,) if whole else (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _object(text: str) -> Any:
+    """What a module holds; the text itself if that is no `module:attribute`."""
+    module, colon, attribute = text.partition(":")
+    if not colon:
+        return text
+    found: Any = importlib.import_module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part)
+    return found
