@@ -20,14 +20,12 @@ import numpy as np
 from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
-from .numba_internals import address_and_result
-
 FACTOR, LONGEST_WORD = 0x100000001B3, 2**64 - 1
 _rows: dict[tuple[Callable[..., Any], Any], tuple[int, int]] = {}
 """Of tables, by kernel and `_kind` of the arguments: asking Numba for their types takes milliseconds."""
 
 
-def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
     """Compile kernels for arguments such as these, if that has not been done.
 
     Args:
@@ -44,8 +42,10 @@ def table_of_calls(*kernels: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
         key = each, _kind(arguments)
         if key not in _rows:
             argument_types = tuple(map(numba.typeof, arguments))
-            address, result = address_and_result(each, argument_types)
-            _rows[key] = address, _number(result, argument_types)
+            each.compile(argument_types)
+            compiled = each.overloads[argument_types]
+            address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+            _rows[key] = address, _number(compiled.signature.return_type, argument_types)
         rows.append(_rows[key])
     return np.array(rows, np.uint64)
 

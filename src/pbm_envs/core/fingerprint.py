@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
@@ -73,6 +73,11 @@ def fingerprint(function: Callable[..., Any]) -> str:
     return digest.hexdigest()
 
 
+def refuse(function: Callable[..., Any]) -> None:
+    """Let `function` have no fingerprint any more, nor what calls it."""
+    _parts[_python_function(function)] = None
+
+
 def unchanged(function: Callable[..., Any]) -> bool:
     """Does `function`, and all that it calls, still read what it read when its fingerprint was taken?
 
@@ -96,7 +101,7 @@ def _reached(function: FunctionType) -> Iterator[tuple[FunctionType, Part]]:
             _parts[current] = _part(current)
         part = _parts[current]
         if part is None:
-            raise NoFingerprintError(f"what {current.__qualname__} reads has changed since it was compiled")
+            raise NoFingerprintError(f"what {current.__qualname__} reads has changed, or is an overload")
         yield current, part
         for call in reversed(part.calls):
             if call not in seen:
@@ -148,10 +153,6 @@ def _describe_code(code: CodeType) -> str:
     )
 
 
-def _describe_constant(constant: Any, code: CodeType) -> str:
-    return _describe_code(constant) if isinstance(constant, CodeType) else _describe(constant, [], code)
-
-
 @cache
 def _names(code: CodeType) -> tuple[str, ...]:
     """Globals and attributes that a code object names, those of functions within it included."""
@@ -194,7 +195,7 @@ def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
     module = getattr(value, "__module__", None) or type(value).__module__
     if isinstance(value, type):
         return _describe_class(value, calls, reader)
-    if module.partition(".")[0] in LIBRARIES and not is_jitted(value):
+    if _of_library(module) and not is_jitted(value):
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         if name is not None and "<" not in name:
             return f"{module}.{name}"
@@ -219,7 +220,7 @@ def _describe_array(array: np.ndarray[Any, Any]) -> str:
 
 def _describe_module(module: ModuleType, calls: list[FunctionType], reader: CodeType) -> str:
     """The name of a library; of another module also whatever the code may read from it."""
-    if module.__name__.partition(".")[0] in LIBRARIES:
+    if _of_library(module.__name__):
         return f"module {module.__name__}"
     content = vars(module)
     read = [f"{name}: {_describe(content[name], calls, reader)}" for name in _names(reader) if name in content]
@@ -232,7 +233,7 @@ def _describe_class(value: Any, calls: list[FunctionType], reader: CodeType) -> 
         return f"{name} {value._fields} {_describe(list(value._field_defaults.items()), calls, reader)}"
     if issubclass(value, Enum):
         return f"{name} {[_describe(member, calls, reader) for member in value]}"
-    if value.__module__.partition(".")[0] in LIBRARIES:
+    if _of_library(value.__module__):
         return name
     raise NoFingerprintError(f"{name} may do anything")
 
@@ -252,6 +253,16 @@ def describe_type(kind: Any) -> str:
     if isinstance(kind, TOLD_BY_NAME):
         return str(kind)
     raise NoFingerprintError(f"an argument is a {kind}")
+
+
+def foreign(functions: Iterable[Callable[..., Any]]) -> str:
+    """Return the name of the first of these functions that is of no library; "" if there is none."""
+    names = (f"{each.__module__ or 'numba'}.{each.__qualname__}" for each in functions)  # numba makes some by `exec`
+    return next((name for name in names if not _of_library(name)), "")
+
+
+def _of_library(module: str) -> bool:
+    return module.partition(".")[0] in LIBRARIES
 
 
 def _python_function(function: Any) -> FunctionType:

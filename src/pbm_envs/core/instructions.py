@@ -16,16 +16,37 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.compiler import Flags
 from numba.core.imputils import impl_ret_new_ref, lower_builtin
+from numba.core.targetconfig import ConfigStack
 from numba.core.typing.npydecl import parse_dtype, parse_shape
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.np.arrayobj import populate_array
 
-from .numba_internals import allocate_array, can_allocate_arrays, in_kernel, parse_array
+try:
+    from numba.np.arrayobj import _empty_nd_impl, _parse_empty_args
+except ImportError:  # then Numba's own `np.empty` and `np.zeros` serve
+    _empty_nd_impl = _parse_empty_args = None
 
 WHOLE = (types.Integer, types.Boolean)
 ALIGNMENT = 16
 """Of arrays on the stack, in bytes."""
+
+
+class KernelFlags(Flags):
+    """What Numba is told about compiling a kernel; its class marks it as one."""
+
+
+def mark_kernel(dispatcher: Any) -> None:
+    """Let what this dispatcher compiles be known as a kernel; else Numba's own functions serve in it."""
+    compiler: Any = getattr(dispatcher, "_compiler", None)
+    if hasattr(compiler, "_customize_flags"):
+        compiler._customize_flags = KernelFlags
+
+
+def in_kernel() -> bool:
+    """Return whether the function whose calls Numba gives types is a kernel."""
+    return isinstance(ConfigStack.top_or_none(), KernelFlags)
 
 
 class KernelTemplate(AbstractTemplate):
@@ -82,8 +103,8 @@ def zeros(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 def _new_array(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """In a kernel that counts no references it lies on the stack, and lasts until the kernel returns."""
-    kind, lengths = parse_array(context, builder, sig, args)
-    return (allocate_array if context.enable_nrt else _array_on_stack)(context, builder, kind, lengths)
+    kind, lengths = _parse_empty_args(context, builder, sig, args)
+    return (_empty_nd_impl if context.enable_nrt else _array_on_stack)(context, builder, kind, lengths)
 
 
 def _array_on_stack(context: Any, builder: Any, kind: types.Array, lengths: list[Any]) -> Any:
@@ -132,7 +153,7 @@ class Max(OfTwo):
 
 class NewArray(KernelTemplate):
     def signature(self, args: Any) -> Any:
-        if not can_allocate_arrays or len(args) != 2:
+        if _empty_nd_impl is None or len(args) != 2:
             return None
         dimensions, element = parse_shape(args[0]), parse_dtype(args[1])
         if dimensions is None or element is None:

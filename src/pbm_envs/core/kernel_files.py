@@ -10,44 +10,51 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from numba.misc.appdirs import AppDirs
+from filelock import BaseFileLock, FileLock, Timeout
+from platformdirs import user_cache_dir
 
 logger = logging.getLogger("pbm_envs")
 
 HEAD = b"pbm_envs kernel 1\n"
-PARTIAL = ".part"
+PARTIAL, LOCK = ".part", ".lock"
 ABANDONED_SECONDS = 3600
-"""A partial file of this age was left by a process that was killed."""
+"""A partial file or a lock of this age was left by a process that was killed."""
+LONGEST_WAIT = 60.0
+"""Seconds after which a process waits no more for a kernel: the process that compiles it may have been stopped."""
+POLL_SECONDS = 0.02
 
 
 @cache
 def cache_directory() -> Path | None:
-    """Where compiled kernels are kept: `PBM_ENVS_CACHE_DIR`, else the user's cache folder, else a private folder
-    among the temporary files; None if none of them can be used. Read once a process.
+    """Return where compiled kernels are kept: `PBM_ENVS_CACHE_DIR`, else the user's cache folder, else a private folder
+    among the temporary files; None if none of them can be used. It is read once per process.
+
+    A folder that cannot be written serves if it holds kernels (those of a container image, say).
     """
-    chosen = os.environ.get("PBM_ENVS_CACHE_DIR")
+    chosen = os.environ.get("PBM_ENVS_CACHE_DIR") or user_cache_dir("pbm_envs", appauthor=False)
     user = str(os.getuid()) if sys.platform != "win32" else os.environ.get("USERNAME", "user")
-    folders = [chosen] if chosen else [AppDirs("pbm_envs", appauthor=False).user_cache_dir]
-    for folder in [Path(name) for name in folders] + [Path(tempfile.gettempdir(), f"pbm_envs-{user}")]:
+    for folder in (Path(chosen), Path(tempfile.gettempdir(), f"pbm_envs-{user}")):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            tempfile.TemporaryFile(dir=folder).close()
+            if not any(folder.glob("*.kernel")):
+                tempfile.TemporaryFile(dir=folder).close()
         except OSError:
             continue
-        if sys.platform == "win32" or _is_ours(folder.stat(), stat.S_IWOTH):
+        if _is_ours(folder.stat(), stat.S_IWOTH):
             return folder
         logger.warning("kernels are not kept in %s: others own it or can write there", folder)
     return None
 
 
 def read(path: Path) -> bytes | None:
-    """What was written there; None if there is no such file, or one that is damaged or not our own."""
+    """Return what was written there; None if there is no such file, or one that is damaged or not our own."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
-            if sys.platform != "win32" and not _is_ours(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH):
+            if not _is_ours(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH):
                 logger.warning("compiling anew: others own %s or can write it", path)
                 return None
             content = file.read()
@@ -81,14 +88,49 @@ def write(path: Path, content: bytes) -> None:
         logger.info("the compiled kernel could not be kept: %s", error)  # it works all the same
 
 
+def claim(path: Path, waits: Callable[[], None]) -> BaseFileLock | None:
+    """Lock the making of a file; the system takes the lock away when this process ends, however it ends.
+
+    Args:
+        path: The file. Another process may have made it when this returns.
+        waits: Called before waiting for another process.
+
+    Returns:
+        The lock for `release`; None if another process has it for too long, or the file system has no locks.
+    """
+    lock = FileLock(path.with_suffix(LOCK), mode=0o600)
+    try:
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            logger.info("waiting for %s, which another process compiles", path.name)
+            waits()
+            lock.acquire(timeout=LONGEST_WAIT, poll_interval=POLL_SECONDS)
+    except (Timeout, OSError) as error:
+        logger.info("other processes may compile %s too: %s", path.name, error)
+        return None
+    return lock
+
+
+def release(path: Path | None, lock: BaseFileLock | None) -> None:
+    """Release what `claim` has locked, and remove the lock's file: whoever locks it later looks for `path` again."""
+    if path is not None and lock is not None:
+        with contextlib.suppress(OSError):
+            lock.release()
+        if path.exists():
+            with contextlib.suppress(OSError):
+                path.with_suffix(LOCK).unlink()
+
+
 def _is_ours(status: os.stat_result, forbidden: int) -> bool:
-    return status.st_uid == os.getuid() and not status.st_mode & forbidden
+    """Return whether this user or the system owns a file, and nobody else can write it."""
+    return sys.platform == "win32" or (status.st_uid in (os.getuid(), 0) and not status.st_mode & forbidden)
 
 
 @cache
 def _remove_abandoned(folder: Path) -> None:
-    """Once a process."""
-    for path in folder.glob(f"*{PARTIAL}"):
+    """Once per process."""
+    for path in (*folder.glob(f"*{PARTIAL}"), *folder.glob(f"*{LOCK}")):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 path.unlink()

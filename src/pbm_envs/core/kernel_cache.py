@@ -1,0 +1,149 @@
+"""The cache that keeps compiled kernels.
+
+Numba's own cache looks only at the file of the function it stores; here one kernel calls another across files
+(Chameleon and Unlur share `chains.py`). So each compiled kernel is kept in a file of its own, whose name has a hash of
+everything it was made from: its code and the constants that it reads, the same of every kernel that it calls
+(`fingerprint`), the types of its arguments, the processor, the settings of Numba, and the versions of Python, Numba and
+NumPy. All of this is taken from memory, where Numba finds it, and is looked at again before the result is kept; so a
+file is never read by a process that would compile something else, whatever happens to the sources meanwhile. Nothing is
+written beside the sources: an installed package may be read-only.
+
+Of several processes that need a kernel one compiles it, and the others wait for its file (`kernel_files.claim`). No
+kernel calls one that leads back to it, so no two processes wait for each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import numba
+import numpy as np
+from filelock import BaseFileLock
+
+from . import instructions, kernel_files, layouts, numba_internals
+from .compiling import COMPILING
+from .fingerprint import NoFingerprintError, describe_type, fingerprint, foreign, refuse, unchanged
+from .kernel_files import cache_directory
+
+logger = logging.getLogger("pbm_envs")
+
+VERSIONS = (
+    sys.version,
+    platform.machine(),
+    numba.__version__,
+    llvmlite.__version__,
+    np.__version__,
+    *(  # code generated for records of games and for some calls
+        hashlib.sha256(Path(module.__file__ or "").read_bytes()).hexdigest() for module in (layouts, instructions)
+    ),
+)
+
+
+class KernelCache:
+    """The compiled variants of one kernel on disk, one file for each combination of argument types.
+
+    Its methods run under Numba's lock for compiling.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        """Look at nothing yet: kernels that `function` calls may not have been defined."""
+        self._function = function
+        self._options = sorted(options.items())
+        self._compiling: dict[Any, tuple[Path | None, BaseFileLock | None]] = {}
+        self.module = function.__module__
+        self.name = f"{self.module}.{function.__qualname__}".replace(".<locals>", "")
+        self.ready = False
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled kernel for this signature, or None after telling that it has to be compiled."""
+        path, lock = self._path(sig, target_context), None
+        if path is not None and not path.exists():
+            lock = self._claim(path)
+        packed = None if path is None else kernel_files.read(path)
+        if packed is not None:
+            target_context.refresh()
+            try:
+                loaded = numba_internals.unpack(packed, target_context)
+            except Exception as error:  # whatever unpickling raises, compiling mends it
+                logger.info("compiling anew: %s could not be loaded (%r)", path, error)
+            else:
+                kernel_files.release(path, lock)
+                self.ready = True
+                return loaded
+        self._compiling[sig] = path, lock
+        COMPILING.begin(self)
+        return None
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Keep what has been compiled, unless something that it was compiled from has changed meanwhile."""
+        self.ready = True
+        path, _ = self._compiling[sig]
+        if path is None:
+            return
+        if overload := foreign(numba_internals.overloads(cres)):
+            refuse(self._function)
+            logger.warning(
+                "%s is compiled in every process: it calls %s, an overload, whose changes would not be noticed "
+                "(kernels may call kernels)",
+                self.name,
+                overload,
+            )
+        elif not unchanged(self._function) or self._path(sig, cres.target_context) != path:
+            logger.info("%s is not kept: what it is compiled from has changed", self.name)
+        elif (packed := numba_internals.pack(cres)) is not None:
+            kernel_files.write(path, packed)
+
+    def finish(self, sig: Any) -> None:
+        """End what `load_overload` has begun, whether or not the kernel could be compiled."""
+        if sig in self._compiling:
+            kernel_files.release(*self._compiling.pop(sig))
+            COMPILING.end(self)
+
+    def is_kept(self) -> bool:
+        """Return whether there is a file of this kernel, for any types."""
+        folder = cache_directory()
+        try:
+            return folder is not None and any(folder.glob(f"{self.name}-{self._made_from}-*.kernel"))
+        except NoFingerprintError:
+            return False
+
+    def _claim(self, path: Path) -> BaseFileLock | None:
+        """Wait while another process compiles this kernel, and tell so as if this one did."""
+        waits: list[None] = []
+
+        def wait() -> None:
+            waits.append(COMPILING.begin(self))
+
+        try:
+            return kernel_files.claim(path, wait)
+        finally:
+            if waits:
+                COMPILING.end(self)
+
+    @property
+    def _made_from(self) -> str:
+        """Hash of all but the types and the processor."""
+        return _hash(fingerprint(self._function), self._options, numba_internals.settings(), VERSIONS)
+
+    def _path(self, sig: Any, target_context: Any) -> Path | None:
+        folder = cache_directory()
+        if folder is None:
+            return None
+        try:
+            described = [describe_type(each) for each in numba_internals.argument_types(sig)]
+            types = _hash(described, numba_internals.machine(target_context))
+            return folder / f"{self.name}-{self._made_from}-{types}.kernel"
+        except NoFingerprintError as reason:
+            logger.info("%s is compiled in every process: %s", self.name, reason)
+            return None
+
+
+def _hash(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
