@@ -13,7 +13,7 @@ from pbm_envs import make_game, registered_games
 from pbm_envs.envs.factories import make_aec_env
 
 from ..arena import Tournament, play_tournament
-from ..play.ahead import compile_search, compiling_ahead
+from ..play.ahead import compiling_ahead
 from ..players.names import as_policy
 from .rate import report
 
@@ -60,17 +60,14 @@ def tournament(names: list[str]) -> None:
         report(play_tournament(Tournament(games, AGENTS, openings=OPENINGS), folder, progress=True))
 
 
-def search(name: str) -> None:
-    """Compile what the tournament's searches need in this game."""
-    compile_search(AGENTS[-1], make_game(name, **OPTIONS.get(name, {})))
-
-
 def main() -> None:
     names = sys.argv[1:] or list(registered_games())
     unknown = [name for name in names if name not in registered_games()]
     if unknown:
         sys.exit(f"{', '.join(unknown)}: no such game; expected some of {', '.join(registered_games())}")
-    with compiling_ahead([(search, (name,)) for name in names]):  # while the first matches are played
+    with compiling_ahead(
+        [make_game(name, **OPTIONS.get(name, {})) for name in names]
+    ):  # while the first matches are played
         for name in names:
             match(name, SEED)
         tournament(names)
@@ -83,6 +80,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    from pbm_agents.cli import demo  # under this name another process finds its functions
+    from pbm_agents.cli import demo
 
     demo.main()

@@ -16,7 +16,7 @@ from pbm_envs.records import RESIGN, append_records
 from pbm_envs.registry import parse_game
 
 from ..arena import Opening
-from ..play.ahead import compiling_ahead, searches
+from ..play.ahead import compiling_ahead
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
@@ -66,7 +66,7 @@ def play(
         raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
     chosen = secrets.randbits(63) if seed is None else seed
     names = seats(rules, players or [])
-    with compiling_ahead(searches(rules, [*names, hint])):
+    with compiling_ahead([rules]):
         session = Session(rules, names, Opening(chosen, board, tuple(moves.split())))
         say(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
         say("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))

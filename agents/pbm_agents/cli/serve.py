@@ -11,7 +11,7 @@ import typer
 
 from pbm_envs.registry import parse_game
 
-from ..play.ahead import compiling_ahead, searches
+from ..play.ahead import compiling_ahead
 from ..play.limits import Limits
 from ..play.session import DEFAULT_AGENT, seats
 from .games import Options
@@ -87,5 +87,5 @@ def serve(
     if open:
         webbrowser.open(address)
     limits = Limits(most_simulations, most_seconds, most_memory, most_threads)
-    with compiling_ahead(searches(rules, [*start.players, hint or DEFAULT_AGENT])):
+    with compiling_ahead([rules]):
         server(application(start, host, start.players, records, limits)).run(sockets=[listening])

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-from collections.abc import Callable
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 
-from pbm_envs import Curio, Game, registered_games, sample_actions
+from pbm_envs import Game, registered_games
+from pbm_envs.core.compiling import COMPILING
 from pbm_envs.core.kernel_files import cache_directory
-from pbm_envs.envs.factories import make_raw_env, make_vector_env
 from pbm_envs.registry import parse_game
 
+from .. import arena, champions, equilibrium, exact  # noqa: F401  (so that their kernels are known and counted)
 from ..arena.processes import usable_cores
-from ..champions import ChampionAgent
-from ..exact import CurioSolver
+from ..common.progress import progress_bar
 from ..learning.work import ProcessCrew
-from ..search import Search
+from ..play.ahead import STEPS
 from .terminal import table
 
 EXAMPLES = """
@@ -38,7 +36,7 @@ def warm_up(
     games: Annotated[list[str] | None, typer.Argument(metavar="[GAME[:OPTION=VALUE,...]]...")] = None,
     processes: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Processes that compile; one a core, up to {MOST_PROCESSES}, if left out."),
+        typer.Option(min=1, help=f"Processes that compile (default: one per core, up to {MOST_PROCESSES})."),
     ] = None,
 ) -> None:
     """Compile the rules, the search and the champions of games ahead.
@@ -49,24 +47,16 @@ def warm_up(
     takes as long.
     """
     rules = [parse_game(text) for text in games or registered_games()]
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
     jobs = {(number, step): (game, step) for step in STEPS for number, game in enumerate(rules)}
     if cache_directory() is None:
         processes = 1  # they could not share what they compile
-    seconds = {}
+    seconds, missing = {}, len(COMPILING.missing())
     workers = min(len(jobs), processes or min(usable_cores(), MOST_PROCESSES))
     try:
-        with ProcessCrew(workers) as crew, tqdm(total=len(jobs), unit="step") as bar:
-            done = crew.run(_timed, dict(jobs))
-            while jobs:
-                game, step = next(iter(jobs.values()))
-                bar.set_description(f"{game.name}: {step}")  # of those that are being done
-                key, taken = next(done)
+        with ProcessCrew(workers) as crew, progress_bar(total=len(jobs), unit="step") as bar:
+            for key, taken in crew.run(_timed, jobs):
                 seconds[key] = f"{taken:.1f} s"
-                del jobs[key]
+                bar.set_description(f"{missing - len(COMPILING.missing())} of {missing} kernels")
                 bar.update()
     except BaseException:
         for process in multiprocessing.active_children():
@@ -78,66 +68,10 @@ def warm_up(
 
 
 def _timed(job: tuple[Game, str]) -> float:
-    """Do a step; the seconds that it took by the clock."""
+    """Do a step; return the seconds that it took by the clock."""
     if multiprocessing.parent_process() is not None:
         logging.getLogger("pbm_envs").setLevel(logging.ERROR)  # the bar says what is compiled
     game, step = job
     began = perf_counter()
     STEPS[step](game)
     return perf_counter() - began
-
-
-def _rules(game: Game) -> None:
-    """Everything that the environments call, and playouts and determinization."""
-    rng = np.random.default_rng(0)
-    env = make_raw_env(game)
-    env.reset(seed=0)
-    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-    envs = make_vector_env(game, 2, opponent="random")
-    _, info = envs.reset(seed=0)
-    envs.step(info["action_mask"].argmax(axis=1))
-    states = game.init(2, rng)
-    game.playout(game.determinize(game.view(states, states["to_move"]), rng), rng)
-
-
-def _search(game: Game) -> None:
-    _run(game, Search(simulations=8))
-
-
-def _network_search(game: Game) -> None:
-    """With priors, and noise in them; and with Gumbel numbers."""
-
-    def uniform(observations: Any, masks: Any) -> tuple[Any, Any]:
-        return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), game.num_players))
-
-    _run(game, Search(simulations=8, evaluator=uniform, noise=0.25))
-    _run(game, Search(simulations=8, evaluator=uniform, gumbel=4))
-
-
-def _champion(game: Game) -> None:
-    """Its first move, and the last of a random game, where solvers help it."""
-    agent, rng = ChampionAgent(simulations=8), np.random.default_rng(0)
-    states = game.init(1, rng)
-    agent.act(game, game.view(states, states["to_move"]), rng)
-    last = states
-    while not states["done"][0]:
-        last = states.copy()
-        game.step(states, sample_actions(game.legal_action_mask(states), rng))
-    agent.act(game, game.view(last, last["to_move"]), rng)
-    if isinstance(game, Curio):  # there not everything may be known
-        CurioSolver(game).winning_action(last, nodes=1)
-
-
-def _run(game: Game, search: Search) -> None:
-    rng = np.random.default_rng(0)
-    states = game.init(2, rng)
-    search.run(game, game.view(states, states["to_move"]), rng)
-
-
-STEPS: dict[str, Callable[[Game], Any]] = {
-    "rules": _rules,
-    "search": _search,
-    "network search": _network_search,
-    "champion": _champion,
-}
-"""What is compiled, for all games one step after the other: each finds what those before it have compiled."""

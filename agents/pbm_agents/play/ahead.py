@@ -1,120 +1,164 @@
-"""A second process that compiles what a program needs later, while the program compiles what it needs first."""
+"""What is compiled ahead: by `pbm warm-up`, and by a second process while somebody looks at the first position.
+
+A step uses a part of a program once, which compiles the kernels that it needs. `pbm_envs.core.compiling` knows all
+kernels of this process, so a test sees that the steps leave none out.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
-import pickle
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numba.core import config
 
-from pbm_envs import Game
-from pbm_envs.core.kernel_files import cache_directory
-from pbm_envs.core.kernels import ANNOUNCEMENTS
+from pbm_envs import Game, sample_actions
+from pbm_envs.core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
+from pbm_envs.core.jit import COMPILES
+from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
-from ..arena.processes import usable_cores
-from ..players.names import make_agent, may_be_named_on_the_web
-from ..players.search_agents import SearchAgent
+from ..arena.processes import start_worker, usable_cores
+from ..search import Search, Workspace
+from .start import Message
 
-Job: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A function of a module, and its arguments; what it prints is lost."""
-PROGRAM = "import sys; sys.path[:] = {path!r}; from pbm_agents.play.ahead import work; work()"
 SIMULATIONS = 8
 """Of a search that is made to compile it."""
 
 
+def variants(game: Game) -> list[Game]:
+    """Return the game and the configurations of its class, which between them use every rule."""
+    made = [game, *(type(game)(**options) for options in game.configurations)]
+    return [each for k, each in enumerate(made) if each not in made[:k]]
+
+
+def compile_rules(game: Game) -> None:
+    """Use everything that environments call, and playouts and determinization."""
+    for each in variants(game):
+        rng = np.random.default_rng(0)
+        env = make_raw_env(each)
+        env.reset(seed=0)
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+        envs = make_vector_env(each, 2, opponent="random")
+        _, info = envs.reset(seed=0)
+        envs.step(info["action_mask"].argmax(axis=1))
+        states = each.init(2, rng)
+        each.playout(each.determinize(each.view(states, states["to_move"]), rng), rng)
+
+
+def compile_search(game: Game) -> None:
+    """Search as agents do, twice from one workspace."""
+    workspace = Workspace()
+    for _ in range(2):
+        _search(game, Search(simulations=SIMULATIONS, reuse=game.perfect_information), workspace)
+
+
+def compile_network_search(game: Game) -> None:
+    """Search with priors, and noise in them; and with Gumbel numbers."""
+
+    def uniform(observations: Any, masks: Any) -> tuple[Any, Any]:
+        return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), game.num_players))
+
+    _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, noise=0.25))
+    _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, gumbel=4))
+
+
+def _search(game: Game, search: Search, workspace: Workspace | None = None) -> None:
+    rng = np.random.default_rng(0)
+    states = game.init(2, rng)
+    search.run(game, game.view(states, states["to_move"]), rng, workspace=workspace)
+
+
+def compile_champion(game: Game) -> None:
+    """Choose a champion's first move, and the last of a random game, where solvers help it."""
+    from ..champions import ChampionAgent  # imported lazily: a page begins without them
+
+    for each in variants(game):
+        agent, rng = ChampionAgent(simulations=SIMULATIONS), np.random.default_rng(0)
+        states = each.init(1, rng)
+        agent.act(each, each.view(states, states["to_move"]), rng)
+        last = states
+        while not states["done"][0]:
+            last = states.copy()
+            each.step(states, sample_actions(each.legal_action_mask(states), rng))
+        agent.act(each, each.view(last, last["to_move"]), rng)
+
+
+STEPS: dict[str, Callable[[Game], Any]] = {
+    "rules": compile_rules,
+    "search": compile_search,
+    "network search": compile_network_search,
+    "champion": compile_champion,
+}
+"""What is compiled, for all games one step after the other: each finds what those before it have compiled."""
+
+
 @contextmanager
-def compiling_ahead(jobs: Sequence[Job]) -> Iterator[None]:
-    """Do jobs in a second process once something is compiled within the `with` block, and end it with the block.
+def compiling_ahead(games: Sequence[Game]) -> Iterator[None]:
+    """Take the steps for these games in a second process once something is compiled within the `with` block.
 
-    What that process has compiled is found by this one; what both need at a time is compiled by one of them, and the
-    other waits (`core.claims`). Where nothing has to be compiled, no process is started, nor where there is only one
-    processor. The process says nothing, whatever happens in it, and ends with this one, however that ends.
-
-    Args:
-        jobs: One after the other; one that fails is left.
+    This process finds what that one has compiled; what both need at a time one of them compiles. Where nothing has to
+    be compiled, or there is one processor, no process is started. It says nothing, whatever happens in it, and ends
+    with the block, or with this process, however that ends.
     """
-    if usable_cores() < 2 or config.DISABLE_JIT or cache_directory() is None:
-        yield
-        return
-    processes: list[subprocess.Popen[bytes]] = []
+    processes: list[Any] = []
 
-    def hear(part: str, done: bool) -> None:
-        ANNOUNCEMENTS.listeners.discard(hear)
+    def hear(_: Progress) -> None:
+        COMPILING.listeners.discard(hear)
         if not processes:
+            process = multiprocessing.get_context("spawn").Process(target=_work, args=(games,), daemon=True)
             with suppress(Exception):  # it would only have been faster
-                processes.append(_start(jobs))
+                process.start()
+                processes.append(process)
 
-    ANNOUNCEMENTS.listeners.add(hear)
+    if COMPILES and usable_cores() > 1:
+        COMPILING.listeners.add(hear)
     try:
         yield
     finally:
-        ANNOUNCEMENTS.listeners.discard(hear)
+        COMPILING.listeners.discard(hear)
         for process in processes:
-            _end(process)
+            process.kill()
+            process.join()
 
 
-def searches(game: Game, names: Iterable[str]) -> list[Job]:
-    """Return jobs that compile what agents of these names search with: those of ours that read no files."""
-    return [(compile_search, (name, game)) for name in dict.fromkeys(names) if may_be_named_on_the_web(name)]
+def _work(games: Sequence[Game]) -> None:
+    """Take the steps in silence; one that fails is left."""
+    start_worker()
+    silence = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (1, 2):
+        os.dup2(silence, descriptor)
+    for step in (compile_search, *STEPS.values()):  # the search first: the first process compiles the rules
+        for game in games:
+            with suppress(Exception):
+                step(game)
 
 
-def compile_search(name: str, game: Game) -> None:
-    """Search once, as an agent of this name does; nothing, if it does not search."""
-    from ..champions import ChampionAgent  # only the second process needs it
+class Preparing:
+    """Tells a board how far compiling is while somebody before it waits."""
 
-    agent = make_agent(name)
-    if isinstance(agent, SearchAgent):
-        agent = SearchAgent(replace(agent.search, simulations=SIMULATIONS, seconds=None))
-    elif isinstance(agent, ChampionAgent):
-        agent = ChampionAgent(simulations=SIMULATIONS)
-    else:
-        return
-    rng = np.random.default_rng(0)
-    states = game.init(1, rng)
-    agent.act(game, game.view(states, states["to_move"]), rng)
+    def __init__(self, game: str, send: Callable[[Message], None], waits: Callable[[], bool]) -> None:
+        """Listen until `close`.
 
+        Args:
+            game: The name of the game at the board.
+            send: Called with the message, in the thread that compiles.
+            waits: Whether somebody waits at this board. What another board compiles is waited for too, since Numba
+                compiles one kernel after the other.
+        """
+        self.game = game
+        self._send, self._waits = send, waits
+        COMPILING.listeners.add(self._hear)
 
-def _start(jobs: Sequence[Job]) -> subprocess.Popen[bytes]:
-    """Start the process; Ctrl-C at the terminal is none of its business."""
-    content = pickle.dumps(list(jobs))
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(path=sys.path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    process.stdin.write(content)
-    process.stdin.flush()  # and it stays open: when it is closed, the process ends
-    return process
+    def close(self) -> None:
+        """Listen no more."""
+        COMPILING.listeners.discard(self._hear)
 
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.kill()
-    process.wait()
-    assert process.stdin is not None
-    with suppress(OSError):
-        process.stdin.close()
-
-
-def work() -> None:
-    """What the process does: the jobs that it reads, for as long as the process that started it lives."""
-    jobs: list[Job] = pickle.load(sys.stdin.buffer)
-
-    def follow() -> None:
-        sys.stdin.buffer.read()
-        os._exit(0)
-
-    threading.Thread(target=follow, daemon=True).start()
-    for function, arguments in jobs:
-        with suppress(Exception):
-            function(*arguments)
+    def _hear(self, progress: Progress) -> None:
+        if self._waits():
+            what = "the search" if progress.part == SEARCH else "the rules"
+            compiled, expected = COMPILING.count({rules_of(self.game), SHARED, SEARCH, progress.part})
+            text = f"Preparing {what} on this machine, once: {compiled} of {expected}"
+            message = {"compiled": compiled, "expected": expected, "running": progress.running}
+            self._send({"type": "preparing", "text": text, **message})

@@ -22,7 +22,7 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
 {"type": "kept", "token": ...} (the game, sealed: only this machine can read it), {"type": "preparing", ...} (rules are
-being compiled: how many kernels of about how many), {"type": "pictures", "svg": {...}},
+being compiled: how many kernels of how many), {"type": "pictures", "svg": {...}},
 {"type": "choices", "choices": {...}}, {"type": "rules", ...}, {"type": "record", "name": ..., "text": ...},
 {"type": "note" or "error", "text": ...}. Until the game is over, all of it is computed
 from the view of the person at the board.
@@ -42,12 +42,12 @@ from pbm_envs import registered_games
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
+from .ahead import Preparing
 from .branches import branch, go_on, keep, opened, rematch
 from .limits import Limits
 from .markdown import html
 from .messages import Shown, belongs_to_another_person, position, symbols
 from .pictures import board_svg
-from .preparing import Preparing
 from .sealed import seal, unseal
 from .session import PERSON, Session
 from .start import (
@@ -375,7 +375,7 @@ class Table:
         with _warnings, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a remark of the game says so
             start = parse_start(message, self._own_agents, self._start.hint, self._limits)
-        self._preparing.expect(start.game.name)
+        self._preparing.game = start.game.name
         self._begin(start, start.session())
         self._warn()
         self._advance()
@@ -460,8 +460,6 @@ class Table:
             played = session.plies > session.given and bool(session.persons)
             self._reply("kept", token=seal(keep(session, self._start)), played=played, done=session.done)
         self._reply("position", **position(session, self._seat, shown), watching=watching)
-        if not self._thinking.kind:
-            self._preparing.position_shown(session.game.name)
 
 
 def _line(record: GameRecord) -> Message:
