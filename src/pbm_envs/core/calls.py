@@ -15,10 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import cgutils, config, types
-from numba.extending import intrinsic
+
+from .jit import COMPILES
+
+if COMPILES:
+    import numba
+    from numba.core import cgutils, types
+    from numba.extending import intrinsic
 
 FACTOR, LONGEST_WORD = 0x100000001B3, 2**64 - 1
 _rows: dict[tuple[Callable[..., Any], Any], tuple[int, int]] = {}
@@ -35,7 +39,7 @@ def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
     Returns:
         (len(kernels), 2) uint64: the address of each, and what stands for its types.
     """
-    if config.DISABLE_JIT:
+    if not COMPILES:
         return [each for each, _ in kernels]
     rows = []
     for each, arguments in kernels:
@@ -100,9 +104,9 @@ def _plain_call(table: Any, row: int, arguments: tuple[Any, ...]) -> Any:
     return table[row](*arguments)
 
 
-call: Callable[..., None] = _plain_call if config.DISABLE_JIT else intrinsic(_caller(types.none))
+call: Callable[..., None] = intrinsic(_caller(types.none)) if COMPILES else _plain_call
 """Call a kernel that returns nothing: `call(table, row, arguments)`, with the arguments as a tuple."""
-call_for_int: Callable[..., int] = _plain_call if config.DISABLE_JIT else intrinsic(_caller(types.int64))
+call_for_int: Callable[..., int] = intrinsic(_caller(types.int64)) if COMPILES else _plain_call
 """Call a kernel that returns an integer."""
-call_for_flag: Callable[..., bool] = _plain_call if config.DISABLE_JIT else intrinsic(_caller(types.boolean))
+call_for_flag: Callable[..., bool] = intrinsic(_caller(types.boolean)) if COMPILES else _plain_call
 """Call a kernel that returns a bool."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .boards import Board
 from .deals import Deal
-from .layouts import register_records
+from .jit import register_records
 from .notation import Notation
 from .options import Option, check_options, signature_of
 from .randomness import sample_batch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 
+import numpy as np
+
 try:
     from numba.core import config
 except ImportError as error:
@@ -11,3 +13,15 @@ except ImportError as error:
     COMPILES = False
 else:
     COMPILES = not config.DISABLE_JIT
+
+if COMPILES:
+    from .layouts import LONGEST_CONSTANT, register_records
+else:
+    LONGEST_CONSTANT = 4
+
+    def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
+        """Return the type: plain Python takes records of any."""
+        return dtype
+
+
+__all__ = ["COMPILES", "LONGEST_CONSTANT", "register_records"]

@@ -10,14 +10,17 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from llvmlite import ir
-from numba.core import config, types
-from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic
-from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
+from .jit import COMPILES
 from .types import Planes, States
+
+if COMPILES:
+    from llvmlite import ir
+    from numba.core import types
+    from numba.core.imputils import impl_ret_borrowed
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import populate_array
 
 Words: TypeAlias = NDArray[np.uint64]
 WORD = 8
@@ -162,27 +165,25 @@ def _plain_lowest_bit(word: np.uint64) -> int:
     return (int(word) & -int(word)).bit_length() - 1
 
 
-store_word: Callable[[Any, int, Any], None] = _plain_store if config.DISABLE_JIT else intrinsic(_compiled_store)
+store_word: Callable[[Any, int, Any], None] = intrinsic(_compiled_store) if COMPILES else _plain_store
 """`store_word(target, at, word)`: write eight bytes from `target[at]` on, a contiguous row of bytes. The caller sees to
 it that the row is long enough.
 """
-load_word: Callable[[Any, int], Any] = _plain_load if config.DISABLE_JIT else intrinsic(_compiled_load)
+load_word: Callable[[Any, int], Any] = intrinsic(_compiled_load) if COMPILES else _plain_load
 """`load_word(source, at)`: eight bytes of a contiguous row that is long enough, `at` bytes from its beginning."""
-store_half: Callable[[Any, int, Any], None] = (
-    _plain_half_store if config.DISABLE_JIT else intrinsic(_compiled_half_store)
-)
+store_half: Callable[[Any, int, Any], None] = intrinsic(_compiled_half_store) if COMPILES else _plain_half_store
 """`store_half(target, at, half)`: write the low half of a word, four bytes, `at` bytes from the beginning of an array
 that is contiguous and large enough.
 """
-load_half: Callable[[Any, int], Any] = _plain_half_load if config.DISABLE_JIT else intrinsic(_compiled_half_load)
+load_half: Callable[[Any, int], Any] = intrinsic(_compiled_half_load) if COMPILES else _plain_half_load
 """`load_half(source, at)`: those four bytes as the low half of a word."""
-clear_of: Callable[[Any, Any, Any, Any, int], Any] = _plain_clear if config.DISABLE_JIT else intrinsic(_compiled_clear)
+clear_of: Callable[[Any, Any, Any, Any, int], Any] = intrinsic(_compiled_clear) if COMPILES else _plain_clear
 """`clear_of(first, one, second, other, at)`: a word of eight bytes, for `k` from `at` on: 1 where `first[k]` has no bit
 of `one` and `second[k]` none of `other`, else 0. The arrays are contiguous and long enough.
 """
-flat: Callable[[Any], Any] = _plain_flat if config.DISABLE_JIT else intrinsic(_compiled_flat)
+flat: Callable[[Any], Any] = intrinsic(_compiled_flat) if COMPILES else _plain_flat
 """`flat(array)`: a contiguous array as one row, not copied. (`reshape` would compile functions.)"""
-lowest_bit: Callable[[Any], int] = _plain_lowest_bit if config.DISABLE_JIT else intrinsic(_compiled_lowest_bit)
+lowest_bit: Callable[[Any], int] = intrinsic(_compiled_lowest_bit) if COMPILES else _plain_lowest_bit
 """`lowest_bit(word)`: the number of the lowest bit that is set, of a word that is not 0."""
-count_bits: Callable[[Any], int] = _plain_count if config.DISABLE_JIT else intrinsic(_compiled_count)
+count_bits: Callable[[Any], int] = intrinsic(_compiled_count) if COMPILES else _plain_count
 """`count_bits(word)`: how many bits are set."""

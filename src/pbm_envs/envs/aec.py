@@ -36,7 +36,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from ..core.checks import check_range, check_seed, to_options
 from ..core.game import Game
-from ..core.kernels import logger
+from ..core.compiling import logger
 from ..core.printable import quoted
 from ..core.state import INT64, copy_states
 from ..core.types import Rng, States

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.jit import LONGEST_CONSTANT, register_records
 from ...core.kernels import stack_kernel
-from ...core.layouts import LONGEST_CONSTANT, register_records
 from ...core.randomness import draw
 from ...core.state import NOBODY
 from ...core.types import Ints, Mask, Record, Seeds, States
