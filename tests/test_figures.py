@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from pbm_envs import registered_games
-from pbm_envs.core.kernels import _part as part_of
-
 ROOT = Path(__file__).parent.parent
 CLAIMS = json.loads((ROOT / "tests" / "claims.json").read_text(encoding="utf-8"))
 FIGURE = re.compile(r"\[(\d[\d,.]*)( million)?\]")
@@ -76,14 +73,3 @@ def test_every_script_has_one_result():
     """Those that make data, or only measure what they are told to, have none."""
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert {path.stem for path in (ROOT / "benchmarks" / "results").glob("*.*") if path.suffix != ".jsonl"} <= scripts
-
-
-def test_notices_of_compiling_say_how_long_it_takes(figures):
-    lines = [line.split() for line in (figures.RESULTS / "compiling.txt").read_text(encoding="utf-8").splitlines()]
-    for module, columns in (("pbm_envs.games.curio.rules", [1]), ("pbm_agents.search.tree", [3, 5])):
-        shortest, longest = map(float, re.findall(r"\d+", part_of(module)[1]))
-        measured = [
-            float(line[column]) for line in lines if line and line[0] in registered_games() for column in columns
-        ]
-        assert len(measured) >= 4
-        assert shortest <= min(measured) <= max(measured) <= longest

@@ -1,6 +1,5 @@
 """The cache of compiled kernels: found again, never stale, not beside the sources; and kernels as plain Python."""
 
-import gc
 import os
 import shutil
 import subprocess
@@ -9,12 +8,10 @@ from pathlib import Path
 
 import pbm_agents
 import pytest
-from numba.core.config import DISABLE_JIT
-from numba.core.errors import NumbaError
 
 import pbm_envs
-from pbm_envs.core import kernels as kernels_module
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core import compiling
+from pbm_envs.core.compiling import Compiling
 
 SOURCE = Path(pbm_envs.__file__).parent
 PLAY = """
@@ -168,9 +165,9 @@ def test_plain_python_plays_the_same_games(tmp_path):
 
 
 SEARCH = """
-from pbm_envs.core import numba_internals
+from numba.core.cpu import CPUTargetOptions
 if {absent}:
-    numba_internals.WITHOUT_REFERENCE_COUNTS = {{}}
+    del CPUTargetOptions._nrt
 import numpy as np
 from pbm_agents import Search
 from pbm_envs import Trinim
@@ -192,29 +189,79 @@ def test_kernels_that_count_no_references(tmp_path):
     assert printed[0] == printed[1] != ""
 
 
-def test_each_compilation_is_announced_with_its_duration(caplog, monkeypatch):
-    """Once for each part while it goes on, and again when it begins anew later."""
+class Known:
+    """A kernel that is not on disk, unless `kept`."""
+
+    def __init__(self, name, *, kept=False):
+        self.name, self.module, self.ready = name, name.rpartition(".")[0], False
+        self.is_kept = lambda: kept
+
+
+def test_it_is_known_how_many_kernels_are_to_be_compiled(caplog, monkeypatch):
+    """The log says so once for each part while it goes on, and again when it begins anew later."""
     now = [100.0]
-    monkeypatch.setattr(kernels_module, "monotonic", lambda: now[0])
-    announcements = kernels_module.Announcements()
+    monkeypatch.setattr(compiling, "monotonic", lambda: now[0])
+    told, progress = Compiling(), []
+    step, mark, view = (Known(f"pbm_envs.games.curio.rules.{name}") for name in ("step", "mark", "view"))
+    kept = Known("pbm_envs.games.curio.rules.kept", kept=True)
+    walk, other = Known("pbm_agents.search.tree.walk"), Known("their_game.step")
+    for each in (step, mark, view, kept, walk, other):
+        told.register(each)
+    told.listeners.add(progress.append)
 
-    def said(module, seconds):
+    def compile_within(kernel, seconds, *inner):
+        told.begin(kernel)
+        for each in inner:
+            compile_within(each, 0)
         now[0] += seconds
-        caplog.clear()
-        announcements.begin(module)
-        return [line.partition(", once")[0] for line in caplog.messages]
+        kernel.ready = True
+        told.end(kernel)
 
-    rules = "compiling the rules of curio: 2 to 20 seconds"
-    search = "compiling the tree search: 2 to 15 seconds"
-    assert said("pbm_envs.games.curio.rules", 0) == [rules]
-    assert said("pbm_envs.games.curio.view", 5) == []
-    assert said("pbm_agents.search.tree", 1) == [search]
-    now[0] += 9
-    announcements.end("pbm_agents.search.tree")  # it took so long
-    assert said("pbm_agents.search.tree", 9) == []
-    assert said("pbm_envs.games.curio.rules", 11) == [rules]
-    assert said("their_game", 0) == ["compiling their_game: some seconds"]
+    compile_within(step, 5, mark)
+    assert [each[1:] for each in progress] == [(0, 3, True), (0, 3, True), (1, 3, True), (2, 3, False)]
+    compile_within(walk, 9)
+    compile_within(view, 1)
+    assert [line.partition(", once")[0] for line in caplog.messages] == [
+        "compiling the rules of curio: 1 of 3",
+        "compiling the tree search: 1 of 1",
+    ]
     assert "pbm warm-up" in caplog.text
+    assert told.count(["the rules of curio", "the tree search"]) == (4, 4)
+    assert told.missing() == [other.name]
+    caplog.clear()
+    now[0] += 11
+    compile_within(other, 0)
+    assert "compiling their_game: 1 of 1" in caplog.text
+
+
+def test_a_terminal_has_one_line_that_is_rewritten(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(compiling.logger, "hasHandlers", lambda: False)
+    told, kernels = Compiling(), [Known(f"pbm_envs.games.curio.rules.{k}") for k in range(2)]
+    for each in kernels:
+        told.register(each)
+    for each in kernels:
+        told.begin(each)
+        each.ready = True
+        told.end(each)
+    lines = [f"\rcompiling the rules of curio: {k} of 2\x1b[K\r\x1b[K" for k in (1, 2)]
+    assert capsys.readouterr().err == "".join(lines)
+
+
+NO_NUMBA = """
+import sys
+class Hidden:
+    def find_spec(self, name, *_):
+        if name.partition(".")[0] in ("numba", "llvmlite"):
+            raise ModuleNotFoundError(f"No module named {name!r}")
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+def test_without_numba_kernels_are_plain_python(tmp_path):
+    played, log = run(NO_NUMBA + PLAY, SOURCE.parent, tmp_path)
+    assert played == "[1, 1, 1, 1] [0, 0, 0, 0] [1, 1, 1, 1]\n"
+    assert log == "kernels run as plain Python, hundreds of times slower: No module named 'numba'\n"
 
 
 NOTEBOOK = """
@@ -241,26 +288,3 @@ def test_in_jupyter_one_quiet_line_says_that_kernels_are_compiled(tmp_path, monk
     assert (line.output_type, printed.name, printed.text) == ("display_data", "stdout", "4\n")
     assert "compiled counting: 2 kernels" in line.data["text/html"]
     assert [output.text for output in again.outputs] == ["3\n"]
-
-
-@pytest.mark.skipif(DISABLE_JIT, reason="nothing is compiled")
-def test_garbage_is_collected_again_once_a_kernel_is_compiled():
-    @kernel
-    def half(number):
-        return number // 2
-
-    @kernel
-    def missing(number):
-        return number + not_there  # noqa: F821
-
-    assert half(8) == 4
-    assert gc.isenabled()
-    with pytest.raises(NumbaError):
-        missing(8)
-    assert gc.isenabled()
-    gc.disable()
-    try:
-        assert half(2.0) == 1
-        assert not gc.isenabled(), "whoever has turned it off keeps it off"
-    finally:
-        gc.enable()

@@ -7,16 +7,15 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from pbm_agents.champions import ChampionAgent
 from pbm_agents.play import ahead
-from pbm_agents.play.ahead import compile_search, compiling_ahead, searches
-from pbm_agents.players.search_agents import SearchAgent
+from pbm_agents.play.ahead import compiling_ahead
 
 from pbm_envs import Chameleon
-from pbm_envs.core.kernels import ANNOUNCEMENTS
+from pbm_envs.core.compiling import COMPILING, Progress
 
 GAME = Chameleon(size=3)
 PATIENCE = 180
@@ -29,9 +28,9 @@ def cores(monkeypatch):
 
 
 def compile_something():
-    for done in (False, True):
-        for listener in tuple(ANNOUNCEMENTS.listeners):
-            listener("the rules of chameleon", done)
+    for running in (True, False):
+        for listener in tuple(COMPILING.listeners):
+            listener(Progress("the rules of chameleon", 0, 1, running))
 
 
 def wait_for(condition, seconds=PATIENCE):
@@ -51,102 +50,107 @@ def processes_with(variable):
     return found
 
 
-class Started:
+class Process:
     """In place of a process."""
 
-    def __init__(self):
-        self.jobs = []
+    def __init__(self, **settings):
+        self.games, self.calls = settings["args"][0], []
+        made.append(self)
 
-    def start(self, jobs):
-        self.jobs.append(jobs)
-        return self
+    def __getattr__(self, name):
+        return lambda: self.calls.append(name)
 
 
-def test_it_is_started_once_and_only_if_something_is_compiled(monkeypatch):
-    started, ended = Started(), []
-    monkeypatch.setattr(ahead, "_start", started.start)
-    monkeypatch.setattr(ahead, "_end", ended.append)
-    before = set(ANNOUNCEMENTS.listeners)
-    with compiling_ahead([(print, ())]):
+made = []
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    made.clear()
+    monkeypatch.setattr(ahead.multiprocessing, "get_context", lambda _: SimpleNamespace(Process=Process))
+    return made
+
+
+def test_it_is_started_once_and_only_if_something_is_compiled(processes):
+    before = set(COMPILING.listeners)
+    with compiling_ahead([GAME]):
         GAME.init(1, np.random.default_rng(0))
     compile_something()
-    assert not started.jobs
-    with compiling_ahead([(print, ())]):
+    assert not processes
+    with compiling_ahead([GAME]):
         compile_something()
         compile_something()
-        assert started.jobs == [[(print, ())]]
-        assert not ended
-    assert ended == [started]
-    assert before == ANNOUNCEMENTS.listeners
+        [process] = processes
+        assert process.games == [GAME]
+        assert process.calls == ["start"]
+    assert process.calls == ["start", "kill", "join"]
+    assert before == COMPILING.listeners
 
 
-@pytest.mark.parametrize(("name", "value"), [("usable_cores", 1), ("cache_directory", None)])
-def test_it_is_not_started_where_it_would_not_help(monkeypatch, name, value):
-    monkeypatch.setattr(ahead, name, lambda: value)
-    monkeypatch.setattr(ahead, "_start", pytest.fail)
-    with compiling_ahead([(print, ())]):
+@pytest.mark.parametrize(("name", "value"), [("usable_cores", lambda: 1), ("COMPILES", False)])
+def test_it_is_not_started_where_it_would_not_help(monkeypatch, processes, name, value):
+    monkeypatch.setattr(ahead, name, value)
+    with compiling_ahead([GAME]):
+        compile_something()
+    assert not processes
+
+
+def test_an_error_while_it_is_started_is_none_of_the_program_s(monkeypatch, processes):
+    monkeypatch.setattr(Process, "start", lambda self: os.stat("/no/such/file"), raising=False)
+    with compiling_ahead([GAME]):
         compile_something()
 
 
-def test_an_error_while_it_is_started_is_none_of_the_program_s(monkeypatch):
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
-    with compiling_ahead([(print, ())]):
-        compile_something()
+def test_a_step_that_fails_is_left(monkeypatch):
+    taken = []
+
+    def fail(game):
+        raise ValueError(game)
+
+    monkeypatch.setattr(ahead, "start_worker", lambda: None)
+    monkeypatch.setattr(ahead, "compile_search", fail)
+    monkeypatch.setattr(ahead, "STEPS", {"one": fail, "two": taken.append})
+    out, err = os.dup(1), os.dup(2)
+    try:
+        ahead._work([GAME])
+    finally:
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        os.close(out)
+        os.close(err)
+    assert taken == [GAME]
 
 
-def test_a_job_that_fails_is_left_and_nothing_is_said(tmp_path, capfd):
-    file = tmp_path / "done"
-    jobs = [(int, ("no number",)), (print, ("noise",)), (Path.touch, (file,))]
-    with compiling_ahead(jobs):
-        compile_something()
-        wait_for(file.exists)
-    assert capfd.readouterr() == ("", "")
+ENDS = """
+import os, time
+from pathlib import Path
+from types import SimpleNamespace
+from pbm_agents.play import ahead
+from pbm_envs import Chameleon
+from pbm_envs.core.compiling import COMPILING, Progress
+def main():
+    ahead.usable_cores = lambda: 2
+    with ahead.compiling_ahead([Chameleon(size=3)]):
+        for listener in tuple(COMPILING.listeners):
+            listener(Progress("the rules", 0, 1, True))
+        {end}
+if __name__ == "__main__":
+    main()
+"""
 
 
 @LINUX
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["pass", "os.kill(os.getpid(), 9)"])
 def test_it_ends_with_the_program(tmp_path, end):
     """However the program ends."""
-    program = f"""
-import os, time
-from pathlib import Path
-from pbm_agents.play import ahead
-from pbm_envs.core.kernels import ANNOUNCEMENTS
-ahead.usable_cores = lambda: 2
-file = Path({str(tmp_path)!r}, "started")
-with ahead.compiling_ahead([(Path.touch, (file,)), (time.sleep, (600,))]):
-    for listener in tuple(ANNOUNCEMENTS.listeners):
-        listener("the rules", False)
-    while not file.exists():
-        time.sleep(0.05)
-    {end}
-"""
-    mark = f"MARK={tmp_path}"
+    (tmp_path / "program.py").write_text(ENDS.format(end=end))
     environment = os.environ | {"MARK": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, timeout=PATIENCE, capture_output=True)
+    command = [sys.executable, str(tmp_path / "program.py")]
+    done = subprocess.run(command, env=environment, timeout=PATIENCE, capture_output=True)
     assert done.returncode == (0 if end == "pass" else -signal.SIGKILL), done.stderr
-    wait_for(lambda: not processes_with(mark), seconds=20)
-
-
-def test_only_our_own_agents_that_read_no_file_are_asked():
-    names = ["person", "mcts", "random", "mcts", "mcts:network=a.onnx", "tests.board.agents:Waiting", "champion"]
-    assert searches(GAME, names) == [(compile_search, (name, GAME)) for name in ("mcts", "random", "champion")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["mcts:simulations=1000000000", "ismcts:seconds=1000000", "champion:seconds=1000000"])
-def test_a_search_is_short_whatever_its_budget(monkeypatch, name):
-    asked = []
-    for kind in (SearchAgent, ChampionAgent):
-        act = kind.act
-        monkeypatch.setattr(kind, "act", lambda *args, act=act: asked.append(1) or act(*args))
-    compile_search(name, GAME)
-    assert asked
-
-
-def test_agents_that_do_not_search_are_not_asked(monkeypatch):
-    monkeypatch.setattr(type(GAME), "init", pytest.fail)
-    compile_search("random", GAME)
+    assert done.stdout + done.stderr == b"", "the second process says nothing"
+    wait_for(lambda: not processes_with(f"MARK={tmp_path}"))
 
 
 @LINUX

@@ -1,20 +1,30 @@
-"""The cache of kernels under attack: sources, constants and settings that change; files that are damaged or foreign."""
+"""The cache of kernels under attack: sources, constants and settings that change; files that are damaged or foreign.
 
+Most tests stay in this process: a module of kernels is written, imported anew, and called with a cache of its own.
+"""
+
+import importlib
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pbm_envs
-from pbm_envs.core import claims
+from pbm_envs.core import kernel_cache, kernel_files, numba_internals
+from pbm_envs.core.compiling import COMPILING
 from pbm_envs.core.fingerprint import NoFingerprintError, fingerprint, unchanged
+from pbm_envs.core.jit import COMPILES
 from pbm_envs.core.kernels import kernel
 
-pytestmark = pytest.mark.slow
+compiled_only = pytest.mark.skipif(not COMPILES, reason="nothing is compiled")
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="owners and links of files")
 RULES = """
 from pbm_envs.core.kernels import kernel
 from tunes import TEMPO
@@ -30,17 +40,62 @@ def outer(n):
 CALL = "import rules; print(rules.outer(4))"
 
 
+class Folder:
+    """A folder with modules of kernels and a cache."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.cache = path, path / "cache"
+        self.cache.mkdir(mode=0o700)
+        self.compiled = 0
+        self.write("rules", RULES)
+        self.write("tunes", "TEMPO = 0")
+
+    def write(self, module: str, source: str) -> None:
+        (self.path / f"{module}.py").write_text(source)
+
+    def load(self, module: str = "rules") -> ModuleType:
+        """Import it anew, and what it imports, as another process would."""
+        for name in ("rules", "tunes", module):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return importlib.import_module(module)
+
+    def call(self) -> tuple[int, int]:
+        """Import the rules anew and call them; return the result, and how many kernels were compiled."""
+        before = self.compiled
+        return self.load().outer(4), self.compiled - before
+
+    def kept(self) -> list[Path]:
+        return sorted(self.cache.glob("*.kernel"))
+
+
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "rules.py").write_text(RULES)
-    (tmp_path / "tunes.py").write_text("import os\nTEMPO = int(os.environ.get('TEMPO', 0))")
-    return tmp_path
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Folder]:
+    if not COMPILES:
+        pytest.skip("nothing is compiled")
+    made = Folder(tmp_path)
+    for module in (kernel_cache, kernel_files):
+        monkeypatch.setattr(module, "cache_directory", lambda: made.cache)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    begin = COMPILING.begin
+
+    def count(kernel: Any) -> None:
+        made.compiled += 1
+        begin(kernel)
+
+    monkeypatch.setattr(COMPILING, "begin", count)
+    monkeypatch.setattr(COMPILING, "_parts", {name: dict(kernels) for name, kernels in COMPILING._parts.items()})
+    yield made
+    for name in ("rules", "tunes", "factory"):
+        sys.modules.pop(name, None)
 
 
-def run(folder: Path, code: str, cache: str = "cache", **variables: str) -> tuple[str, str]:
-    """What a new process prints and logs; its cache is a folder of `folder`."""
-    path = os.pathsep.join([str(folder), str(Path(pbm_envs.__file__).parent.parent)])
-    environment = os.environ | {"PYTHONPATH": path, "PBM_ENVS_CACHE_DIR": str(folder / cache)}
+def run(folder: Folder, code: str, **variables: str) -> tuple[str, str]:
+    """What a new process prints and logs."""
+    path = os.pathsep.join([str(folder.path), str(Path(pbm_envs.__file__).parent.parent)])
+    environment = os.environ | {"PYTHONPATH": path, "PBM_ENVS_CACHE_DIR": str(folder.cache)}
     environment |= {"PYTHONDONTWRITEBYTECODE": "1"} | variables
     log = "import logging; logging.basicConfig(level=logging.INFO, format='%(message)s')\n"
     done = subprocess.run(
@@ -50,35 +105,39 @@ def run(folder: Path, code: str, cache: str = "cache", **variables: str) -> tupl
     return done.stdout.strip(), done.stderr
 
 
-def kept(folder: Path) -> list[Path]:
-    return sorted((folder / "cache").glob("*.kernel"))
-
-
-def test_the_source_changes_between_import_and_first_call(folder: Path) -> None:
-    """As by an upgrade or `git checkout` under a running process: it must not leave old rules under the new name."""
-    edit = (
-        "import pathlib, rules; file = pathlib.Path('{}'); file.write_text(file.read_text().replace('n + 1', 'n + 2'));"
-    )
-    assert run(folder, edit.format(folder / "rules.py") + CALL)[0] == "50", "the running process has imported the old"
-    assert run(folder, CALL)[0] == "60", "and the next process the new"
-
-
-def test_a_constant_from_the_environment_or_from_another_package_changes(folder: Path) -> None:
+@pytest.mark.slow
+def test_another_process_finds_what_was_compiled(folder: Folder) -> None:
     assert run(folder, CALL)[0] == "50"
-    assert run(folder, CALL, TEMPO="7")[0] == "57"
-    assert run(folder, CALL) == ("50", ""), "and the first is still kept"
-    (folder / "tunes.py").write_text("TEMPO = 9")
-    assert run(folder, CALL)[0] == "59"
+    assert folder.call() == (50, 0)
 
 
-def test_a_comment_is_no_change(folder: Path) -> None:
-    run(folder, CALL)
-    (folder / "rules.py").write_text("# Rules.\n\n" + RULES)
-    assert run(folder, CALL) == ("50", "")
+def test_the_source_changes_between_import_and_first_call(folder: Folder) -> None:
+    """As by an upgrade or `git checkout` under a running process: it must not leave old rules under the new name."""
+    rules = folder.load()
+    folder.write("rules", RULES.replace("n + 1", "n + 2"))
+    assert rules.outer(4) == 50, "the running process has imported the old"
+    assert folder.call() == (60, 2), "and the next one the new"
 
 
-def test_settings_of_the_compiler_are_part_of_the_name(folder: Path) -> None:
-    (folder / "reads.py").write_text("""
+def test_a_constant_of_another_module_changes(folder: Folder) -> None:
+    assert folder.call() == (50, 2)
+    folder.write("tunes", "TEMPO = 7")
+    assert folder.call() == (57, 1)
+    folder.write("tunes", "TEMPO = 0")
+    assert folder.call() == (50, 0), "and the first is still kept"
+
+
+def test_a_comment_is_no_change(folder: Folder) -> None:
+    folder.call()
+    folder.write("rules", "# Rules.\n\n" + RULES)
+    assert folder.call() == (50, 0)
+
+
+@pytest.mark.slow
+def test_settings_of_the_compiler_are_part_of_the_name(folder: Folder) -> None:
+    folder.write(
+        "reads",
+        """
 import numpy as np
 from pbm_envs.core.kernels import kernel
 @kernel
@@ -89,11 +148,12 @@ try:
     print(read(numbers, 5))
 except IndexError:
     print("refused")
-""")
+""",
+    )
     assert run(folder, "import reads", NUMBA_BOUNDSCHECK="0")[0] == "0.0"
     assert run(folder, "import reads", NUMBA_BOUNDSCHECK="1")[0] == "refused"
     assert run(folder, "import reads", NUMBA_OPT="0")[0] == "0.0"
-    assert len(kept(folder)) == 3
+    assert len(folder.kept()) == 3
     assert run(folder, "import reads", NUMBA_BOUNDSCHECK="0", NUMBA_NUM_THREADS="1") == ("0.0", "")
 
 
@@ -119,115 +179,214 @@ def loop_of(step, weight):
 """
 
 
-def test_kernels_made_by_a_factory_are_told_apart(folder: Path) -> None:
-    """They have one name and one signature. Each is compiled in a process of its own; another loads them all."""
-    (folder / "factory.py").write_text(FACTORY)
-    calls = [
-        f"print(factory.loop_of(factory.{step}, {weight})(5))"
-        for step, weight in [("twice", 1), ("square", 1), ("twice", 3)]
-    ]
-    for call, result in zip(calls, ["20", "30", "60"], strict=True):
-        assert run(folder, f"import factory; {call}")[0] == result
+def test_kernels_made_by_a_factory_are_told_apart(folder: Folder) -> None:
+    """They have one name and one signature. Each is compiled for itself; then all are loaded together."""
+    folder.write("factory", FACTORY)
+    made = [("twice", 1, 20), ("square", 1, 30), ("twice", 3, 60)]
+    for step, weight, result in made:
+        factory = folder.load("factory")
+        assert factory.loop_of(getattr(factory, step), weight)(5) == result
+    before = folder.compiled
     for order in ([0, 1, 2], [2, 0, 1]):
-        together = "import factory;" + ";".join(calls[k] for k in order)
-        assert run(folder, together) == ("\n".join(["20", "30", "60"][k] for k in order), ""), "nothing is compiled"
+        factory = folder.load("factory")
+        loops = [(factory.loop_of(getattr(factory, made[k][0]), made[k][1]), made[k][2]) for k in order]
+        assert [loop(5) for loop, _ in loops] == [result for _, result in loops]
+    assert folder.compiled == before
 
 
-def test_one_flipped_bit_anywhere_costs_one_compilation(folder: Path) -> None:
+OVERLOADED = """
+from numba.extending import overload, register_jitable
+from pbm_envs.core.kernels import kernel
+
+def plus(n):
+    raise NotImplementedError
+
+@overload(plus)
+def plus_in_kernels(n):
+    return lambda n: n + 1
+
+@register_jitable
+def plus_two(n):
+    return n + 2
+
+@kernel
+def inner(n):
+    return plus(n)
+
+@kernel
+def outer(n):
+    return 10 * inner(n)
+
+@kernel
+def other(n):
+    return plus_two(n)
+"""
+
+
+def test_kernels_that_call_overloads_are_not_kept(folder: Folder, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing that is compiled from an overload can be stale after an edit; a function may be marked as jitable."""
+    folder.write("rules", OVERLOADED)
+    assert folder.call() == (50, 2)
+    assert "rules.inner is compiled in every process: it calls rules.plus_in_kernels, an overload" in caplog.text
+    assert not folder.kept()
+    folder.write("rules", OVERLOADED.replace("n + 1", "n + 3").replace("n + 2", "n + 4"))
+    assert folder.call() == (70, 2)
+    assert folder.load().other(1) == 5
+    folder.write("rules", OVERLOADED)
+    assert folder.load().other(1) == 3, "what it was before was not read"
+
+
+def test_one_flipped_bit_anywhere_costs_one_compilation(folder: Folder) -> None:
     """Unpickling a damaged kernel, or running it, can end the process: it must not be tried."""
-    run(folder, CALL)
+    folder.call()
     for place in (0.0, 0.02, 0.5, 0.999):
-        for path in kept(folder):
+        for path in folder.kept():
             content = bytearray(path.read_bytes())
             content[int(place * len(content))] ^= 4
             path.write_bytes(content)
-        result, log = run(folder, CALL)
-        assert result == "50"
-        assert log.count("is damaged") == 2
-        assert run(folder, CALL) == ("50", "")
+        assert folder.call() == (50, 2)
+        assert folder.call() == (50, 0)
 
 
-def test_a_folder_that_everyone_can_write_is_refused(folder: Path) -> None:
-    (folder / "cache").mkdir()
-    (folder / "cache").chmod(0o777)
-    result, log = run(folder, CALL, TMPDIR=str(folder))
-    assert result == "50"
-    assert "others own it or can write there" in log
-    assert not kept(folder)
-    assert list(folder.glob("pbm_envs-*/*.kernel")), "the private folder serves"
-
-
-def test_a_file_that_others_can_write_is_not_read(folder: Path) -> None:
-    run(folder, CALL)
-    for path in kept(folder):
+@posix_only
+def test_a_file_that_others_can_write_is_not_read(folder: Folder, caplog: pytest.LogCaptureFixture) -> None:
+    folder.call()
+    for path in folder.kept():
         path.chmod(0o666)
-    result, log = run(folder, CALL)
-    assert result == "50"
-    assert "others own" in log
-    assert all(
-        path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) == 0 for path in kept(folder) if "outer" in path.name
-    )
+    assert folder.call() == (50, 2)
+    assert "others own" in caplog.text
+    assert not any(path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH) for path in folder.kept())
 
 
-def test_a_link_is_not_followed(folder: Path) -> None:
-    run(folder, CALL)
-    for path in kept(folder):
+@posix_only
+def test_a_link_is_not_followed(folder: Folder) -> None:
+    folder.call()
+    for path in folder.kept():
         path.rename(path.with_suffix(".else"))
         path.symlink_to(path.with_suffix(".else"))
-    assert "compiling anew" in run(folder, CALL)[1]
-    assert not any(path.is_symlink() for path in kept(folder) if "outer" in path.name)
+    assert folder.call() == (50, 2)
+    assert not any(path.is_symlink() for path in folder.kept())
 
 
+def test_what_a_killed_process_left_is_removed(folder: Folder) -> None:
+    kernel_files._remove_abandoned.cache_clear()
+    old, lock, new = (
+        folder.cache / name for name in ("rules.outer-1.part", "rules.outer-1.lock", "rules.outer-2.part")
+    )
+    for path in (old, lock, new):
+        path.write_bytes(b"half a kernel")
+    for path in (old, lock):
+        os.utime(path, (0, 0))
+    folder.call()
+    assert not old.exists()
+    assert not lock.exists()
+    assert new.exists(), "somebody may be writing it"
+
+
+@posix_only
+class TestFolders:
+    """Which folder holds the kernels."""
+
+    @pytest.fixture
+    def found(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Path | None]:
+        (tmp_path / "temporary").mkdir()
+        monkeypatch.setattr(kernel_files.tempfile, "tempdir", str(tmp_path / "temporary"))
+        monkeypatch.setenv("PBM_ENVS_CACHE_DIR", str(tmp_path / "chosen"))
+        return kernel_files.cache_directory.__wrapped__
+
+    def test_the_chosen_one(self, found: Callable[[], Path | None], tmp_path: Path) -> None:
+        assert found() == tmp_path / "chosen"
+        assert (tmp_path / "chosen").stat().st_mode & 0o777 == 0o700
+
+    def test_one_that_everyone_can_write_is_refused(
+        self, found: Callable[[], Path | None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (tmp_path / "chosen").mkdir()
+        (tmp_path / "chosen").chmod(0o777)
+        assert found() == tmp_path / "temporary" / f"pbm_envs-{os.getuid()}", "a private folder serves"
+        assert "others own it or can write there" in caplog.text
+
+    def test_one_that_cannot_be_written_serves_if_it_holds_kernels(
+        self, found: Callable[[], Path | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "chosen").mkdir(mode=0o700)
+        make = kernel_files.tempfile.TemporaryFile
+
+        def refuse(dir: Path) -> Any:  # noqa: A002
+            if dir == tmp_path / "chosen":
+                raise PermissionError
+            return make(dir=dir)
+
+        monkeypatch.setattr(kernel_files.tempfile, "TemporaryFile", refuse)
+        assert found() != tmp_path / "chosen"
+        (tmp_path / "chosen" / "rules.outer-1.kernel").touch()
+        assert found() == tmp_path / "chosen"
+
+
+def test_a_cache_that_cannot_be_written_is_read(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.call()
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError
+
+    monkeypatch.setattr(kernel_files.FileLock, "acquire", refuse)
+    monkeypatch.setattr(kernel_files.tempfile, "mkstemp", refuse)
+    assert folder.call() == (50, 0)
+    folder.write("tunes", "TEMPO = 7")
+    assert folder.call() == (57, 1), "what is missing is compiled"
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes")
-def test_a_full_disk_leaves_nothing_behind(folder: Path) -> None:
+def test_a_full_disk_leaves_nothing_behind(folder: Folder) -> None:
     full = "import resource, rules; resource.setrlimit(resource.RLIMIT_FSIZE, (999, 999));"
     result, log = run(folder, full + CALL)
     assert result == "50"
     assert "could not be kept" in log
-    assert [path.name for path in (folder / "cache").iterdir()] == [claims.FILE]
-    assert (folder / "cache" / claims.FILE).stat().st_size == 0
+    assert {path.suffix for path in folder.cache.iterdir()} <= {".lock"}
 
 
-def test_what_a_killed_process_left_is_removed(folder: Path) -> None:
-    (folder / "cache").mkdir(mode=0o700)
-    old, new = folder / "cache/rules.outer-1.part", folder / "cache/rules.outer-2.part"
-    for path in (old, new):
-        path.write_bytes(b"half a kernel")
-    os.utime(old, (0, 0))
-    run(folder, CALL)
-    assert not old.exists()
-    assert new.exists(), "somebody may be writing it"
-
-
-@pytest.mark.parametrize(
-    ("module", "owner", "name"),
-    [
-        ("compiler", "CompileResult", "_reduce"),
-        ("compiler", "CompileResult", "_rebuild"),
-        ("compiler", "", "CompileResult"),
-        ("bytecode", "FunctionIdentity", "_unique_ids"),
-        ("caching", "NullCache", "load_overload"),
-    ],
-)
-def test_a_numba_without_the_private_interfaces(folder: Path, module: str, owner: str, name: str) -> None:
+@compiled_only
+@pytest.mark.parametrize("name", [*numba_internals.NEEDED, "dispatcher._FunctionCompiler._customize_flags"])
+@pytest.mark.slow
+def test_a_numba_without_a_private_name(folder: Folder, name: str) -> None:
     """Everything works, nothing is kept, and one line says so. What was hidden is put back for Numba's own use."""
+    module, *owners, hidden = name.split(".")
     program = f"""
-import numba.core.{module} as module
-owner = getattr(module, {owner!r}) if {owner!r} else module
-hidden = vars(owner)[{name!r}]
-delattr(owner, {name!r})
-if {owner!r} == "NullCache":
-    hidden_too = module._Cache.load_overload
-    del module._Cache.load_overload
-    owner.__abstractmethods__ = frozenset()
+import numba.core.{module} as owner
+for each in {owners!r}:
+    owner = getattr(owner, each)
+hidden = vars(owner)[{hidden!r}]
+delattr(owner, {hidden!r})
 import rules
-setattr(owner, {name!r}, hidden)
+setattr(owner, {hidden!r}, hidden)
 {CALL}
 """
     result, log = run(folder, program)
     assert result == "50"
-    assert log.count("compiled kernels are not kept") == 1
-    assert not kept(folder)
+    assert log.count("compiled kernels are not kept") == (name in numba_internals.NEEDED)
+    assert bool(folder.kept()) == (name not in numba_internals.NEEDED)
+
+
+@pytest.mark.parametrize("name", numba_internals.NEEDED if COMPILES else [])
+def test_a_private_name_that_is_gone_is_noticed(
+    folder: Folder, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As the test before, in this process."""
+    numba_internals._tell_missing.cache_clear()
+    with monkeypatch.context() as hiding:
+        owner, _, attribute = f"numba.core.{name}".rpartition(".")
+        hiding.delattr(f"{owner}.{attribute}")
+        missing = numba_internals.missing()
+    monkeypatch.setattr(numba_internals, "MISSING", missing)
+    assert missing == [name]
+    assert folder.call()[0] == 50
+    assert folder.call()[0] == 50
+    assert [line for line in caplog.messages if "kernels are not kept" in line] == [
+        f"compiled kernels are not kept, and every process compiles them: Numba {numba_internals.numba.__version__} "
+        f"has no {name}"
+    ]
+    assert not folder.kept()
 
 
 TUNE = 3

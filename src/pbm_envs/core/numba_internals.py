@@ -25,7 +25,6 @@ logger = logging.getLogger("pbm_envs")
 NEEDED = (
     "compiler.CompileResult._reduce",  # takes a compiled function apart: without it nothing is kept
     "compiler.CompileResult._rebuild",  # puts it together again: without it nothing is kept
-    "compiler.CompileResult.type_annotation",  # finds overloads: without it nothing is kept, as it could be stale
     "bytecode.FunctionIdentity._unique_ids",  # numbers symbols: without it nothing is kept, as symbols could clash
     "caching._Cache.load_overload",  # how a dispatcher asks for a kernel: without it nothing is kept
     "caching._Cache.save_overload",  # how it hands a kernel over: without it nothing is kept
@@ -45,7 +44,12 @@ def _exists(name: str) -> bool:
     return True
 
 
-MISSING = [name for name in NEEDED if not _exists(name)]
+def missing() -> list[str]:
+    """Return which of the names this version of Numba lacks."""
+    return [name for name in NEEDED if not _exists(name)]
+
+
+MISSING = missing()
 
 IRRELEVANT_SETTINGS = {
     "CACHE_DIR",
@@ -110,8 +114,8 @@ def _tell_missing() -> None:
 
 
 def pack(result: Any) -> bytes | None:
-    """Return a compiled function as bytes; None if it holds addresses of this process."""
-    if result.library.has_dynamic_globals or any(result.lifted):
+    """Return a compiled function as bytes; None if it holds addresses of this process, or may hold overloads unseen."""
+    if result.library.has_dynamic_globals or any(result.lifted) or _types(result) is None:
         return None
     return pickle.dumps(result._replace(type_annotation=None)._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
 
@@ -125,9 +129,14 @@ def unpack(packed: bytes, target_context: Any) -> Any:
 
 def overloads(result: Any) -> Iterator[Callable[..., Any]]:
     """Yield the functions that were given to `numba.extending.overload` for what a compiled function calls."""
-    for kind in result.type_annotation.typemap.values():
+    for kind in (_types(result) or {}).values():
         templates = getattr(kind, "templates", None) or [getattr(kind, "template", None)]
         yield from (each._overload_func for each in templates if hasattr(each, "_overload_func"))
+
+
+def _types(result: Any) -> dict[str, Any] | None:
+    """Return the types of all that a compiled function uses; without `typemap` None, and nothing is kept."""
+    return getattr(getattr(result, "type_annotation", None), "typemap", None)
 
 
 def argument_types(signature: Any) -> tuple[types.Type, ...]:
