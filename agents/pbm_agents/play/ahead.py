@@ -27,24 +27,17 @@ SIMULATIONS = 8
 """Of a search that is made to compile it."""
 
 
-def variants(game: Game) -> list[Game]:
-    """Return the game and the configurations of its class, which between them use every rule."""
-    made = [game, *(type(game)(**options) for options in game.configurations)]
-    return [each for k, each in enumerate(made) if each not in made[:k]]
-
-
 def compile_rules(game: Game) -> None:
     """Use everything that environments call, and playouts and determinization."""
-    for each in variants(game):
-        rng = np.random.default_rng(0)
-        env = make_raw_env(each)
-        env.reset(seed=0)
-        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-        envs = make_vector_env(each, 2, opponent="random")
-        _, info = envs.reset(seed=0)
-        envs.step(info["action_mask"].argmax(axis=1))
-        states = each.init(2, rng)
-        each.playout(each.determinize(each.view(states, states["to_move"]), rng), rng)
+    rng = np.random.default_rng(0)
+    env = make_raw_env(game)
+    env.reset(seed=0)
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    envs = make_vector_env(game, 2, opponent="random")
+    _, info = envs.reset(seed=0)
+    envs.step(info["action_mask"].argmax(axis=1))
+    states = game.init(2, rng)
+    game.playout(game.determinize(game.view(states, states["to_move"]), rng), rng)
 
 
 def compile_search(game: Game) -> None:
@@ -74,15 +67,22 @@ def compile_champion(game: Game) -> None:
     """Choose a champion's first move, and the last of a random game, where solvers help it."""
     from ..champions import ChampionAgent  # imported lazily: a page begins without them
 
-    for each in variants(game):
-        agent, rng = ChampionAgent(simulations=SIMULATIONS), np.random.default_rng(0)
-        states = each.init(1, rng)
-        agent.act(each, each.view(states, states["to_move"]), rng)
-        last = states
-        while not states["done"][0]:
-            last = states.copy()
-            each.step(states, sample_actions(each.legal_action_mask(states), rng))
-        agent.act(each, each.view(last, last["to_move"]), rng)
+    agent, rng = ChampionAgent(simulations=SIMULATIONS), np.random.default_rng(0)
+    states = game.init(1, rng)
+    agent.act(game, game.view(states, states["to_move"]), rng)
+    last = states
+    while not states["done"][0]:
+        last = states.copy()
+        game.step(states, sample_actions(game.legal_action_mask(states), rng))
+    agent.act(game, game.view(last, last["to_move"]), rng)
+
+
+def compile_other_options(game: Game) -> None:
+    """Take the configurations of the game's class, which between them use every rule."""
+    for options in game.configurations:
+        other = type(game)(**options)
+        compile_rules(other)
+        compile_champion(other)
 
 
 STEPS: dict[str, Callable[[Game], Any]] = {
@@ -90,6 +90,7 @@ STEPS: dict[str, Callable[[Game], Any]] = {
     "search": compile_search,
     "network search": compile_network_search,
     "champion": compile_champion,
+    "other options": compile_other_options,
 }
 """What is compiled, for all games one step after the other: each finds what those before it have compiled."""
 
