@@ -89,7 +89,7 @@ class Curio(Game):
         farthest = self._base if options["limit"] else max(board.shape)
         self._deck = make_deck(options)
         self._steps, self._moves, texts = _moves(board, farthest)
-        self._tables = move_tables(self._moves, board.size, farthest) if board.size <= MOST_CELLS else None
+        self._tables = move_tables(self._moves, board.size) if board.size <= MOST_CELLS else None
         self._settings = make_settings(options, len(texts))
         self._plane_numbers = plane_numbers(self._base)
         self._piece_words = piece_words(self._base)

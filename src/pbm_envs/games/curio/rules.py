@@ -50,10 +50,11 @@ def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.v
     fields: list[Any] = [
         *common_fields(players=2),
         ("quiet", "i4"),  # plies since the last capture (C13)
+        ("last_captured", "i2"),  # the slot that was captured last, or NO_PIECE
+        ("passed", "?"),  # the last ply was a pass (C12)
         ("unseen", "i2", (2, base * (base + 1) // 2)),  # pieces of each kind in each army that are not known to both
         ("board", "i2", (cells,)),  # the slot that stands on a cell, or NO_PIECE
         ("cell", "i2", (cells,)),  # where each slot stands, or CAPTURED
-        ("last_captured", "i2"),  # the slot that was captured last, or NO_PIECE
         ("taker", "i2", (cells,)),  # the slot that captured it, or NO_PIECE
         ("owner", "i1", (cells,)),  # of each slot, or NOBODY
         ("known", "i1", (cells,)),  # 1: both players know both faces (C8, C9)
@@ -62,8 +63,6 @@ def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.v
     ]
     if total:
         fields.append(("legal", "i1", (moves + 2,)))
-    # last, since Numba takes a record that only adds fields to another for a subtype of it
-    fields.append(("passed", "?"))  # the last ply was a pass (C12)
     return np.dtype(fields, align=True)
 
 

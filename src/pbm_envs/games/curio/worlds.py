@@ -38,12 +38,11 @@ GROUP_TRIES = 1000
 @stack_kernel
 def sort_group(view: Record, army: int, shown: int, rules: Record, group: Ints, least: Ints) -> int:
     """The hidden slots of an army that show `shown`, by falling lower bound; how many."""
-    seen = view["viewer"]
+    owner, faces, bounds, seen = view["owner"], view["faces"], view["bounds"], view["viewer"]
     count = 0
-    for slot in range(len(view["owner"])):
-        faces = view["faces"][slot]
-        if view["owner"][slot] == army and faces[seen] == shown and faces[1 - seen] == 0:
-            low = int(view["bounds"][slot, 1 - seen, 0])
+    for slot in range(len(owner)):
+        if owner[slot] == army and faces[slot, seen] == shown and faces[slot, 1 - seen] == 0:
+            low = int(bounds[slot, 1 - seen, 0])
             k = count
             while k > 0 and least[k - 1] < low:
                 group[k], least[k] = group[k - 1], least[k - 1]
@@ -74,7 +73,7 @@ def deal_group(
     view: Record, group: Ints, least: Ints, count: int, left: Ints, rules: Record, seeds: Seeds, row: int
 ) -> bool:
     """Give the values `left` (how many of each) to the slots of a group; False if an upper bound is broken."""
-    seen = view["viewer"]
+    faces, bounds, hidden = view["faces"], view["bounds"], 1 - view["viewer"]
     for k in range(count):
         slot = group[k]
         choices = 0
@@ -87,10 +86,10 @@ def deal_group(
         while choice >= left[h]:
             choice -= left[h]
             h += 1
-        if h > view["bounds"][slot, 1 - seen, 1]:
+        if h > bounds[slot, hidden, 1]:
             return False
         left[h] -= 1
-        view["faces"][slot, 1 - seen] = h
+        faces[slot, hidden] = h
     return True
 
 
