@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.jit import LONGEST_CONSTANT, register_records
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
 from ...core.state import NOBODY
