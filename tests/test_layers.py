@@ -69,8 +69,6 @@ ALLOWED = {
     ("pbm_agents.players.names", "pbm_agents.exact"),
     ("pbm_agents.search.running", "pbm_agents.search.search"),
     ("pbm_agents.search.simulation", "pbm_agents.search.search"),
-    ("pbm_envs.adapters.openspiel_observer", "pbm_envs.adapters.openspiel"),
-    ("pbm_envs.envs.opponents", "pbm_agents"),
 }
 """(module, what it imports): imports that run the wrong way or close a cycle. They are to go; add none."""
 

@@ -7,8 +7,11 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from pettingzoo.utils.wrappers import BaseWrapper
 
 from pbm_envs import Chameleon, chameleon_v0, curio_v0, registered_games, trinim_v0
+from pbm_envs.envs.single import SingleSeatEnv
 from tests import environments
 from tests.environments import MODULES, NAMES
 
@@ -298,8 +301,8 @@ def test_an_opponent_that_plays_illegally():
     ("settings", "message"),
     [
         ({"opponent": "mtcs"}, "'mtcs' is no agent: expected random, mcts"),
-        ({"opponent": 7}, "opponent is 7: expected the name of an agent, an agent with act"),
-        ({"opponent": FirstLegal}, "opponent is <class .*FirstLegal'>: expected the name of an agent"),
+        ({"opponent": 7}, "7 is no agent: expected a name, an agent with act"),
+        ({"opponent": FirstLegal}, "<class .*FirstLegal'> is no agent: expected a name"),
         ({"opponent": []}, "opponent is an empty list"),
         ({"opponent": None}, "opponent is None: expected one"),
         ({"seat": 2}, "seat is 2: expected 0, 1 or 'random'"),
@@ -335,18 +338,53 @@ def test_render():
     assert curio_v0.single_env().render() is None
 
 
-@pytest.mark.parametrize("mode", ["sync", "async"])
-def test_gymnasiums_own_vector_environments_are_not_another_task_unawares(mode):
-    """`make_vec` without a mode is self-play; with one it would be one seat against random play."""
-    message = r"make_vec\('pbm/Chameleon-v0', vectorization_mode=...\) was given no opponent: expected .*self-play"
-    with pytest.raises(ValueError, match=message):
-        gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode=mode, size=3)
-    assert gymnasium.make("pbm/Chameleon-v0", size=3).unwrapped.reset()[1]["opponent"] == 0
+class OnlyFirstPlane(gymnasium.vector.VectorObservationWrapper):
+    """Shows one plane instead of all."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        shape = (*env.single_observation_space.shape[:-1], 1)
+        self.single_observation_space = gymnasium.spaces.Box(0, 127, shape, np.int8)
+        self.observation_space = gymnasium.spaces.Box(0, 127, (env.num_envs, *shape), np.int8)
+
+    def observations(self, observations):
+        return observations[..., :1]
+
+
+def test_registered_ids_take_wrappers():
+    envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, size=3, wrap=RecordEpisodeStatistics)
+    assert isinstance(envs, RecordEpisodeStatistics)
+    assert envs.unwrapped.game == Chameleon(size=3)
+    env = gymnasium.make("pbm/Chameleon-v0", size=3, wrap=gymnasium.wrappers.FlattenObservation)
+    assert env.reset(seed=1)[0].shape == (45,)
+    assert isinstance(chameleon_v0.env(wrap=BaseWrapper), BaseWrapper)
+    with pytest.raises(ValueError, match="wrap is 3: expected a function or class"):
+        chameleon_v0.vector_env(2, wrap=3)
+
+
+def test_one_seat_of_a_wrapped_environment():
+    def make_env(**settings):
+        return chameleon_v0.vector_env(1, size=3, **{"opponent": "random", "autoreset_mode": "Disabled", **settings})
+
+    env, plain = SingleSeatEnv(OnlyFirstPlane(make_env())), chameleon_v0.single_env(size=3)
+    assert env.observation_space.shape == (3, 3, 1)
+    (planes, info), (all_planes, _) = env.reset(seed=3), plain.reset(seed=3)
+    while True:
+        assert (planes == all_planes[..., :1]).all()
+        action = info["action_mask"].argmax()
+        (planes, *outcome, info), (all_planes, *same, _) = env.step(action), plain.step(action)
+        assert outcome == same
+        if outcome[1]:
+            break
+    for settings in ({"opponent": None}, {"autoreset_mode": "SameStep"}):
+        with pytest.raises(ValueError, match="expected"):
+            SingleSeatEnv(make_env(**settings))
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_gymnasiums_own_vector_environments_take_it(mode):
-    envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode=mode, size=3, opponent="random")
+@pytest.mark.parametrize("options", [{}, {"opponent": "random"}], ids=["default", "random"])
+def test_gymnasiums_own_vector_environments_play_one_seat_of_each_game(mode, options):
+    envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=2, vectorization_mode=mode, size=3, **options)
     _, info = envs.reset(seed=1)
     planes, reward, _, _, info = envs.step(info["action_mask"].argmax(axis=1))
     assert planes.shape == (2, 3, 3, 5)

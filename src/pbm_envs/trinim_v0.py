@@ -70,31 +70,12 @@ Rules by Joan Josep. They follow the help page of the play-by-mail server, writt
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from pettingzoo import AECEnv
+from .envs import factories
 
-from .envs.aec import BoardGameAECEnv, Observation
-from .envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
-from .envs.single import SingleSeatEnv
-from .envs.vector import BoardGameVectorEnv
-
-
-def raw_env(**options: Any) -> BoardGameAECEnv:
-    """The bare environment; options as in the table above, and `render_mode` and its like of `pbm_envs.envs.aec`."""
-    return make_raw_env("trinim", **options)
-
-
-def env(**options: Any) -> AECEnv[str, Observation, int | None]:
-    """`raw_env` in PettingZoo's usual wrappers."""
-    return make_aec_env("trinim", **options)
-
-
-def vector_env(num_envs: int, **options: Any) -> BoardGameVectorEnv:
-    """Many games at once; options as in the table above, and the settings of `pbm_envs.envs.vector`."""
-    return make_vector_env("trinim", num_envs, **options)
-
-
-def single_env(**options: Any) -> SingleSeatEnv:
-    """One seat against an opponent; options as in the table above, and the settings of `pbm_envs.envs.single`."""
-    return make_single_env("trinim", **options)
+# options as in the table above, and the settings of the environment that each makes
+raw_env = partial(factories.make_raw_env, "trinim")
+env = partial(factories.make_aec_env, "trinim")
+vector_env = partial(factories.make_vector_env, "trinim")
+single_env = partial(factories.make_single_env, "trinim")

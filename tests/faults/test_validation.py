@@ -42,6 +42,64 @@ def test_worlds_and_departures_are_valid():
         game.validate(live)
 
 
+def test_who_leaves_a_game_of_three_pays_the_others_alike():
+    """In a game without `allow_resign`: Trinim has it, so this one is derived to have none."""
+    game = ThreeWithoutResigning()
+    state = played(game)[:1].copy()
+    state["done"], state["returns"] = False, 0
+    before = state.copy()
+    game.remove_player(state)
+    mover = int(before["to_move"][0])
+    assert state["returns"][0].tolist() == [-0.5 if player == mover else 0.25 for player in range(3)]
+    assert (state["done"][0], state["ply"][0]) == (True, before["ply"][0] + 1)
+    assert state["to_move"][0] == (mover + 1) % 3
+    assert state["last_action"] == before["last_action"]
+
+
+def test_who_leaves_makes_no_move():
+    """The last action stays: there is no action `resign` without the option."""
+    game = Chameleon(size=3)
+    state = game.init(1, np.random.default_rng(7))
+    game.step(state, [game.string_to_action("b2x")])
+    game.remove_player(state)
+    assert game.status(state) == "ply 2, last move b2x - player_0 (Vert) has won"
+    resigning = Chameleon(size=3, allow_resign=True)
+    state = resigning.init(1, np.random.default_rng(7))
+    resigning.remove_player(state)
+    assert state["last_action"] == resigning.resign_action
+
+
+class ThreeWithoutResigning(Trinim):
+    def __init__(self):
+        super().__init__(size=3, num_players=3)
+
+
+@pytest.mark.parametrize("game", [Curio(base=2, rows=4, cols=3), Chameleon(size=3)], ids=str)
+def test_results_are_not_written_over_what_they_are_computed_from(game):
+    """Each `out` that shares memory with the batch, wherever it begins, is refused, and nothing is changed."""
+    states = played(game)
+    count, size = len(states), game.dtype.itemsize
+    mask_bytes, plane_bytes = count * game.num_actions, count * int(np.prod(game.observation_shape))
+    memory = np.zeros((count + 2) * size + mask_bytes + plane_bytes, np.int8)
+    batch = memory[: count * size].view(game.dtype)
+    batch[:] = states
+    calls = [(game.view, (batch, 0), "out", batch), (game.observe_with_mask, (batch, 0), "views", batch)]
+    shifted = memory[size : (count + 1) * size].view(game.dtype)
+    calls += [(game.view, (batch, 0), "out", shifted), (game.observe_with_mask, (batch, 0), "views", shifted)]
+    for start in (0, 1, size, count * size - 1):
+        marks = memory[start : start + mask_bytes].reshape(count, -1)
+        planes = memory[start : start + plane_bytes].reshape(count, *game.observation_shape)
+        calls.append((game.legal_action_mask, (batch,), "out", marks.view(bool)))
+        calls.append((game.observe, (batch,), "out", planes))
+        calls.append((game.playout, (batch, np.random.default_rng(1)), "last_player_by_action", marks))
+    for method, arguments, name, out in calls:
+        with pytest.raises(ValueError, match="shares memory with the states: expected an array of its own"):
+            method(*arguments, **{name: out})
+    assert batch.tobytes() == states.tobytes()
+    beside = memory[count * size :][:mask_bytes].view(bool).reshape(count, -1)
+    assert (game.legal_action_mask(batch, out=beside) == game.legal_action_mask(states)).all()
+
+
 CURIO = {"base": 2, "rows": 4, "cols": 3, "turn": False, "reveal_captured": False}
 WRONG = [
     (Chameleon(size=3), "to_move", 2),

@@ -127,6 +127,23 @@ def test_it_plays_a_pettingzoo_loop(module, options):
     assert agent.ended == 4
 
 
+def test_a_game_that_is_left_at_once_is_not_taken_for_the_next():
+    """Both are at ply 0 when the agent is asked; the environment numbers its games."""
+    agent, env = Counting(), chameleon_v0.env(size=3)
+    policy = as_policy(agent, seed=1)
+    env.reset(seed=1)
+    policy(env)
+    assert (len(agent.turns), agent.ended) == (1, 0)
+    policy(env)  # the same question again
+    assert (len(agent.turns), agent.ended) == (1, 0)
+    env.reset(seed=2)
+    policy(env)
+    assert (len(agent.turns), agent.ended) == (1, 1)
+    env.unwrapped.set_state(env.unwrapped.get_state())
+    policy(env)
+    assert agent.ended == 2
+
+
 def test_it_plays_a_person_who_takes_moves_back():
     """What is asked after an undo is as if the moves that are undone had never been."""
     session = Session(GAME, ["person", "tests.training.test_memory:counting"], Opening(1))

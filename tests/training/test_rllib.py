@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from gymnasium import spaces
+from pettingzoo.utils.wrappers import BaseWrapper
 
 from pbm_envs import Chameleon, Curio, chameleon_v0, curio_v0, trinim_v0
 
@@ -13,6 +15,20 @@ from pbm_agents import evaluate
 
 from notebooks.training import rllib_ppo as program
 from pbm_envs.adapters.rllib import MultiAgentGame
+
+
+class OnlyFirstPlane(BaseWrapper):
+    """Shows one plane instead of all."""
+
+    def observation_space(self, agent):
+        space = super().observation_space(agent)
+        box = spaces.Box(0, 127, (*space["observation"].shape[:-1], 1), np.int8)
+        return spaces.Dict(observation=box, action_mask=space["action_mask"])
+
+    def observe(self, agent):
+        seen = super().observe(agent)
+        return seen | {"observation": seen["observation"][..., :1]}
+
 
 ENVIRONMENTS = {
     "chameleon": lambda: chameleon_v0.raw_env(size=3),
@@ -54,6 +70,15 @@ def test_a_game_is_that_of_the_aec_environment(name):
         assert all(one["action_mask"].any() for one in seen.values())
         ended.add(tuple(totals.values()))
     assert len(ended) > 1
+
+
+def test_it_takes_a_wrapped_environment():
+    env = MultiAgentGame(OnlyFirstPlane(chameleon_v0.raw_env(size=3)))
+    seen, _ = env.reset(options={"moves": ["b2x"]})
+    assert seen["player_1"]["observations"].tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0]
+    assert env.observation_spaces["player_1"].contains(seen["player_1"])
+    seen, *_ = env.step({"player_1": 0})
+    assert seen["player_0"]["observations"].sum() == 2
 
 
 def test_a_start_may_be_given():

@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 import typer
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0
 
@@ -95,6 +96,27 @@ def test_what_it_answers_when_asked():
     assert env.env_method("opponent_scores", indices=0) == [env.opponent_scores()]
     with pytest.raises(ValueError, match="opponent is None"):
         GamesVecEnv(Chameleon(size=3), 3, opponent=None)
+
+
+def test_it_takes_a_wrapped_vector_environment():
+    games = RecordEpisodeStatistics(chameleon_v0.vector_env(4, size=3, opponent="random"))
+    env, plain = GamesVecEnv(games), GamesVecEnv(Chameleon(size=3), 4)
+    assert env.env_is_wrapped(RecordEpisodeStatistics) == [True] * 4
+    assert plain.env_is_wrapped(RecordEpisodeStatistics) == [False] * 4
+    for each in (env, plain):
+        each.seed(3)
+    assert np.array_equal(env.reset(), plain.reset())
+    for _ in range(30):
+        actions = get_action_masks(env).argmax(axis=1)
+        for one, other in zip(env.step(actions)[:3], plain.step(actions)[:3], strict=True):
+            assert np.array_equal(one, other)
+    assert games.episode_count > 0
+    with pytest.raises(ValueError, match="resets in SAME_STEP"):
+        GamesVecEnv(chameleon_v0.vector_env(4, size=3, opponent="random", autoreset_mode="NextStep"))
+    with pytest.raises(ValueError, match="opponent is None"):
+        GamesVecEnv(chameleon_v0.vector_env(4, size=3))
+    with pytest.raises(ValueError, match="expected none beside a vector environment"):
+        GamesVecEnv(games, 4)
 
 
 @pytest.mark.parametrize("envs", [1, 8])

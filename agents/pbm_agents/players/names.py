@@ -230,10 +230,10 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
     check_seed("seed", seed)
     rng = np.random.default_rng(seed)
     ids: dict[str, Ids] = {}
-    last_ply = -1
+    last_game, last_ply = -1, -1
 
     def policy(env: Any) -> int | None:
-        nonlocal last_ply
+        nonlocal last_game, last_ply
         player = env.agent_selection
         if env.terminations[player] or env.truncations[player]:
             return None
@@ -241,11 +241,12 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
         view = game.view(states, env.possible_agents.index(player))
         if not isinstance(asked, AgentWithMemory):
             return int(asked.act(game, view, rng)[0])
-        if states["ply"][0] <= last_ply:  # another game
+        number, ply = env.unwrapped.game_number, int(states["ply"][0])
+        if number != last_game or ply < last_ply:  # another game, or an earlier position in a copy of the environment
             for old in ids.values():
                 asked.end_games(old)
             ids.clear()
-        last_ply = int(states["ply"][0])
+        last_game, last_ply = number, ply
         if player not in ids:
             ids[player] = new_ids(1)
             asked.begin_games(game, ids[player])

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..core.game import Game
 from ..core.types import Floats, States
-
-if TYPE_CHECKING:
-    from .openspiel import SpielState
 
 MOST_PLIES = 10_000
 """Plies for which an information state tensor has room."""
@@ -41,8 +38,8 @@ class Observer:
         pieces = np.split(self.tensor, np.cumsum(sizes)[:-1])
         self.dict = {name: piece.reshape(shapes[name]) for name, piece in zip(shapes, pieces, strict=True)}
 
-    def set_from(self, state: SpielState, player: int) -> None:
-        """Fill in `tensor`, and so `dict`; while the game is set up, zeros but for the player."""
+    def set_from(self, state: Any, player: int) -> None:
+        """Fill in `tensor`, and so `dict`, from a `SpielState`; while the game is set up, zeros but for the player."""
         if self.tensor is None:
             raise ValueError("there is no information state tensor here: use the string")
         self.tensor.fill(0)
@@ -57,7 +54,7 @@ class Observer:
             moves = state.moves()
             self.dict["moves"][: len(moves)] = np.add(moves, 1)
 
-    def string_from(self, state: SpielState, player: int) -> str:
+    def string_from(self, state: Any, player: int) -> str:
         moment, rules = state._moment, self._rules
         if moment.now is None:
             return f"player_{player} | being set up"
@@ -68,8 +65,8 @@ class Observer:
         allowed = f" | allowed #{moment.allowed[player]}" if moment.allowed[player] else ""
         return f"player_{player} | {board_with_digest(rules, self._anchor(state, view))} | {moves}{allowed}"
 
-    def _anchor(self, state: SpielState, view: States) -> States:
-        return state._moment.start if self._rules.perfect_information else view  # type: ignore[return-value]
+    def _anchor(self, state: Any, view: States) -> States:
+        return state._moment.start if self._rules.perfect_information else view
 
 
 def has_tensor(rules: Game) -> bool:

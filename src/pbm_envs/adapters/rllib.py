@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
+from pettingzoo import AECEnv
 
 from ..envs.aec import BoardGameAECEnv
 
@@ -38,17 +39,23 @@ class MultiAgentGame(MultiAgentEnv):
     Each step observes only the player to move, with the reward since their last turn; the last step observes all.
     """
 
-    def __init__(self, env: BoardGameAECEnv) -> None:
-        """Wrap a `raw_env()`, whose errors at illegal actions are raised here as well."""
-        if not isinstance(env, BoardGameAECEnv) or env.illegal_action != "raise":
-            raise ValueError(f"env is {env!r}: expected a raw_env() of pbm_envs")
+    def __init__(self, env: AECEnv[str, Any, Any]) -> None:
+        """Make RLlib's environment of a `raw_env()`, in PettingZoo wrappers or not. Illegal actions raise its errors.
+
+        Raises:
+            ValueError: If the environment is not such a one.
+        """
+        inner = getattr(env, "unwrapped", None)
+        if not isinstance(inner, BoardGameAECEnv) or inner.illegal_action != "raise":
+            raise ValueError(f"env is {env!r}: expected a raw_env() of pbm_envs, or one in wrappers")
         super().__init__()
         self.env = env
         self.agents = env.possible_agents[:]
         self.possible_agents = env.possible_agents[:]
+        shapes = {name: space.shape for name, space in env.observation_space(self.agents[0]).items()}
         observed = spaces.Dict(
-            action_mask=spaces.Box(0, 1, (env.game.num_actions,), np.float32),
-            observations=spaces.Box(0, 127, (int(np.prod(env.game.observation_shape)),), np.float32),
+            action_mask=spaces.Box(0, 1, shapes["action_mask"], np.float32),
+            observations=spaces.Box(0, 127, (int(np.prod(shapes["observation"])),), np.float32),
         )
         self.observation_spaces = dict.fromkeys(self.possible_agents, observed)
         self.action_spaces = {agent: env.action_space(agent) for agent in self.possible_agents}

@@ -2,6 +2,7 @@
 
     env = GamesVecEnv(Chameleon(size=5), 64, opponent="random")
     model = MaskablePPO("MlpPolicy", env)
+    env = GamesVecEnv(RecordEpisodeStatistics(chameleon_v0.vector_env(64, opponent="random")))  # in wrappers
 
 All games are one batch (`pbm_envs.envs.vector`), much faster than a `DummyVecEnv` of single environments.
 Seats, opponents and rewards are the same as there.
@@ -13,13 +14,14 @@ from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.types import Planes
 from ..envs.batch import Bools, Floats
-from ..envs.opponents import RANDOM, OpponentScore, Weights
+from ..envs.factories import make_vector_env
+from ..envs.opponents import OpponentScore, Weights
 from ..envs.vector import BoardGameVectorEnv
 
 try:
@@ -34,38 +36,30 @@ METHODS = ("action_masks", "opponent_scores", "render", "set_opponents")
 class GamesVecEnv(VecEnv):
     """A batch of games, each for one seat against an opponent; `games` is the vector environment that plays them."""
 
-    def __init__(
-        self,
-        game: Game,
-        num_envs: int,
-        opponent: Any = "random",
-        seat: int | str = RANDOM,
-        render_mode: str | None = None,
-    ) -> None:
-        """Make the environments.
+    def __init__(self, games: Game | VectorEnv[Any, Any, Any], num_envs: int | None = None, **settings: Any) -> None:
+        """Make the environments, or take a vector environment.
 
         Args:
-            game: The rules.
-            num_envs: How many games there are.
-            opponent: One opponent or several (`pbm_envs.envs.opponents`).
-            seat: The learner's seat, or "random" to draw it for each game.
-            render_mode: None, "ansi" or "rgb_array".
+            games: The rules; or a vector environment of `pbm_envs`, in Gymnasium's vector wrappers or not, that has an
+                opponent and the autoreset mode SAME_STEP.
+            num_envs: How many games there are; None for those of a vector environment.
+            settings: With rules, the settings of `pbm_envs.envs.vector`; the opponent is "random" by default.
 
         Raises:
             ValueError: If a setting is wrong.
         """
-        if opponent is None:
+        if isinstance(games, Game):
+            games = make_vector_env(games, num_envs or 1, **{"opponent": "random", **settings})
+        elif settings or num_envs is not None:
+            raise ValueError(f"{games!r} was given settings too: expected none beside a vector environment")
+        inner = games.unwrapped
+        if not isinstance(inner, BoardGameVectorEnv) or inner.autoreset_mode is not AutoresetMode.SAME_STEP:
+            raise ValueError(f"games are {games!r}: expected a vector environment of pbm_envs that resets in SAME_STEP")
+        if not inner.has_opponents:
             raise ValueError("opponent is None: expected one, since Stable-Baselines3 rewards the player who acts next")
-        self.games = BoardGameVectorEnv(
-            game,
-            num_envs,
-            opponent=opponent,
-            seat=seat,
-            autoreset_mode=AutoresetMode.SAME_STEP,
-            render_mode=render_mode,
-        )
+        self.games, self._plain = games, inner
         self._actions: Any = None
-        super().__init__(num_envs, self.games.single_observation_space, self.games.single_action_space)
+        super().__init__(games.num_envs, games.single_observation_space, games.single_action_space)
 
     def reset(self) -> Planes:
         """Start all games and return observations (N, rows, cols, planes), as `seed` and `set_options` say."""
@@ -117,7 +111,7 @@ class GamesVecEnv(VecEnv):
             raise ValueError(
                 f"env_method was given {method_name!r}: expected one of {METHODS}, and arguments only for set_opponents"
             )
-        results = getattr(self.games, method_name)(*args, **kwargs)
+        results = getattr(self._plain, method_name)(*args, **kwargs)
         rows = self._get_indices(indices)
         if for_all or method_name == "opponent_scores":
             return [results for _ in rows]
@@ -125,22 +119,26 @@ class GamesVecEnv(VecEnv):
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
         """As in the vector environment: draw the opponents of all later games from these."""
-        self.games.set_opponents(agents, weights)
+        self._plain.set_opponents(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
         """How the learner has done against each opponent, by the numbers of `infos[row]["opponent"]`; copies."""
-        return self.games.opponent_scores()
+        return self._plain.opponent_scores()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """Return an attribute of the vector environment, which all games share, once for each game."""
-        return [getattr(self.games, attr_name) for _ in self._get_indices(indices)]
+        return [getattr(self._plain, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         instead = "call set_opponents(agents, weights)" if "opponent" in attr_name else "make another environment"
         raise ValueError(f"set_attr was given {attr_name!r}: the games share all settings; {instead}")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: int | Iterable[int] | None = None) -> list[bool]:
-        return [False for _ in self._get_indices(indices)]
+        """Return whether the vector environment is in a wrapper of this class, once for each game."""
+        wrapper: Any = self.games
+        while not isinstance(wrapper, wrapper_class) and wrapper is not self._plain:
+            wrapper = wrapper.env
+        return [isinstance(wrapper, wrapper_class) for _ in self._get_indices(indices)]
 
     def close(self) -> None:
         """Do nothing: no window or process is open."""

@@ -24,6 +24,7 @@ agent; only "all" shows everything.
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator, Mapping
 from operator import index
 from typing import Any, Literal, TypeAlias, final
@@ -46,6 +47,7 @@ from .history import History
 from .snapshot import Snapshot as Snapshot
 
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
+_numbers = itertools.count()
 FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
 GAME_ATTRIBUTES = ("rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents")
@@ -112,6 +114,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._action = np.zeros(1, INT64)
         self._view = np.empty(1, game.dtype)  # a new array of records takes as long as all rules of a ply
         self._rng: Rng | None = None
+        self.game_number = -1
+        """Another for each game: `reset` and `set_state` begin one. No two environments of a process share a number."""
         self._cut_off = False
         """A limit of plies has ended the game."""
         self._stepped = False
@@ -174,7 +178,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             if states["done"][0]:
                 raise ValueError(f"move {quoted(text)} comes after the end of the game")
             self.game.step(states, [self.game.string_to_action(text)])
-        self._rng, self._states, self._stepped = rng, states, True
+        self._rng, self._states, self._stepped, self.game_number = rng, states, True, next(_numbers)
         if self._history is not None:
             self._history = History(self.game, 1, self._history.length)
             self._history.replay(start, moves)
@@ -358,7 +362,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
         states = copy_states(snapshot.states)
         self.game.validate(states)
-        self._states = states
+        self._states, self.game_number = states, next(_numbers)
         self._rng = copy.deepcopy(snapshot.rng)
         self.agents = list(snapshot.agents)
         self.agent_selection = snapshot.agent_selection

@@ -2,6 +2,10 @@
 
 env = make_aec_env("chameleon", size=7, render_mode="ansi")     # as chameleon_v0.env(size=7, render_mode="ansi")
 envs = make_vector_env(MyGame(size=4), 1024)
+
+Every factory, and so every registered id, takes `wrap`, a function or class that wraps the environment:
+
+envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=64, wrap=RecordEpisodeStatistics)
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from ..core.game import Game
+from ..core.printable import quoted
 from ..registry import make_game
 from .aec import BoardGameAECEnv
 from .single import SingleSeatEnv
@@ -61,15 +66,19 @@ def make_single_env(game: Game | str, **settings: Any) -> SingleSeatEnv:
 
 
 def _make(env_class: Callable[..., Env], game: Game | str, settings: dict[str, Any]) -> Env:
-    """An environment; of the settings those that it does not know itself are options of the game."""
+    """Make an environment, with the settings that it does not know itself as options of the game, and wrap it."""
     known = signature(env_class).parameters.keys()
+    wrap: Callable[[Env], Env] | None = settings.pop("wrap", None)
+    if wrap is not None and not callable(wrap):
+        raise ValueError(f"wrap is {quoted(wrap)}: expected a function or class that wraps the environment")
     options = {name: value for name, value in settings.items() if name not in known}
     if isinstance(game, Game):
         if options:
             raise ValueError(
-                f"{next(iter(options))!r} is no setting: expected some of {', '.join(sorted(known - {'game'}))}"
+                f"{next(iter(options))!r} is no setting: expected some of {', '.join(sorted(known - {'game'}))}, wrap"
             )
         rules = game
     else:
         rules = make_game(game, **options)
-    return env_class(rules, **{name: value for name, value in settings.items() if name in known})
+    env = env_class(rules, **{name: value for name, value in settings.items() if name in known})
+    return env if wrap is None else wrap(env)

@@ -19,10 +19,10 @@ beside others as alone.
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -38,6 +38,8 @@ from .memory import AgentWithMemory, Ids, new_ids
 
 Act: TypeAlias = Callable[..., Any]
 Weights: TypeAlias = "Sequence[float] | Mapping[str, float] | NDArray[np.floating[Any]] | None"
+AGENTS = "pbm_envs.agents"
+"""Entry points of what makes an agent of a name, a function or a search: `pbm_agents.as_agent`."""
 RANDOM = "random"
 """A seat, drawn for each game."""
 ATTEMPTS = 100
@@ -307,20 +309,11 @@ def _agent(opponent: Any) -> tuple[Any, Act]:
     """The agent, and what it is asked by."""
     if not isinstance(opponent, type) and callable(getattr(opponent, "act", None)):
         return opponent, opponent.act
-    try:
-        agents = importlib.import_module("pbm_agents")  # lazily: pbm_envs does not depend on pbm_agents
-    except ModuleNotFoundError as error:
+    makers = entry_points(group=AGENTS)
+    if not makers:
         raise ValueError(
-            f"opponent is {quoted(opponent)}, but there is no pbm_agents ({error}): give an agent"
-        ) from error
-    if isinstance(opponent, str):
-        agent = agents.make_agent(opponent)
-    else:
-        try:
-            agent = agents.as_agent(opponent)
-        except ValueError:
-            raise ValueError(
-                f"opponent is {quoted(opponent)}: expected the name of an agent, an agent with act(game, views, rng), "
-                "such a function, a Search, a policy, or a list of these"
-            ) from None
+            f"opponent is {quoted(opponent)}, and no installed package makes agents (entry points {AGENTS!r}): "
+            "expected an agent with act(game, views, rng)"
+        )
+    agent = next(iter(makers)).load()(opponent)
     return agent, agent.act

@@ -20,15 +20,12 @@ This is a vector environment of one game. Many at once, which is much faster: `v
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any, final
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ..core.checks import check_seed, to_array, to_options
@@ -38,11 +35,9 @@ from ..core.types import Planes, States
 from ..render.modes import MODES, Frame, Renderer
 from .attributes import NoNewAttributes
 from .opponents import RANDOM, OpponentScore, Weights
-from .vector import BoardGameVectorEnv, IllegalAction, observation_space
+from .vector import BoardGameVectorEnv, IllegalAction
 
 SHOWN = ("action_mask", "seat", "opponent", "history", "history_players", "mask_history")
-NOT_GIVEN = Enum("NOT_GIVEN", "NOT_GIVEN").NOT_GIVEN  # type: ignore[attr-defined]
-"""No opponent was named: random play, unless that would change the task."""
 
 
 @final
@@ -54,8 +49,8 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
 
     def __init__(
         self,
-        game: Game,
-        opponent: Any = NOT_GIVEN,
+        game: Game | VectorEnv[Any, Any, Any],
+        opponent: Any = "random",
         seat: int | str = RANDOM,
         *,
         illegal_action: IllegalAction = "terminate",
@@ -67,8 +62,9 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         """Make an environment; `reset` starts a game.
 
         Args:
-            game: The rules.
-            opponent: One opponent or several (`pbm_envs.envs.opponents`); "random" if not given.
+            game: The rules; or a vector environment of one game, in wrappers or not, with an opponent and the autoreset
+                mode DISABLED, which is then played, and to which opponent, seat and illegal actions belong.
+            opponent: One opponent or several (`pbm_envs.envs.opponents`); by default "random".
             seat: The learner's seat, or "random" to draw it for each game.
             illegal_action: "terminate" ends the game, at -1; "raise" raises ValueError and changes nothing.
             history: How many moves the infos go back, as in the vector environment.
@@ -80,39 +76,47 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
             ValueError: If a setting is wrong.
             ImportError: If the render mode needs a library that is missing.
         """
-        if opponent is NOT_GIVEN:
-            refuse_vectorization(game)
-            opponent = "random"
         if opponent is None:
             raise ValueError("opponent is None: expected one; both sides are played in the vector environment")
-        self.game = game
-        self.render_mode = render_mode
-        self._renderer = Renderer(game.name, render_mode, MODES, render_size, render_theme)
-        self.observation_space = observation_space(game)
-        self.action_space = spaces.Discrete(game.num_actions)
-        self._one = BoardGameVectorEnv(
-            game,
-            1,
-            opponent=opponent,
-            seat=seat,
-            autoreset_mode=AutoresetMode.DISABLED,
-            illegal_action=illegal_action,
-            history=history,
+        self._one: VectorEnv[Any, Any, Any] = (
+            game
+            if not isinstance(game, Game)
+            else BoardGameVectorEnv(
+                game,
+                1,
+                opponent=opponent,
+                seat=seat,
+                autoreset_mode=AutoresetMode.DISABLED,
+                illegal_action=illegal_action,
+                history=history,
+            )
         )
+        plain = getattr(self._one, "unwrapped", None)
+        if not isinstance(plain, BoardGameVectorEnv) or not plain.has_opponents or plain.num_envs != 1:
+            raise ValueError(
+                f"game is {quoted(game)}: expected rules, or a vector environment of one game with an opponent"
+            )
+        if plain.autoreset_mode is not AutoresetMode.DISABLED:
+            raise ValueError(f"autoreset_mode is {plain.autoreset_mode}: expected AutoresetMode.DISABLED")
+        self._plain, self.game = plain, plain.game
+        self.render_mode = render_mode
+        self._renderer = Renderer(self.game.name, render_mode, MODES, render_size, render_theme)
+        self.observation_space = self._one.single_observation_space
+        self.action_space = self._one.single_action_space
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
         """As in the vector environment: draw the opponents of all later games from these."""
-        self._one.set_opponents(agents, weights)
+        self._plain.set_opponents(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
         """How the learner has done against each opponent, by the numbers of `info["opponent"]`; copies."""
-        return self._one.opponent_scores()
+        return self._plain.opponent_scores()
 
     @property
     def states(self) -> States:
         """(1,) the full state, secrets included."""
-        return self._one.states
+        return self._plain.states
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -139,13 +143,13 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """(A,) the legal actions."""
-        return self._one.action_masks()[0]
+        return self._plain.action_masks()[0]
 
     def render(self) -> Frame | None:
         """The position as the seat sees it: a text or an (H, W, 3) uint8 array; None from a window."""
         if self.render_mode is None:
             return None
-        return self._renderer.draw(next(iter(self._one.scenes())), pause=1 / self.metadata["render_fps"])
+        return self._renderer.draw(next(iter(self._plain.scenes())), pause=1 / self.metadata["render_fps"])
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """As Gymnasium's, by which a wrapper sets an attribute of what it wraps; AttributeError for an opponent."""
@@ -154,26 +158,6 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
     def close(self) -> None:
         """Close the window, if there is one."""
         self._renderer.close()
-
-
-def refuse_vectorization(game: Game) -> None:
-    """Raise ValueError if Gymnasium is about to make its own vector environment of games without a given opponent.
-
-    That would be one seat against random play, another task than that of `make_vec` without a `vectorization_mode`,
-    which is self-play.
-
-    Gymnasium does not say what it makes an environment for, so this looks who is calling.
-    """
-    frame = inspect.currentframe()
-    while frame is not None:
-        if frame.f_code.co_name == "create_single_env" and frame.f_globals["__name__"] == "gymnasium.envs.registration":
-            name = f"pbm/{type(game).__name__}-v0"
-            raise ValueError(
-                f"make_vec({name!r}, vectorization_mode=...) was given no opponent: expected make_vec({name!r}, "
-                "num_envs=...) without a vectorization_mode, which is self-play in one fast batch; or beside it "
-                "opponent='random' (or another), which is one seat of each game"
-            )
-        frame = frame.f_back
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,8 @@ all or a list of one for each (None: the game's own start), for these games, not
 
 Autoreset: SAME_STEP (default) shows the next game's first observation in the step that ends a game; in NEXT_STEP the
 action after the end is ignored and starts a game; in DISABLED games that are over stay as they are until reset.
-Gymnasium's own wrappers of observations refuse SAME_STEP.
+SAME_STEP is the default because every action then belongs to a game under way. Gymnasium's vector wrappers accept it
+(`RecordEpisodeStatistics`, `NormalizeReward`, `RecordVideo`), except those of observations, which ask for another mode.
 """
 
 from __future__ import annotations
@@ -179,6 +180,11 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
         """How the learner has done against each opponent, by the numbers of `info["opponent"]`; copies."""
         return () if self._opponents is None else tuple(map(replace, self._opponents.scores))
+
+    @property
+    def has_opponents(self) -> bool:
+        """Whether each game is that of one seat; otherwise an action is that of the player to move."""
+        return self._opponents is not None
 
     @property
     def states(self) -> States:
