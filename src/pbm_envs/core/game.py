@@ -177,7 +177,7 @@ class Game(GameHooks):
         Returns:
             (B,) integers.
         """
-        chosen = self._to_actions(actions, states)
+        chosen = to_actions(actions, states)
         if self.public_moves:
             return chosen
         return self._seen_actions(states, chosen, np.broadcast_to(np.asarray(players), states.shape))
