@@ -32,11 +32,11 @@ class Person:
         self.table.receive({"do": do, **rest})
 
     def hear(self, kind=None):
-        """The next message, which is of this kind; what the browser keeps goes into `kept`."""
+        """The next message, which is of this kind; the address at which the game is kept goes into `kept`."""
         message = self.next_message()
         while message["type"] in ("kept", "preparing"):
             if message["type"] == "kept":
-                self.kept = message["token"]
+                self.kept = message["address"]
             message = self.next_message()
         assert kind in (None, message["type"]), message
         return message
@@ -88,7 +88,7 @@ class Tab(Person):
     def next_message(self):
         text = self.socket.recv(PATIENCE, decode=False)
         message = json.loads(text)
-        if message["type"] not in ("kept", "preparing"):  # sealed, so never the same; when rules are compiled
+        if message["type"] not in ("kept", "preparing"):  # a random address; when rules are compiled
             self.bytes.append(text)
         return message
 
@@ -97,10 +97,10 @@ class Tab(Person):
 
 
 @contextlib.contextmanager
-def serving(start, host="127.0.0.1", own_agents=()):
+def serving(start, host="127.0.0.1", own_agents=(), kept=None):
     """The port of a server."""
     listening = listen(host, 0)
-    running = server(application(start, host, own_agents))
+    running = server(application(start, host, own_agents, kept=kept))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

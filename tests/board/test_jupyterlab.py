@@ -128,7 +128,7 @@ def test_a_board_in_jupyterlab(page, tmp_path):
         assert page.locator(".pbm").count() == 0
         assert picture.evaluate("image => image.naturalWidth") > 100
 
-        run_cell(page)  # the browser has kept the game
+        run_cell(page)  # the browser knows its address
         page.get_by_role("button", name="Go on with it").click()
         page.wait_for_selector(PLAYED)
         assert page.locator(".pbm-moves [data-ply]").all_text_contents() == moves

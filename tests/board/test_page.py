@@ -254,7 +254,8 @@ def test_the_game_goes_on_after_a_reload_and_in_a_new_tab(context):
         page.wait_for_selector(OURS)
         assert texts(page) == played
         assert page.locator(".pbm").get_attribute("data-theme") == "dark"
-        assert " D1" not in storage(page)  # what is sealed there has no spaces
+        assert " D1" not in storage(page)  # nothing of the game but its address
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?game=[\w-]{22}", page.url)
         page.close()
         other = open_tab(context, port)
         assert texts(other) == []
@@ -266,15 +267,17 @@ def test_the_game_goes_on_after_a_reload_and_in_a_new_tab(context):
         assert other.locator(".pbm-picture [data-cell]").count() == picture.count("data-cell")
 
 
-def test_the_game_goes_on_after_the_server_was_lost_and_restarted(context):
+def test_the_game_goes_on_after_the_server_was_lost_and_restarted(context, tmp_path):
     """A banner that stays, nothing to click on; then the same game, without a word from the person."""
+    from pbm_agents.play.kept import KeptGames
     from pbm_agents.play.web import application, server
 
     def run(begin, port):
+        """A server that is started anew keeps its games in the same folder."""
         import threading
 
         listening = listen("127.0.0.1", port)
-        running = server(application(begin, "127.0.0.1", ()))
+        running = server(application(begin, "127.0.0.1", (), kept=KeptGames(tmp_path)))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()
 

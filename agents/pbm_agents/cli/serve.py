@@ -63,14 +63,15 @@ def serve(
     """Play in the browser.
 
     Serves a page with a board to click on until Ctrl-C. Every tab has a game of its own; other games, seats and agents
-    can be chosen there. You see what your seat can know. The browser keeps the game, sealed with a key that only this
-    machine has, so that it goes on after a reload or when the server is started again.
+    can be chosen there. You see what your seat can know. A game has an address that nobody can guess, and goes on there
+    after a reload or when the server is started again.
     """
     try:
+        from ..play.kept import KeptGames, state_folder
         from ..play.start import Start
         from ..play.web import application, is_loopback, listen, server
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "websockets"):
+        if (error.name or "").partition(".")[0] not in ("markdown_it", "starlette", "uvicorn", "websockets"):
             raise
         raise ImportError(f"serve needs {error.name}, of the extra `serve`: pip install 'pbm-envs[serve]'") from None
     rules = parse_game(game, options)
@@ -87,5 +88,6 @@ def serve(
     if open:
         webbrowser.open(address)
     limits = Limits(most_simulations, most_seconds, most_memory, most_threads)
+    kept = KeptGames(state_folder())
     with compiling_ahead([rules]):
-        server(application(start, host, start.players, records, limits)).run(sockets=[listening])
+        server(application(start, host, start.players, records, limits, kept)).run(sockets=[listening])

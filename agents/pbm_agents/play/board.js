@@ -303,8 +303,8 @@ function render({ model, el }) {
     if (message.type === "pictures") return form.setPictures(message.svg);
     if (message.type === "choices") return form.setChoices(message);
     if (message.type === "kept") {
-      remember("sessionStorage", storageName, message.token);
-      if (message.played) remember("localStorage", storageName, message.done ? null : message.token);
+      if (model.keepAddress) model.keepAddress(message.address);
+      if (message.played) remember("localStorage", storageName, message.done ? null : message.address);
       return;
     }
     if (lost) setLost("");
@@ -328,10 +328,10 @@ function render({ model, el }) {
   }
 
   function hello() {
-    const token = notebook ? null : remembered("sessionStorage", storageName);
-    if (!token && !offered) offerLast();
+    const address = model.address ? model.address() : null;
+    if (!address && !offered) offerLast();
     waiting = false;
-    model.send({ do: "hello", theme, ...(token ? { resume: token } : {}) });
+    model.send({ do: "hello", theme, ...(address ? { resume: address } : {}) });
     if (notebook) listen();
   }
 

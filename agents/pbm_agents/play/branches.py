@@ -77,7 +77,7 @@ def rematch(start: Start, *, exchange: bool) -> Start:
 
 
 def keep(session: Session, start: Start) -> Message:
-    """Return all that is needed to go on with a game, to be sealed: it holds what is hidden."""
+    """Return all that is needed to go on with a game, which is not for players: it holds what is hidden."""
     record = session.record()
     return {
         "game": record.game,

@@ -2,7 +2,7 @@
 
 import board from "./board.js";
 
-const LOST = "The connection to pbm serve is lost. The game is kept here; it goes on when the server is back.";
+const LOST = "The connection to pbm serve is lost. The game goes on when the server is back.";
 const FIRST_PAUSE = 250; // milliseconds until the first attempt to connect again; then twice as long each time
 const LONGEST_PAUSE = 4000;
 const listeners = new Set();
@@ -34,6 +34,10 @@ const model = {
     const text = JSON.stringify(message);
     if (socket.readyState === WebSocket.OPEN) socket.send(text);
     else waiting.push(text);
+  },
+  address: () => new URLSearchParams(location.search).get("game"),
+  keepAddress(address) {
+    if (address !== model.address()) history.replaceState(null, "", `?game=${address}`);
   },
   on: (_, listener) => listeners.add(listener),
   off: (_, listener) => listeners.delete(listener),

@@ -3,7 +3,7 @@
 Messages are JSON objects, the same over the web socket of `pbm serve` and in Jupyter. A person sends
 
     {"do": "hello", "theme": "dark"}     asks for everything again; `theme` is that of the pictures
-    {"do": "hello", "resume": "..."}     goes on with a game that the browser has kept ("kept", below)
+    {"do": "hello", "resume": "..."}     goes on with the game at this address ("kept", below)
     {"do": "play", "move": "c4x"}        or "resign"
     {"do": "undo"}                       takes back a move
     {"do": "hint"}  {"do": "analyse"}    the adviser's move; its five best moves with numbers: one search for both
@@ -21,11 +21,10 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
     {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
-{"type": "kept", "token": ...} (the game, sealed: only this machine can read it), {"type": "preparing", ...} (rules are
-being compiled: how many kernels of how many), {"type": "pictures", "svg": {...}},
-{"type": "choices", "choices": {...}}, {"type": "rules", ...}, {"type": "record", "name": ..., "text": ...},
-{"type": "note" or "error", "text": ...}. Until the game is over, all of it is computed
-from the view of the person at the board.
+{"type": "kept", "address": ...} (where the game is kept), {"type": "preparing", ...} (rules are being compiled: how
+many kernels of how many), {"type": "pictures", "svg": {...}}, {"type": "choices", "choices": {...}},
+{"type": "rules", ...}, {"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. Until
+the game is over, all of it is computed from the view of the person at the board.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ from pbm_envs.render import THEMES
 
 from .ahead import Preparing
 from .branches import branch, go_on, keep, opened, rematch
+from .kept import KeptGames
 from .limits import Limits
 from .markdown import html
 from .messages import Shown, belongs_to_another_person, position, symbols
 from .pictures import board_svg
-from .sealed import seal, unseal
 from .session import PERSON, Session
 from .start import (
     SUGGESTED_AGENTS,
@@ -67,7 +66,7 @@ from .thinking import Advice, Thinking, Thought
 MAX_WAITING_MESSAGES = 32
 """Messages that may wait; further ones are dropped."""
 LONGEST_RECORD = 100_000
-"""Characters of a record, or of a game that a browser has kept."""
+"""Characters of a record."""
 LONGEST_PAUSE = 60
 """Seconds for a move of agents that play each other."""
 
@@ -89,6 +88,7 @@ class Table:
         records: Sequence[GameRecord] = (),
         at_once: bool = True,
         limits: Limits = Limits(),  # noqa: B008  immutable
+        kept: KeptGames | None = None,
     ) -> None:
         """Start the game and the thread.
 
@@ -99,11 +99,16 @@ class Table:
             records: Games that can be opened by number; the first one is, instead of `start`.
             at_once: Whether the game begins now, and errors are raised here; else when somebody says hello.
             limits: What agents that are not among `own_agents` may ask for.
+            kept: Where the game is kept, and games before it are found.
 
         Raises:
             ValueError: If the game begins now, and a name, the board or a move is wrong.
         """
         self._limits = limits
+        self._kept = KeptGames() if kept is None else kept
+        self._address: str | None = None
+        self._player = object()
+        """What plays the game at the address."""
         self._send = send
         self._own_agents = own_agents
         self._records = records
@@ -232,10 +237,10 @@ class Table:
         theme = text_of(message, "theme", self._theme)
         if theme not in THEMES:
             raise ValueError(f"theme is {theme!r}: expected one of {', '.join(THEMES)}")
-        token = text_of(message, "resume", "", LONGEST_RECORD)
+        address = text_of(message, "resume", "")
         self._theme, self._greeted = theme, True
-        if token:
-            self._resume(token)
+        if address:
+            self._resume(address)
         if self._session is None:
             self._first()
             self._advance(show=False)
@@ -254,13 +259,14 @@ class Table:
         else:
             self._begin(self._start, self._start.session())
 
-    def _resume(self, token: str) -> None:
+    def _resume(self, address: str) -> None:
         """Go on with a game; a game that cannot go on is left for a new one, with a word."""
         try:
-            start, session = go_on(unseal(token), self._own_agents, self._limits)
+            start, session = go_on(self._kept.take(address, self._player), self._own_agents, self._limits)
         except (ValueError, ImportError, KeyError, TypeError) as error:
             self._reply("note", text=f"The game before cannot go on: {error}")
             return
+        self._address = address
         self._begin(start, session)
         self._advance(show=False)
 
@@ -458,7 +464,8 @@ class Table:
         watching = None if session.persons else {"pace": self._thinking.pace, "opened": self._opened}
         if not self._opened:
             played = session.plies > session.given and bool(session.persons)
-            self._reply("kept", token=seal(keep(session, self._start)), played=played, done=session.done)
+            self._address = self._kept.put(self._address, self._player, keep(session, self._start))
+            self._reply("kept", address=self._address, played=played, done=session.done)
         self._reply("position", **position(session, self._seat, shown), watching=watching)
 
 

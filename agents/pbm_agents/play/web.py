@@ -30,6 +30,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pbm_envs.records import GameRecord
 
+from .kept import KeptGames
 from .limits import Limits
 from .scripts import MODULES
 from .start import Message, Start
@@ -127,6 +128,7 @@ def application(
     own_agents: Collection[str],
     records: Sequence[GameRecord] = (),
     limits: Limits = Limits(),  # noqa: B008
+    kept: KeptGames | None = None,
 ) -> ASGIApp:
     """Make the application with the page and the boards.
 
@@ -137,8 +139,10 @@ def application(
             the limits.
         records: Games that can be opened; if there are some, every board begins with the first.
         limits: What other agents that are named on the page may ask for.
+        kept: Where games are kept; None: in memory.
     """
     tables: set[Table] = set()
+    games = KeptGames() if kept is None else kept
 
     async def table(websocket: WebSocket) -> None:
         await websocket.accept()
@@ -156,7 +160,7 @@ def application(
             with suppress(RuntimeError):  # the server is closing
                 loop.call_soon_threadsafe(post, message)
 
-        own = Table(send, start, own_agents, records=records, at_once=False, limits=limits)
+        own = Table(send, start, own_agents, records=records, at_once=False, limits=limits, kept=games)
         tables.add(own)
         sending = asyncio.create_task(_send_all(outbox, websocket))
         receiving = asyncio.create_task(_receive_all(websocket, own))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, final
 
@@ -18,6 +19,7 @@ except ModuleNotFoundError as error:
 from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord
 
+from .kept import KeptGames, state_folder
 from .scripts import one_script
 from .session import DEFAULT_AGENT, PERSON
 from .start import Message, Start
@@ -26,6 +28,12 @@ from .table import Table
 HERE = Path(__file__).parent
 KEPT = "The board as it was last shown"
 """The text of the picture that a notebook keeps, by which board.css hides it below a live board."""
+
+
+@cache
+def _kept_games(folder: Path) -> KeptGames:
+    """Return the games of this machine, which all boards of a kernel share."""
+    return KeptGames(folder)
 
 
 @final
@@ -41,7 +49,7 @@ class Board(anywidget.AnyWidget):
     _esm = one_script()
     _css = HERE / "board.css"
     name = traitlets.Unicode().tag(sync=True)
-    """Of the game, its options and players: the browser keeps a game by this name."""
+    """Of the game, its options and players: the browser keeps a game's address by this name."""
     picture = traitlets.Unicode().tag(sync=True)
     """The board as SVG, as it was last shown: what a notebook shows without a kernel."""
     _table: Table | None = None
@@ -89,7 +97,7 @@ class Board(anywidget.AnyWidget):
         players = dict.fromkeys(seats, PERSON) | dict(zip(others, names, strict=True))
         start = Start(rules, tuple(players[k] for k in range(rules.num_players)), seed, board, tuple(moves), hint)
         super().__init__(name=f"{rules!r} {' '.join(start.players)}")
-        self._table = table = Table(self._send_message, start)
+        self._table = table = Table(self._send_message, start, kept=_kept_games(state_folder()))
         self.picture = table.picture
         self.on_msg(lambda _, content, buffers: table.receive(content))
 

@@ -1,0 +1,154 @@
+"""Games by their address: they go on, once each, and leave when there are too many or they are too old."""
+
+import json
+import os
+import re
+import stat
+
+import pytest
+from pbm_agents.play.kept import ADDRESS, KeptGames
+
+from pbm_envs import Chameleon, Curio
+from tests.board.boards import Person, Tab, serving, start
+
+GAME = {"board": "D12 D34", "moves": ["a1-a2", "b1-b2"]}
+ME, OTHER = object(), object()
+
+
+class Clock:
+    """Time that a test sets."""
+
+    time = 1000.0
+
+    def __call__(self):
+        return self.time
+
+
+def test_a_game_is_at_its_address_as_it_is_now():
+    kept = KeptGames()
+    one, other = kept.put(None, ME, GAME), kept.put(None, ME, GAME)
+    assert one != other
+    assert ADDRESS.fullmatch(one)
+    assert kept.put(one, ME, GAME | {"moves": []}) == one
+    assert kept.take(one, OTHER) == GAME | {"moves": []}
+    assert kept.take(other, OTHER) == GAME
+
+
+@pytest.mark.parametrize("address", ["", "abc", "é", "../../etc/passwd", "A" * 22])
+def test_nothing_is_at_other_addresses(address):
+    kept = KeptGames()
+    kept.put(None, ME, GAME)
+    with pytest.raises(ValueError, match="not on this machine, or was left too long ago"):
+        kept.take(address, ME)
+
+
+def test_whoever_had_the_game_before_cannot_change_it():
+    """Or somebody could go back to before what they have seen in another tab."""
+    kept = KeptGames()
+    address = kept.put(None, ME, GAME)
+    kept.take(address, OTHER)
+    with pytest.raises(ValueError, match="goes on in another tab"):
+        kept.put(address, ME, GAME | {"moves": []})
+    assert kept.put(address, OTHER, GAME) == address
+
+
+def test_old_games_and_too_many_leave(tmp_path):
+    clock = Clock()
+    kept = KeptGames(tmp_path, most=2, seconds=60, now=clock)
+    first, second = kept.put(None, ME, GAME), kept.put(None, ME, GAME)
+    kept.put(first, ME, GAME)  # played again: the second is the least recent
+    third = kept.put(None, ME, GAME)
+    assert {path.stem for path in tmp_path.iterdir()} == {first, third}
+    with pytest.raises(ValueError, match="left too long ago"):
+        kept.take(second, ME)
+    clock.time += 30
+    kept.put(third, ME, GAME)
+    clock.time += 40
+    with pytest.raises(ValueError, match="left too long ago"):
+        kept.take(first, ME)
+    assert kept.take(third, ME) == GAME
+    assert {path.stem for path in tmp_path.iterdir()} == {third}
+
+
+def test_games_outlast_the_program_in_a_folder_for_its_owner(tmp_path):
+    address = KeptGames(tmp_path / "boards").put(None, ME, GAME)
+    (tmp_path / "boards" / f"{'B' * 22}.json").write_text("{")
+    (tmp_path / "boards" / "notes.json").write_text("{}")
+    again = KeptGames(tmp_path / "boards")
+    assert again.take(address, OTHER) == GAME
+    for missing in ("B" * 22, "notes"):
+        with pytest.raises(ValueError, match="not on this machine"):
+            again.take(missing, OTHER)
+    if os.name == "posix":
+        assert stat.S_IMODE((tmp_path / "boards").stat().st_mode) == 0o700
+
+
+def test_without_a_place_games_last_as_long_as_the_program(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    kept = KeptGames(tmp_path / "file" / "boards")
+    assert kept.take(kept.put(None, ME, GAME), OTHER) == GAME
+    assert "games are not kept over a restart" in caplog.text
+
+
+def test_a_game_goes_on_elsewhere_with_all_that_was_hidden(tmp_path):
+    game = Curio(base=2, rows=4, cols=3)
+    with Person(start(game, "person", "random", seed=3), kept=KeptGames(tmp_path)) as person:
+        position = person.play(person.position["legal"][0]["move"])
+        record, address = person.table.record, person.kept
+    with Person(start(Chameleon(size=3)), kept=KeptGames(tmp_path)) as other:
+        other.say("hello", resume=address)
+        other.hear("setup")
+        assert other.settle() == position
+        assert other.table.record == record
+        assert other.play(position["legal"][0]["move"])["plies"] == 4
+        assert other.kept == address
+
+
+def test_a_game_in_which_somebody_resigned_goes_on():
+    kept = KeptGames()
+    with Person(start(Chameleon(size=3), "person", "random"), kept=kept) as person:
+        over, address = person.play("resign"), person.kept
+    with Person(start(Chameleon(size=3)), kept=kept) as other:
+        other.say("hello", resume=address)
+        other.hear("setup")
+        assert other.settle() == over
+
+
+def test_a_game_that_cannot_go_on_is_left_with_a_word():
+    kept = KeptGames()
+    with Person(start(Chameleon(size=3)), kept=kept) as person:
+        for address in ("nonsense", kept.put(None, ME, {"game": "chess"}), kept.put(None, ME, {})):
+            person.say("hello", resume=address)
+            assert "The game before cannot go on" in person.hear("note")["text"]
+            person.hear("setup")
+            assert person.settle() == person.position
+
+
+def test_a_page_cannot_bring_an_agent_that_may_not_play_here():
+    kept = KeptGames()
+    with Person(start(Chameleon(size=3), "person", "tests.cli.agents:Crash"), kept=kept) as person:
+        address = person.kept
+    with Person(start(Chameleon(size=3)), (), kept=kept) as other:
+        other.say("hello", resume=address)
+        assert "may not be chosen here" in other.hear("note")["text"]
+
+
+def test_the_tab_that_lost_the_game_to_another_is_told():
+    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port, Tab(port) as one, Tab(port) as other:
+        after = one.play("b2x")
+        other.say("hello", resume=one.kept)
+        other.hear("setup")
+        assert other.settle()["moves"] == after["moves"]
+        assert "goes on in another tab" in one.error("play", move=after["legal"][0]["move"])
+        assert len(other.play(after["legal"][0]["move"])["moves"]) == 4
+
+
+def test_a_server_that_is_started_again_has_its_games(tmp_path):
+    with serving(start(Chameleon(size=3), "person", "random", seed=1), kept=KeptGames(tmp_path)) as port:
+        with Tab(port) as tab:
+            after, address = tab.play("b2x"), tab.kept
+        assert re.search(r"b2x", json.dumps(after["moves"]))
+    with serving(start(Chameleon(size=4)), kept=KeptGames(tmp_path)) as port, Tab(port) as tab:
+        tab.say("hello", resume=address)
+        tab.hear("setup")
+        assert tab.settle()["moves"] == after["moves"]
