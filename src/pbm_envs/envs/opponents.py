@@ -166,8 +166,8 @@ class Opponents:
         """Draw seats and opponents for games that have just started, and play until it is the learner's turn.
 
         `seeded`: the streams of games that were given a seed; everything random from here on follows from the first. A
-        game that is over before the learner's turn is dealt again, or, if the caller chose its start (`explicit_start`),
-        raises ValueError.
+        game that is over before the learner's turn is dealt again; if the caller chose its start
+        (`explicit_start`), this raises ValueError.
         """
         self._warn_of_changes()
         if seeded:
