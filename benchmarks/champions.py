@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from machine import machine
-from pbm_agents import Search, Workspace, make_agent
+from pbm_agents import UCT, Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
 from pbm_agents.champions.agent import (
     SECONDS_OF_THREE,
@@ -36,6 +36,7 @@ from pbm_agents.champions.curio import LinesAgent
 from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent
 from pbm_agents.players.search_agents import SearchAgent
+from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, make_game
 from pbm_envs.testing import random_actions
@@ -56,10 +57,11 @@ class Match(NamedTuple):
     bridges: bool = True
 
     def search(self, simulations: int) -> Search:
-        plain = Search(simulations=simulations, save_bridges=self.bridges)
+        plain = make_search(simulations=simulations, save_bridges=self.bridges)
         if not self.patterns:
             return plain
-        return replace(plain, priors=load_patterns(self.game), prior_weight=pattern_weight(self.game))
+        rule = UCT(priors=load_patterns(self.game), prior_weight=pattern_weight(self.game))
+        return replace(plain, selection=rule)
 
 
 MATCHES = (
@@ -155,7 +157,10 @@ def score_of(game: Game, agents: tuple[Agent, Agent], games: int) -> tuple[list[
 
 
 def play(match: Match, seconds: float, games: int) -> str:
-    game, plain = match.game, Search(simulations=200, width=WIDTH if match.game.name == "curio" else None)
+    game, plain = (
+        match.game,
+        Search(simulations=200, parallel_simulations=WIDTH if match.game.name == "curio" else None),
+    )
     if match.name == "champion" and ConnectionSolver.fits(game):
         agents: tuple[Agent, Agent] = ChampionAgent(seconds=seconds), SearchAgent(seconds=seconds)
         return f"{line_of(match, *score_of(game, agents, games))}, by the clock"

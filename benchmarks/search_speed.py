@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyspiel
 from machine import machine
-from pbm_agents import Search, Workspace
+from pbm_agents import Workspace
+from pbm_agents.search import make_search
 from pbm_agents.search.tree import bytes_in_use
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
@@ -61,7 +62,7 @@ def openspiel_hidden(name: str) -> Runner:
 
 
 def ours(game: Game, games: int = 1, threads: int = 1, **settings: Any) -> Runner:
-    search = Search(simulations=SIMULATIONS, threads=threads, **settings)
+    search = make_search(simulations=SIMULATIONS, threads=threads, **settings)
     rng, workspace = np.random.default_rng(SEED), Workspace()
     states = game.init(games, rng)
     views = game.view(states, states["to_move"])
@@ -131,7 +132,7 @@ def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
             rng, workspace = np.random.default_rng(SEED), Workspace()
             states = game.init(1, rng)
             views = game.view(states, states["to_move"])
-            [result] = Search(simulations=budget, **settings).run(game, views, rng, workspace=workspace)
+            [result] = make_search(simulations=budget, **settings).run(game, views, rng, workspace=workspace)
             found = workspace.newest(0)
             assert found is not None
             of_node.append(bytes_in_use(found.tree, 0) / result.nodes)

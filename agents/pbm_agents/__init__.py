@@ -12,13 +12,27 @@ if TYPE_CHECKING:
     from .players.names import as_agent, as_policy, make_agent
     from .players.policy import PolicyAgent
     from .players.search_agents import PIMCAgent, SearchAgent
-    from .search import Evaluator, FunctionEvaluator, Playouts, Search, SearchResult, Workspace
+    from .search import (
+        PUCT,
+        UCT,
+        Evaluator,
+        FunctionEvaluator,
+        Gumbel,
+        Playouts,
+        Search,
+        SearchResult,
+        Selection,
+        Workspace,
+    )
 
 __all__ = [
+    "PUCT",
+    "UCT",
     "Agent",
     "Evaluation",
     "Evaluator",
     "FunctionEvaluator",
+    "Gumbel",
     "PIMCAgent",
     "Playouts",
     "PolicyAgent",
@@ -26,6 +40,7 @@ __all__ = [
     "Search",
     "SearchAgent",
     "SearchResult",
+    "Selection",
     "Workspace",
     "agent_kinds",
     "as_agent",
@@ -36,10 +51,13 @@ __all__ = [
 ]
 
 _MODULES = {
+    "PUCT": ".search",
+    "UCT": ".search",
     "Agent": ".players.agent",
     "Evaluation": ".arena.evaluation",
     "Evaluator": ".search",
     "FunctionEvaluator": ".search",
+    "Gumbel": ".search",
     "PIMCAgent": ".players.search_agents",
     "Playouts": ".search",
     "PolicyAgent": ".players.policy",
@@ -47,6 +65,7 @@ _MODULES = {
     "Search": ".search",
     "SearchAgent": ".players.search_agents",
     "SearchResult": ".search",
+    "Selection": ".search",
     "Workspace": ".search",
     "agent_kinds": ".players.kinds",
     "as_agent": ".players.names",

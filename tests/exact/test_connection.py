@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pbm_agents import Search, make_agent
 from pbm_agents.exact import ConnectionSolver, VerifiedSearchAgent
+from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Trinim, Unlur
 from tests.search.solved import positions_after, solved
@@ -68,7 +69,7 @@ def test_what_is_too_large_is_refused():
 @pytest.mark.parametrize("settings", [{"simulations": 1000}, {"seconds": 0.02}], ids=str)
 def test_no_won_position_is_lost_where_the_solver_is_done(settings):
     states, worths = solved("chameleon", (("size", 4),), 7, 10, 60)
-    agent, game = pickle.loads(pickle.dumps(VerifiedSearchAgent(Search(**settings)))), Chameleon(size=4)
+    agent, game = pickle.loads(pickle.dumps(VerifiedSearchAgent(make_search(**settings)))), Chameleon(size=4)
     assert all(agent.can_help(game, state) for state in states)
     actions = agent.act(game, game.view(states, states["to_move"]), np.random.default_rng(1))
     np.testing.assert_array_equal(worths[np.arange(60), actions], np.nanmax(worths, axis=1))

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pbm_agents import PIMCAgent, RandomAgent, Search, SearchAgent, as_agent, as_policy, evaluate, make_agent
 from pbm_agents.arena import Tournament
+from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, make_game, records, register_game
 from pbm_envs.core.printable import printable
@@ -293,7 +294,7 @@ def agent_calls(game: Game) -> Iterator[tuple[str, Call]]:
     yield "as_policy seed", lambda bad: as_policy("random", bad)
     for setting in Search.__dataclass_fields__:
         if setting != "simulations":
-            yield f"Search {setting}", lambda bad, setting=setting: Search(**{"simulations": 2, setting: bad})
+            yield f"Search {setting}", lambda bad, setting=setting: make_search(**{"simulations": 2, setting: bad})
     yield "Search simulations", lambda bad: Search(simulations=bad)
     yield "Search seconds alone", lambda bad: Search(seconds=bad)
     yield "run game", lambda bad: search.run(bad, views(), rng(0))

@@ -46,7 +46,7 @@ def test_a_search_ends_when_it_is_told_to():
 def test_all_threads_of_a_search_end():
     rng = np.random.default_rng(0)
     with end_searches_when(lambda: True):
-        results = Search(simulations=50_000, width=1, threads=2).run(GAME, GAME.init(2, rng), rng)
+        results = Search(simulations=50_000, parallel_simulations=1, threads=2).run(GAME, GAME.init(2, rng), rng)
     assert [result.simulations for result in results] == [1, 1]
 
 

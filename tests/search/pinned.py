@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-from pbm_agents import Search, Workspace
+from pbm_agents import Workspace
+from pbm_agents.search import make_search
 
 from pbm_envs import make_game
 
@@ -23,12 +24,12 @@ GAMES = {
 }
 SETTINGS = {
     "default": {"simulations": 150},
-    "plain, no solver, width 5": {"simulations": 101, "rave": 0, "solver": False, "width": 5},
-    "early stop, width 3": {"simulations": 300, "early_stop": True, "width": 3},
+    "plain, no solver, 5 at once": {"simulations": 101, "rave": 0, "solver": False, "parallel_simulations": 5},
+    "early stop, 3 at once": {"simulations": 300, "early_stop": True, "parallel_simulations": 3},
     "threads, two playouts": {"simulations": 60, "threads": 2, "playouts": 2, "c": 0.7},
     "reuse": {"simulations": 80, "reuse": True},
     "network": {"simulations": 90, "evaluator": True},
-    "network, noise, width 4": {"simulations": 90, "evaluator": True, "width": 4, "noise": 0.25},
+    "network, noise, 4 at once": {"simulations": 90, "evaluator": True, "parallel_simulations": 4, "noise": 0.25},
     "network, reuse": {"simulations": 70, "evaluator": True, "reuse": True, "solver": False},
 }
 PLIES = (0, 1, 3, 6)
@@ -60,7 +61,7 @@ def run(name, setting):
     settings = dict(SETTINGS[setting])
     if "evaluator" in settings:
         settings["evaluator"] = network(game.num_players)
-    search, workspace, digest = Search(**settings), Workspace(), hashlib.sha256()
+    search, workspace, digest = make_search(**settings), Workspace(), hashlib.sha256()
     batches = []
     for plies in PLIES:
         states = game.init(3, rng)

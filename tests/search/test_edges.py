@@ -3,7 +3,8 @@
 import numba
 import numpy as np
 import pytest
-from pbm_agents import Search, Workspace
+from pbm_agents import Workspace
+from pbm_agents.search import make_search
 from pbm_agents.search import tree as trees
 from pbm_agents.search.tree import AN_EDGE, EDGES_OF_NODE, UNVISITED, add_edge, bytes_in_use, edge_at, edges_of
 
@@ -17,7 +18,7 @@ def searched_tree(game, simulations, **settings):
     rng, workspace = np.random.default_rng(5), Workspace()
     states = game.init(1, rng)
     views = game.view(states, states["to_move"])
-    [result] = Search(simulations=simulations, **settings).run(game, views, rng, workspace=workspace)
+    [result] = make_search(simulations=simulations, **settings).run(game, views, rng, workspace=workspace)
     return result, workspace.newest(0).tree
 
 
@@ -52,7 +53,7 @@ def test_edges_keep_their_statistics_when_blocks_grow():
     assert tree.blocks[0, 0] <= AN_EDGE + 4 * wanted.size
 
 
-@pytest.mark.parametrize("settings", [{}, {"rave": 0}, {"solver": False, "width": 3}])
+@pytest.mark.parametrize("settings", [{}, {"rave": 0}, {"solver": False, "parallel_simulations": 3}])
 @pytest.mark.parametrize(("name", "options"), [("chameleon", {"size": 4}), ("trinim", {"size": 5}), ("curio", {})])
 def test_a_search_goes_on_without_room_for_edges(name, options, settings, monkeypatch):
     """Simulations then end where there is none: what the nodes count is as before."""

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 from pbm_agents import Evaluator, FunctionEvaluator, Playouts, Search
+from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Curio, Trinim, make_game
 from pbm_envs.testing import positions
@@ -32,7 +33,7 @@ def uniform(observations, masks):
 
 
 @every_game
-@pytest.mark.parametrize("settings", [{}, {"width": 5}, {"solver": False}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"parallel_simulations": 5}, {"solver": False}], ids=str)
 def test_a_network_in_every_game(name, options, settings):
     """It is asked about positions that are not over, from the view of the player to move, and answers a vector."""
     game, _, views = roots(name, options)
@@ -49,7 +50,7 @@ def test_a_network_in_every_game(name, options, settings):
         values = np.sin(observations.reshape(len(masks), -1) @ np.arange(observations[0].size))
         return masks * (1 + np.arange(game.num_actions) % 5), np.outer(values, np.arange(1, game.num_players + 1) / 4)
 
-    results = Search(simulations=60, evaluator=network, **settings).run(game, views, np.random.default_rng(1))
+    results = make_search(simulations=60, evaluator=network, **settings).run(game, views, np.random.default_rng(1))
     legal = game.legal_action_mask(views)
     for row, result in enumerate(results):
         assert result.visits.sum() == result.simulations
@@ -127,12 +128,12 @@ def test_playouts_are_an_evaluator(name, options):
     """Those that the settings stand for."""
     game, _, views = roots(name, options)
     seeds = np.arange(len(views), dtype=np.uint64)
-    named = Search(simulations=40, playouts=3, avoid_losing_moves=False).run(game, views, seeds)
+    named = make_search(simulations=40, playouts=3, avoid_losing_moves=False).run(game, views, seeds)
     given = Search(simulations=40, evaluator=Playouts(3, avoid_losing_moves=False)).run(game, views, seeds)
     assert [r.visits.tolist() for r in given] == [r.visits.tolist() for r in named]
     with pytest.raises(ValueError, match="playouts=2 beside an evaluator"):
-        Search(simulations=40, playouts=2, evaluator=Playouts(2))
-    with pytest.raises(ValueError, match="playouts is 0"):
+        make_search(simulations=40, playouts=2, evaluator=Playouts(2))
+    with pytest.raises(ValueError, match="count is 0"):
         Playouts(0)
 
 
@@ -194,7 +195,7 @@ def test_noise():
     seeds = rng.integers(1 << 63, size=12, dtype=np.uint64)
     visits = {}
     for noise in (0.0, 0.5):
-        search = Search(simulations=100, evaluator=uniform, solver=False, noise=noise)
+        search = make_search(simulations=100, evaluator=uniform, solver=False, noise=noise)
         visits[noise] = [tuple(result.visits.tolist()) for result in search.run(game, states, seeds)]
         assert visits[noise] == [tuple(result.visits.tolist()) for result in search.run(game, states, seeds)]
         [alone] = search.run(game, states[5:6], seeds[5:6])
@@ -208,7 +209,7 @@ def test_noise_where_states_are_hidden():
     game, rng = Curio(base=2, rows=4, cols=3), np.random.default_rng(1)
     states = game.init(4, rng)
     views = game.view(states, 0)
-    results = Search(simulations=50, evaluator=uniform, noise=1.0).run(game, views, rng)
+    results = make_search(simulations=50, evaluator=uniform, noise=1.0).run(game, views, rng)
     for result, legal in zip(results, game.legal_action_mask(views), strict=True):
         assert result.visits.sum() == 50
         assert not result.visits[~legal].any()
@@ -281,12 +282,14 @@ def test_an_evaluator_of_your_own_is_taken_as_it_is(name, options):
     """Without priors it searches as playouts do, visit for visit."""
     game, _, views = roots(name, options)
     seeds = np.arange(len(views), dtype=np.uint64)
-    expected = Search(simulations=50, avoid_losing_moves=False).run(game, views, seeds)
+    expected = make_search(simulations=50, avoid_losing_moves=False).run(game, views, seeds)
     own = Guess(gives_priors=False)
     results = Search(simulations=50, evaluator=own).run(game, views, seeds)
     assert [r.visits.tolist() for r in results] == [r.visits.tolist() for r in expected]
     assert own.calls >= 50
-    for result in Search(simulations=50, evaluator=Guess(gives_priors=True), width=4).run(game, views, seeds):
+    for result in Search(simulations=50, evaluator=Guess(gives_priors=True), parallel_simulations=4).run(
+        game, views, seeds
+    ):
         assert result.visits.sum() == result.simulations
     assert isinstance(own, Evaluator)
     assert not isinstance(uniform, Evaluator)

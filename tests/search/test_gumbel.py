@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pbm_agents import Search, make_agent
+from pbm_agents import make_agent
 from pbm_agents.learning.self_play import self_play
-from pbm_agents.search import gumbel
+from pbm_agents.search import gumbel, make_search
 
 from pbm_envs import Chameleon, Trinim, make_game
 from tests.reference import gumbel as slow
@@ -27,7 +27,7 @@ def test_reference(name, options, considered, simulations, noise, weight):
     game = make_game(name, **options)
     states, seeds = roots(game, simulations, each=2)
     network = fake_network(game)
-    search = Search(
+    search = make_search(
         simulations=simulations,
         solver=False,
         evaluator=network,
@@ -60,7 +60,7 @@ def test_mctx(case, monkeypatch):
     for action in case["moves"]:
         game.step(states, [action])
     monkeypatch.setattr(gumbel, "gumbel_numbers", lambda seeds, count: np.array([case["gumbels"]]))
-    [result] = Search(
+    [result] = make_search(
         simulations=case["simulations"],
         solver=False,
         evaluator=fake_network(game, zero_sum=True),
@@ -82,7 +82,9 @@ def test_the_budget_goes_to_considered_actions(name, options, width):
     game = make_game(name, **options)
     states, seeds = roots(game, 3, each=2)
     views = game.view(states, states["to_move"])
-    search = Search(simulations=48, evaluator=fake_network(game), gumbel=4, gumbel_noise=1, width=width)
+    search = make_search(
+        simulations=48, evaluator=fake_network(game), gumbel=4, gumbel_noise=1, parallel_simulations=width
+    )
     legal = game.legal_action_mask(views)
     for row, result in enumerate(search.run(game, views, seeds)):
         assert result.visits.sum() == result.simulations
@@ -102,7 +104,7 @@ def test_a_win_is_found_and_proven():
     states = game.init(1, np.random.default_rng(1))
     for move in ("a1x", "a3x", "b1x", "b3x"):
         game.step(states, [game.string_to_action(move)])
-    [result] = Search(simulations=200, evaluator=uniform, gumbel=64).run(game, states, np.random.default_rng(1))
+    [result] = make_search(simulations=200, evaluator=uniform, gumbel=64).run(game, states, np.random.default_rng(1))
     assert result.proven
     assert result.value[result.player] == 1
     assert result.policy().max() == 1
@@ -120,7 +122,7 @@ def test_sequential_halving_shares_the_budget_equally():
 
 def test_self_play_learns_the_completed_policy():
     game, rng = Trinim(num_players=3), np.random.default_rng(1)
-    search = Search(simulations=8, evaluator=fake_network(game), gumbel=4, gumbel_noise=1)
+    search = make_search(simulations=8, evaluator=fake_network(game), gumbel=4, gumbel_noise=1)
     examples = self_play(game, search, 3, rng)
     np.testing.assert_allclose(examples.policies.sum(axis=1), 1, atol=1e-5)
     unvisited = examples.masks & (examples.visits == 0)
@@ -133,7 +135,7 @@ def test_first_plays_are_reduced():
     game, rng = Chameleon(size=4, swap_rule=False), np.random.default_rng(1)
     tried = []
     for reduction in (0.0, 0.5, 100.0):
-        search = Search(simulations=40, evaluator=uniform, solver=False, first_play_reduction=reduction)
+        search = make_search(simulations=40, evaluator=uniform, solver=False, first_play_reduction=reduction)
         [result] = search.run(game, game.init(1, rng), rng)
         tried.append(int((result.visits > 0).sum()))
     assert tried[0] > tried[1] >= tried[2] == 1
@@ -145,10 +147,19 @@ def test_first_plays_are_reduced():
         ({"gumbel": 4}, "gumbel is 4: expected an evaluator that gives priors beside it"),
         ({"gumbel": -1, "evaluator": 1}, "gumbel is -1: expected"),
         ({"gumbel": 4, "evaluator": 1, "reuse": True}, "expected a budget in simulations beside it, and neither reuse"),
-        ({"gumbel": 4, "evaluator": 1, "noise": 0.25}, "expected a budget in simulations beside it, and neither reuse"),
-        ({"gumbel_noise": 1.0, "evaluator": 1}, "gumbel_noise is 1.0: expected gumbel above 0 beside it"),
-        ({"first_play_reduction": 0.5}, "first_play_reduction is 0.5: expected an evaluator that gives priors"),
-        ({"forced_playouts": 2.0}, "forced_playouts is 2.0: expected an evaluator that gives priors"),
+        (
+            {"gumbel": 4, "evaluator": 1, "noise": 0.25},
+            "noise is 0.25: expected settings of Gumbel, gumbel, gumbel_noise, value_weight",
+        ),
+        ({"gumbel_noise": 1.0, "evaluator": 1}, "gumbel_noise is 1.0: expected settings of PUCT, c, "),
+        (
+            {"first_play_reduction": 0.5},
+            "first_play_reduction is 0.5: expected settings of UCT, .*, or an evaluator that gives priors",
+        ),
+        (
+            {"forced_playouts": 2.0},
+            "forced_playouts is 2.0: expected settings of UCT, .*, or an evaluator that gives priors",
+        ),
         ({"first_play_reduction": -1.0, "evaluator": 1}, "first_play_reduction is -1.0: expected"),
     ],
     ids=str,
@@ -157,12 +168,12 @@ def test_what_does_not_go_together(settings, message):
     if "evaluator" in settings:
         settings = settings | {"evaluator": uniform}
     with pytest.raises(ValueError, match=message):
-        Search(simulations=10, **settings)
+        make_search(simulations=10, **settings)
 
 
 def test_by_the_clock_it_is_refused():
     with pytest.raises(ValueError, match="expected a budget in simulations"):
-        Search(seconds=1, evaluator=uniform, gumbel=4)
+        make_search(seconds=1, evaluator=uniform, gumbel=4)
 
 
 def test_by_name():

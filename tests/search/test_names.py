@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from pbm_agents import PIMCAgent, RandomAgent, SearchAgent, make_agent
+from pbm_agents import UCT, PIMCAgent, Playouts, RandomAgent, SearchAgent, make_agent
 
 from pbm_envs import Chameleon, Curio
 
@@ -17,12 +17,16 @@ from pbm_envs import Chameleon, Curio
         ("random", RandomAgent, {}),
         ("random:", RandomAgent, {}),
         ("mcts", SearchAgent, {"simulations": 1000, "seconds": None, "early_stop": True}),
-        ("mcts:simulations=50", SearchAgent, {"simulations": 50, "c": None}),
-        ("mcts: simulations = 50 , c = 1", SearchAgent, {"simulations": 50, "c": 1}),
-        ("mcts:seconds=0.5,c=1.2", SearchAgent, {"simulations": None, "seconds": 0.5, "c": 1.2}),
+        ("mcts:simulations=50", SearchAgent, {"simulations": 50}),
+        ("mcts: simulations = 50 , c = 1", SearchAgent, {"simulations": 50, "selection": UCT(c=1)}),
+        ("mcts:seconds=0.5,c=1.2", SearchAgent, {"simulations": None, "seconds": 0.5, "selection": UCT(c=1.2)}),
         ("mcts:seconds=1e-2,solver=false", SearchAgent, {"seconds": 0.01, "solver": False}),
         ("mcts:solver=True,early_stop=False", SearchAgent, {"solver": True, "early_stop": False}),
-        ("ismcts:simulations=400,width=4,playouts=2", SearchAgent, {"simulations": 400, "width": 4, "playouts": 2}),
+        (
+            "ismcts:simulations=400,parallel_simulations=4,playouts=2",
+            SearchAgent,
+            {"simulations": 400, "parallel_simulations": 4, "evaluator": Playouts(2)},
+        ),
         ("pimc", PIMCAgent, {"simulations": 100}),  # of each of ten worlds
         ("pimc:worlds=4,simulations=100", PIMCAgent, {"simulations": 25}),
         ("pimc:worlds=5,seconds=1", PIMCAgent, {"seconds": 0.2, "simulations": None}),
@@ -37,7 +41,7 @@ def test_good_names(name, kind, settings):
         assert getattr(agent.search, setting) == value
 
 
-OPTIONS = "simulations, seconds, c, rave, width, playouts, avoid_losing_moves, save_bridges, solver, early_stop, "
+OPTIONS = "simulations, seconds, selection, parallel_simulations, solver, early_stop, "
 
 
 @pytest.mark.parametrize(
@@ -54,9 +58,9 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, avoid_losing_moves, s
         ("mcts:simulations", "'simulations' in 'mcts:simulations': expected setting=value"),
         ("mcts:5", "'5' in 'mcts:5': expected setting=value"),
         ("mcts:simulations=5,", "'' in 'mcts:simulations=5,': expected setting=value"),
-        ("mcts:simulations=5;c=1", "'simulations=5;c=1' in .*: expected an integer after the ="),
+        ("mcts:simulations=5;c=1", "'simulations=5;c=1' in .*: expected an integer"),
         ("mcts:simulations=", "'simulations=' in .*: expected an integer"),
-        ("mcts:solver=maybe", "'solver=maybe' in 'mcts:solver=maybe': expected true or false after the ="),
+        ("mcts:solver=maybe", "'solver=maybe' in 'mcts:solver=maybe': .*expected True or False"),
         ("mcts:c=1,c=2", "'c' is given twice in 'mcts:c=1,c=2'"),
         ("mcts:evaluator=1", "'evaluator=1' in .*: expected setting=value with one of the settings: "),
         ("mcts:worlds=3", "'worlds=3' in .*temperature"),
@@ -69,7 +73,7 @@ OPTIONS = "simulations, seconds, c, rave, width, playouts, avoid_losing_moves, s
         ("mcts:simulations=5,seconds=1", "simulations=5, seconds=1: expected one of the two"),
         ("mcts:temperature=-1", "temperature is -1: expected a finite number from 0 up"),
         ("pimc:worlds=0", "worlds is 0: expected an integer from 1 up"),
-        ("pimc:worlds=true", "'worlds=true' in 'pimc:worlds=true': expected an integer after the ="),
+        ("pimc:worlds=true", "'worlds=true' in 'pimc:worlds=true': expected an integer"),
         ("no.such.module:thing", "'no.such.module:thing' is no agent: expected .* module:attribute .*No module named"),
         ("pbm_agents:Nothing", "'pbm_agents:Nothing' is no agent: .*no attribute 'Nothing'"),
         ("math:pi", "'math:pi' is no agent: .*3.14159.* is no agent: expected a name, an agent with act"),

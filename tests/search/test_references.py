@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pbm_agents import Search
+from pbm_agents.search import make_search
 
 from pbm_envs import make_game
 from pbm_envs.testing import positions
@@ -67,7 +67,7 @@ def test_the_stream_is_that_of_the_kernels():
 def test_uct(game, simulations, settings):
     """In a batch, and over two threads."""
     states, seeds = roots(game, simulations)
-    search = Search(simulations=simulations, rave=0, solver=False, **settings)
+    search = make_search(simulations=simulations, rave=0, solver=False, **settings)
     results = search.run(game, game.view(states, states["to_move"]), seeds)
     for row, result in enumerate(results):
         slow = UCT(game, seed=int(seeds[row]), **settings)
@@ -78,7 +78,9 @@ def test_uct(game, simulations, settings):
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
         for action, child in root.children.items():
             assert result.values[action] == pytest.approx(child.total[root.player] / child.visits)
-    threaded = Search(simulations=simulations, rave=0, solver=False, threads=2, **settings).run(game, states, seeds)
+    threaded = make_search(simulations=simulations, rave=0, solver=False, threads=2, **settings).run(
+        game, states, seeds
+    )
     assert [r.visits.tolist() for r in threaded] == [r.visits.tolist() for r in results]
 
 
@@ -88,7 +90,7 @@ def test_ismcts(game, simulations, c):
     """From what the mover and nobody else knows."""
     states, seeds = roots(game, simulations, each=2)
     views = game.view(states, states["to_move"])
-    for row, result in enumerate(Search(simulations=simulations, c=c).run(game, views, seeds)):
+    for row, result in enumerate(make_search(simulations=simulations, c=c).run(game, views, seeds)):
         root = ismcts.search(game, views[row : row + 1], c, int(seeds[row]), simulations)
         assert result.visits.tolist() == visits(game, root), game.to_text(views[row])
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
@@ -121,7 +123,7 @@ def fake_network(game, zero_sum=False):
 def test_puct(game, simulations, c, reduction):
     states, seeds = roots(game, simulations, each=2)
     network = fake_network(game)
-    search = Search(simulations=simulations, c=c, solver=False, evaluator=network, first_play_reduction=reduction)
+    search = make_search(simulations=simulations, c=c, solver=False, evaluator=network, first_play_reduction=reduction)
     results = search.run(game, states, seeds)
     for row, result in enumerate(results):
         root = puct.search(game, states[row : row + 1], network, c, simulations, reduction)
@@ -135,7 +137,7 @@ def test_forced_playouts(game, simulations, forced):
     """The same visits, and the same policy without those that were only forced: there are some of them."""
     states, seeds = roots(game, simulations, each=2)
     network, fewer = fake_network(game), 0
-    search = Search(simulations=simulations, c=0.5, solver=False, evaluator=network, forced_playouts=forced)
+    search = make_search(simulations=simulations, c=0.5, solver=False, evaluator=network, forced_playouts=forced)
     for row, result in enumerate(search.run(game, states, seeds)):
         root = puct.search(game, states[row : row + 1], network, 0.5, simulations, forced=forced)
         assert result.visits.tolist() == visits(game, root), game.to_text(states[row])
@@ -151,7 +153,7 @@ def test_forced_playouts(game, simulations, forced):
 def test_forced_playouts_beside_proofs(game, simulations):
     """The best action keeps its visits: there is a policy, also where the most visited action is proven to lose."""
     states, seeds = roots(game, simulations, each=8)
-    search = Search(simulations=simulations, evaluator=fake_network(game), noise=0.25, forced_playouts=2.0)
+    search = make_search(simulations=simulations, evaluator=fake_network(game), noise=0.25, forced_playouts=2.0)
     for result in search.run(game, game.view(states, states["to_move"]), seeds):
         assert (result.pruned_visits <= result.visits).all()
         assert result.policy().sum() == pytest.approx(1)
@@ -159,16 +161,18 @@ def test_forced_playouts_beside_proofs(game, simulations):
 
 
 @pytest.mark.parametrize("game", [OPEN[1], OPEN[2], OPEN[7], HIDDEN[0]], ids=str, indirect=True)
-@pytest.mark.parametrize("settings", [{}, {"solver": False, "rave": 0}, {"width": 4}, {"playouts": 3}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"solver": False, "rave": 0}, {"parallel_simulations": 4}, {"playouts": 3}], ids=str
+)
 def test_a_row_does_not_see_its_neighbours(game, settings):
     """With all settings as they are by default too: alone, in another order, in another batch."""
     states, seeds = roots(game, 5, each=2)
     views = game.view(states, states["to_move"])
-    search = Search(simulations=100, **settings)
+    search = make_search(simulations=100, **settings)
     together = [result.visits.tolist() for result in search.run(game, views, seeds)]
     assert [result.visits.tolist() for result in search.run(game, views[::-1], seeds[::-1])] == together[::-1]
     for row in range(0, len(views), 7):
-        [alone] = Search(simulations=100, **settings).run(game, views[row : row + 1], seeds[row : row + 1])
+        [alone] = make_search(simulations=100, **settings).run(game, views[row : row + 1], seeds[row : row + 1])
         assert alone.visits.tolist() == together[row]
-    shared = Search(simulations=100, threads=3, **settings).run(game, views, seeds)
+    shared = make_search(simulations=100, threads=3, **settings).run(game, views, seeds)
     assert [result.visits.tolist() for result in shared] == together

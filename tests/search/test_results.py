@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from pbm_agents import Search, SearchAgent
+from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Trinim, make_game, registered_games
 from pbm_envs.testing import sample
@@ -16,13 +17,13 @@ def search(game, simulations, **settings):
     states = sample(game, rng)
     states = states[~states["done"]]
     views = game.view(states, states["to_move"])
-    return states, Search(simulations=simulations, **settings).run(game, views, rng)
+    return states, make_search(simulations=simulations, **settings).run(game, views, rng)
 
 
 def one(board="./../..r/..../gg...", simulations=400, **settings):
     """Trinim: E3 (red) alone, and A5-B5 (green)."""
     game, rng = Trinim(), np.random.default_rng(0)
-    [result] = Search(simulations=simulations, **settings).run(game, game.init(1, rng, board=board), rng)
+    [result] = make_search(simulations=simulations, **settings).run(game, game.init(1, rng, board=board), rng)
     return result
 
 

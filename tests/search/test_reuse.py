@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import Search, SearchAgent, Workspace
+from pbm_agents.search import make_search
 from pbm_agents.search.tree import copy_subtree
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
@@ -13,7 +14,7 @@ GAMES = [Chameleon(size=4), Unlur(radius=3), Trinim(size=5), Trinim(size=5, num_
 @pytest.mark.parametrize("game", GAMES, ids=str)
 def test_a_search_goes_on_from_the_last(game):
     """What the tree below the move played knew is what the next search starts with."""
-    rng, search = np.random.default_rng(3), Search(simulations=300, reuse=True, rave=0, solver=False)
+    rng, search = np.random.default_rng(3), make_search(simulations=300, reuse=True, rave=0, solver=False)
     workspace = Workspace()
     states = game.init(3, rng)
     last = search.run(game, states, rng, workspace=workspace)
@@ -35,7 +36,7 @@ def test_a_search_goes_on_from_the_last(game):
 @pytest.mark.parametrize("game", [Chameleon(size=3), Trinim(size=3, num_players=3), Unlur(radius=3)], ids=str)
 def test_a_game_played_by_searches(game):
     """Also as plain Python: see the marker."""
-    rng, agent = np.random.default_rng(3), SearchAgent(simulations=20, width=3, reuse=True)
+    rng, agent = np.random.default_rng(3), SearchAgent(simulations=20, parallel_simulations=3, reuse=True)
     states = game.init(2, rng)
     while not states["done"].all():
         going = states[~states["done"]]
@@ -46,7 +47,7 @@ def test_a_game_played_by_searches(game):
 
 def test_rows_may_change_places():
     game, rng, workspace = Chameleon(size=4), np.random.default_rng(3), Workspace()
-    search = Search(simulations=200, reuse=True, rave=0, solver=False)
+    search = make_search(simulations=200, reuse=True, rave=0, solver=False)
     states = game.init(3, rng)
     game.step(states, [0, 3, 8])
     before = search.run(game, states, rng, workspace=workspace)

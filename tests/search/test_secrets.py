@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import Search, make_agent
+from pbm_agents.search import make_search
 
 from pbm_envs import Curio
 from pbm_envs.testing import equal, positions
@@ -42,11 +43,11 @@ def same(one, other):
 
 
 @option_sets
-@pytest.mark.parametrize("settings", [{}, {"width": 4, "playouts": 2}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"parallel_simulations": 4, "playouts": 2}], ids=str)
 def test_the_search_is_the_same(options, settings):
     game, states, others = twins(options)
     seeds = np.arange(len(states), dtype=np.uint64)
-    search = Search(simulations=60, **settings)
+    search = make_search(simulations=60, **settings)
     results, again = (search.run(game, game.view(batch, batch["to_move"]), seeds) for batch in (states, others))
     assert all(same(one, other) for one, other in zip(results, again, strict=True))
 

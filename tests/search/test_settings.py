@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace, make_agent
-from pbm_agents.search import defaults, register_weights
+from pbm_agents.search import defaults, make_search, register_weights
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game, registered_games
 from pbm_envs.testing import positions, sample
@@ -34,7 +34,9 @@ def roots(name, options, seed=0, plies=(0, 2, 4, 7), each=4):
 def test_the_budget_is_used_exactly(name, options, width):
     """And no virtual loss is left behind: the values of the actions add up to that of the position."""
     game, views = roots(name, options)
-    for result in Search(simulations=101, width=width, solver=False).run(game, views, np.random.default_rng(1)):
+    for result in Search(simulations=101, parallel_simulations=width, solver=False).run(
+        game, views, np.random.default_rng(1)
+    ):
         assert result.simulations == result.visits.sum() == 101
         tried = result.visits > 0
         assert np.abs(result.values[tried]).max() <= 1
@@ -47,11 +49,13 @@ def test_the_budget_is_used_exactly(name, options, width):
 
 
 @small_games
-@pytest.mark.parametrize("settings", [{}, {"width": 8}, {"threads": 2}, {"threads": 40, "width": 3}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{}, {"parallel_simulations": 8}, {"threads": 2}, {"threads": 40, "parallel_simulations": 3}], ids=str
+)
 def test_the_same_seed_gives_the_same_search(name, options, settings):
     """Also when the room of an earlier search, of other positions, is used again."""
     game, views = roots(name, options)
-    search, workspace = Search(simulations=80, **settings), Workspace()
+    search, workspace = make_search(simulations=80, **settings), Workspace()
     first = search.run(game, views, np.random.default_rng(5), workspace=workspace)
     search.run(game, views[::-2], np.random.default_rng(6), workspace=workspace)
     second = search.run(game, views, np.random.default_rng(5), workspace=workspace)
@@ -66,7 +70,9 @@ def test_the_same_seed_gives_the_same_search(name, options, settings):
 def test_resigning_is_never_searched(name, options, rave):
     game, views = roots(name, options)
     assert game.legal_action_mask(views)[:, game.resign_action].all()
-    for result in Search(simulations=300, rave=rave, width=2).run(game, views, np.random.default_rng(1)):
+    for result in make_search(simulations=300, rave=rave, parallel_simulations=2).run(
+        game, views, np.random.default_rng(1)
+    ):
         assert result.visits[game.resign_action] == 0
         assert game.resign_action not in result.principal_variation
         assert result.policy()[game.resign_action] == 0
@@ -88,13 +94,13 @@ def test_agents_play_legally_and_do_not_change_what_they_are_given(name, kind):
 
 
 @small_games
-@pytest.mark.parametrize("settings", [{"rave": 0}, {}, {"width": 4}], ids=str)
+@pytest.mark.parametrize("settings", [{"rave": 0}, {}, {"parallel_simulations": 4}], ids=str)
 def test_an_early_stop_does_not_change_the_move(name, options, settings):
     """It only spares simulations when no other action can overtake."""
     game, views = roots(name, options, seed=3, plies=range(10), each=6)
     seeds = np.arange(len(views), dtype=np.uint64)
-    whole = Search(simulations=400, solver=False, **settings).run(game, views, seeds)
-    short = Search(simulations=400, solver=False, early_stop=True, **settings).run(game, views, seeds)
+    whole = make_search(simulations=400, solver=False, **settings).run(game, views, seeds)
+    short = make_search(simulations=400, solver=False, early_stop=True, **settings).run(game, views, seeds)
     assert [result.best for result in short] == [result.best for result in whole]
     spent = [result.simulations for result in short]
     assert spent == [result.visits.sum() for result in short]
@@ -116,7 +122,7 @@ def test_a_budget_of_seconds(name):
     game, rng = make_game(name), np.random.default_rng(1)
     states = game.init(3, rng)
     views = game.view(states, states["to_move"])
-    for result in Search(seconds=0.02, width=4, early_stop=True).run(game, views, rng):
+    for result in Search(seconds=0.02, parallel_simulations=4, early_stop=True).run(game, views, rng):
         assert result.simulations == result.visits.sum() > 0
         assert result.seconds > 0
     game.step(states, make_agent("mcts:seconds=0.01").act(game, views, rng))
@@ -147,7 +153,7 @@ def test_reuse_goes_on_from_the_last_tree(game):
     """The visit counts are those of the textbook's tree, cut down to the position that has been reached."""
     states, c = game.init(3, np.random.default_rng(0)), 0.2
     seeds, later = np.arange(3, dtype=np.uint64), np.arange(10, 13, dtype=np.uint64)
-    search, workspace = Search(simulations=2000, c=c, rave=0, solver=False, reuse=True), Workspace()
+    search, workspace = make_search(simulations=2000, c=c, rave=0, solver=False, reuse=True), Workspace()
     first = search.run(game, states, seeds, workspace=workspace)
     slow = [UCT(game, c, int(seed)) for seed in seeds]
     trees = [tree.search(states[k : k + 1], 2000) for k, tree in enumerate(slow)]
@@ -233,11 +239,13 @@ def test_a_game_whose_playouts_have_no_options():
     """RAVE is left out where nobody has asked for it, and losing moves are not avoided."""
     game, plain, seeds = Chameleon(size=4), PlainChameleon(size=4), np.arange(3, dtype=np.uint64)
     states = game.init(3, np.random.default_rng(0))
-    expected = Search(simulations=60, c=1.0, rave=0).run(game, states, seeds)
-    results = Search(simulations=60, c=1.0).run(plain, states.astype(plain.dtype), seeds)
+    expected = make_search(simulations=60, c=1.0, rave=0).run(game, states, seeds)
+    results = make_search(simulations=60, c=1.0).run(plain, states.astype(plain.dtype), seeds)
     assert [result.visits.tolist() for result in results] == [result.visits.tolist() for result in expected]
-    with pytest.raises(ValueError, match=r"rave is 500: expected 0 or None, as the playouts of PlainCham.* have no"):
-        Search(simulations=60, rave=500).run(plain, states.astype(plain.dtype), seeds)
+    with pytest.raises(
+        ValueError, match=r"rave is 500: expected 0 or None, as the evaluator or the playouts of PlainCham"
+    ):
+        make_search(simulations=60, rave=500).run(plain, states.astype(plain.dtype), seeds)
 
 
 def test_weights_of_a_game_of_ones_own(monkeypatch):
@@ -246,7 +254,7 @@ def test_weights_of_a_game_of_ones_own(monkeypatch):
 
     def visits_of(game, **settings):
         states = game.init(2, np.random.default_rng(0))
-        results = Search(simulations=80, **settings).run(game, states, np.arange(2, dtype=np.uint64))
+        results = make_search(simulations=80, **settings).run(game, states, np.arange(2, dtype=np.uint64))
         return [result.visits.tolist() for result in results]
 
     class Renamed(Chameleon):
@@ -273,14 +281,17 @@ def test_weights_of_a_game_of_ones_own(monkeypatch):
         ({"simulations": True}, "simulations is True: expected an integer"),
         ({"seconds": 0}, "seconds is 0: expected a number from 1e-09"),
         ({"seconds": float("nan")}, "seconds is nan"),
-        ({"simulations": 5, "width": 0}, "width is 0"),
+        ({"simulations": 5, "parallel_simulations": 0}, "parallel_simulations is 0"),
         ({"simulations": 5, "playouts": 0}, "playouts is 0"),
         ({"simulations": 5, "threads": 0}, "threads is 0"),
         ({"simulations": 5, "memory": 0}, "memory is 0"),
         ({"simulations": 5, "c": -0.1}, "c is -0.1: expected a number from 0 to"),
         ({"simulations": 5, "c": float("nan")}, "c is nan"),
         ({"simulations": 5, "rave": -1}, "rave is -1"),
-        ({"simulations": 5, "noise": 0.25}, "noise is 0.25: expected an evaluator that gives priors"),
+        (
+            {"simulations": 5, "noise": 0.25},
+            "noise is 0.25: expected settings of UCT, .*, or an evaluator that gives priors",
+        ),
         ({"simulations": 5, "noise": 1.5}, "noise is 1.5: expected a number from 0 to 1"),
         ({"seconds": "1"}, "seconds is '1'"),
         ({"simulations": 5, "c": True}, "c is True"),
@@ -292,4 +303,4 @@ def test_weights_of_a_game_of_ones_own(monkeypatch):
 )
 def test_wrong_settings_are_refused(settings, complaint):
     with pytest.raises(ValueError, match=complaint):
-        Search(**settings)
+        make_search(**settings)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from pbm_agents import Search, Workspace
 from pbm_agents.play.limits import Limits
+from pbm_agents.search import make_search
 from pbm_agents.search.result import read_result
 from pbm_agents.search.running import Run, first_tree
 
@@ -28,14 +29,14 @@ def positions(name, options, count=3):
 
 
 @pytest.mark.parametrize(("name", "options"), GAMES, ids=str)
-@pytest.mark.parametrize("settings", [{}, {"rave": 0, "width": 4}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"rave": 0, "parallel_simulations": 4}], ids=str)
 def test_what_is_found_is_the_sum_of_the_trees(name, options, settings):
     game, views = positions(name, options)
     seeds = np.array([5, 6, 7], np.uint64)
     own = np.empty(9, np.uint64)
     branch(seeds.copy(), np.repeat(np.arange(3), 3), own)
-    parts = Search(simulations=40, solver=False, **settings).run(game, views[np.repeat(np.arange(3), 3)], own)
-    results = Search(simulations=119, trees=3, solver=False, **settings).run(game, views, seeds)
+    parts = make_search(simulations=40, solver=False, **settings).run(game, views[np.repeat(np.arange(3), 3)], own)
+    results = make_search(simulations=119, trees=3, solver=False, **settings).run(game, views, seeds)
     for k, result in enumerate(results):
         its = parts[3 * k : 3 * k + 3]
         assert len({part.visits.tobytes() for part in its}) > 1  # each has random numbers of its own
@@ -101,7 +102,7 @@ def test_forced_playouts_are_pruned_in_each_tree():
         return masks / masks.sum(axis=1, keepdims=True), np.zeros(len(masks))
 
     settings = {"evaluator": evaluate, "forced_playouts": 2.0, "noise": 0.25}
-    [result] = Search(simulations=80, trees=2, **settings).run(game, views, np.random.default_rng(1))
+    [result] = make_search(simulations=80, trees=2, **settings).run(game, views, np.random.default_rng(1))
     assert result.pruned_visits[result.best] == result.visits[result.best]
     assert (result.pruned_visits <= result.visits).all()
     assert result.policy().sum() == pytest.approx(1)
@@ -127,7 +128,7 @@ def test_by_the_clock_threads_without_a_position_of_their_own_search_one_togethe
         (1, {"threads": 1, "trees": 2}, [(2, 0.01)]),
         (1, {"threads": 2, "evaluator": lambda planes, masks: (masks * 1.0, np.zeros(len(masks)))}, [(1, 0.02)]),
     ):
-        search, workspace = Search(seconds=0.02, **settings), Workspace()
+        search, workspace = make_search(seconds=0.02, **settings), Workspace()
         search.run(game, views[:count], np.random.default_rng(1), workspace=workspace)  # warms up
         searched.clear()
         results = search.run(game, views[:count], np.random.default_rng(1), workspace=workspace)
@@ -155,7 +156,7 @@ def test_a_proof_by_the_clock_ends_all_threads():
 )
 def test_wrong_settings_are_refused(settings, complaint):
     with pytest.raises(ValueError, match=complaint):
-        Search(simulations=5, **settings)
+        make_search(simulations=5, **settings)
 
 
 def test_limits_count_all_trees():

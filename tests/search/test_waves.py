@@ -9,7 +9,7 @@ import pytest
 from pbm_agents import Search, Workspace
 from pbm_agents.champions.agent import load_patterns
 from pbm_agents.champions.patterns import PatternPriors
-from pbm_agents.search import end_searches_when
+from pbm_agents.search import end_searches_when, make_search
 from pbm_agents.search.evaluators import Playouts
 
 from pbm_envs import Chameleon, Unlur, make_game
@@ -23,8 +23,8 @@ GAMES = [
 ]
 SETTINGS = [
     {"simulations": 120},
-    {"simulations": 131, "width": 4, "early_stop": True},
-    {"simulations": 60, "rave": 0, "solver": False, "width": 3},
+    {"simulations": 131, "parallel_simulations": 4, "early_stop": True},
+    {"simulations": 60, "rave": 0, "solver": False, "parallel_simulations": 3},
     {"simulations": 60, "save_bridges": True, "threads": 2},
     {"simulations": 60, "avoid_losing_moves": False, "reuse": True},
 ]
@@ -40,7 +40,7 @@ def search_game(game, settings):
     states, found, workspace = game.init(4, rng), [], Workspace()
     for _ in range(2):
         views = game.view(states, states["to_move"])
-        results = Search(**settings).run(game, views, rng, workspace=workspace)
+        results = make_search(**settings).run(game, views, rng, workspace=workspace)
         found += [(r.visits.tolist(), np.nan_to_num(r.values).tolist(), r.simulations, r.nodes) for r in results]
         game.step(states, [r.best for r in results])
     return found
@@ -56,7 +56,13 @@ def test_compiled_waves_are_those_of_stages(name, options, settings, monkeypatch
 
 @pytest.mark.parametrize("game", [Chameleon(size=4), Unlur(radius=3)], ids=lambda game: game.name)
 def test_so_are_those_with_learned_patterns(game, monkeypatch):
-    settings = {"simulations": 90, "priors": load_patterns(game), "prior_weight": 2.0, "save_bridges": True, "width": 2}
+    settings = {
+        "simulations": 90,
+        "priors": load_patterns(game),
+        "prior_weight": 2.0,
+        "save_bridges": True,
+        "parallel_simulations": 2,
+    }
     at_once = search_game(game, settings)
     monkeypatch.setattr(PatternPriors, "__call__", priors_from_python(game))
     monkeypatch.delattr(PatternPriors, "kernel")

@@ -23,7 +23,7 @@ def test_a_workspace_changes_nothing_but_speed():
     """Whatever was searched in it before: another game, another batch, other settings."""
     game, other, rng = Chameleon(size=4), Curio(base=2, rows=4, cols=3), np.random.default_rng(0)
     states, workspace = game.init(3, rng), Workspace()
-    seeds, search = np.arange(3, dtype=np.uint64), Search(simulations=70, width=2)
+    seeds, search = np.arange(3, dtype=np.uint64), Search(simulations=70, parallel_simulations=2)
     expected = visits(search.run(game, states, seeds))
     views = other.view(other.init(5, rng), 0)
     for _ in range(2):
@@ -72,7 +72,7 @@ def test_two_threads_at_once_are_refused(threads):
 
 
 def test_one_search_serves_many_threads():
-    game, search = Trinim(size=5), Search(simulations=60, width=3)
+    game, search = Trinim(size=5), Search(simulations=60, parallel_simulations=3)
     states, seeds = game.init(4, np.random.default_rng(0)), np.arange(4, dtype=np.uint64)
     expected, found = visits(search.run(game, states, seeds)), {}
 

@@ -8,6 +8,7 @@ from pbm_agents import Search
 from pbm_agents.learning.replay_buffer import ReplayBuffer
 from pbm_agents.learning.self_play import SelfPlay, self_play, self_play_in_processes, wrong_resignations
 from pbm_agents.learning.training_data import CUT_OFF, ENDED, RESIGNED, Examples, joined, value_targets
+from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Curio, Trinim
 
@@ -147,7 +148,7 @@ def test_value_targets_by_their_definition(game):
 
 def test_processes_change_nothing():
     """The same examples from one process and from two, and another seed gives others."""
-    search = Search(simulations=4, evaluator=uniform, noise=0.25)
+    search = make_search(simulations=4, evaluator=uniform, noise=0.25)
     alone = self_play_in_processes(GAME, search, 5, seed=7, workers=1, batch=2)
     assert equal(alone, self_play_in_processes(GAME, search, 5, seed=7, workers=2, batch=2, progress=True))
     assert sorted(set(alone.games.tolist())) == [0, 1, 2, 3, 4]

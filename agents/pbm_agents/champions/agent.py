@@ -26,7 +26,7 @@ from pbm_envs.core.checks import check_number
 from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
-from ..search import Search
+from ..search import UCT, Playouts, Search
 from .curio import CurioValues, LinesAgent
 from .endgames import KnownWorldAgent
 from .patterns import PatternPriors
@@ -94,9 +94,8 @@ class ChampionAgent:
             return KnownWorldAgent(Search(**self.settings))
         if game.name not in PATTERNS:
             return SearchAgent(Search(**self.settings))
-        search = Search(
-            **self.settings, priors=load_patterns(game), prior_weight=pattern_weight(game), save_bridges=True
-        )
+        rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
+        search = Search(**self.settings, selection=rule, evaluator=Playouts(save_bridges=True))
         return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
 
 

@@ -268,7 +268,7 @@ def unlur_priors(
 
 @final
 class PatternPriors:
-    """Priors of learned patterns, for `Search(priors=...)`."""
+    """Priors of learned patterns, for `UCT(priors=...)`."""
 
     def __init__(self, game: Game, weights: Floats) -> None:
         """Priors for this game.

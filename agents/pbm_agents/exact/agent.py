@@ -31,7 +31,7 @@ class ExactAgent:
             pieces: Pieces left up to which positions of two players of Trinim are solved: 22 take about a second and
                 12 MB, and each more twice as much.
             pieces_of_three: The same of three players; 15 take about a tenth of a second, and 25 MB.
-            settings: Those of `Search`, for whatever is not solved.
+            settings: Those of `make_search`, for whatever is not solved.
         """
         check_range("pieces", pieces, 0, 28)
         check_range("pieces_of_three", pieces_of_three, 0, 20)

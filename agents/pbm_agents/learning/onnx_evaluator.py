@@ -1,8 +1,8 @@
 """Networks in ONNX Runtime (extra `onnx`): exported from PyTorch, and without it an evaluator of the search.
 
     export_onnx(PolicyValueNetwork.load("network.pt"), "network.onnx")          # needs the extra `torch` too
-    Search(simulations=200, width=16, evaluator=OnnxEvaluator("network.onnx"))
-    make_agent("mcts:simulations=200,width=16,network=network.onnx")
+    Search(simulations=200, parallel_simulations=16, evaluator=OnnxEvaluator("network.onnx"))
+    make_agent("mcts:simulations=200,parallel_simulations=16,network=network.onnx")
 
 One call of ONNX Runtime, in one thread, evaluates all leaves of a batch of simulations. What stands around it (the
 symmetric form of each position, masks, softmax, values by seat) are kernels.

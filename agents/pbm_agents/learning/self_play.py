@@ -1,11 +1,11 @@
 """Self-play with a search, as AlphaZero learns from it.
 
-    search = Search(simulations=20, width=4)                        # with a network: evaluator=..., noise=0.25
+    search = Search(simulations=20, parallel_simulations=4)  # with a network: evaluator=..., selection=PUCT(noise=0.25)
     settings = SelfPlay(exploring_plies=10, resign_below=-0.95)
     examples = self_play(Chameleon(size=5), search, 16, rng, settings)
     examples = self_play_in_processes(Chameleon(size=5), search, 16, seed=1, workers=2, settings=settings)
 
-Dirichlet noise in the priors of the root is a setting of the search (`noise`, `concentration`). The examples go to a
+Dirichlet noise in the priors of the root is a setting of the selection rule (`PUCT.noise`). The examples go to a
 `ReplayBuffer`, or straight to a learner.
 """
 
@@ -25,6 +25,7 @@ from pbm_envs.core.randomness import seeds
 
 from ..search import Search, SearchResult, Workspace
 from ..search.result import check_temperature
+from ..search.rules import without_noise
 from .training_data import CUT_OFF, ENDED, RESIGNED, Examples, Floats, from_mover, joined
 
 
@@ -230,7 +231,7 @@ def _searched(
         return search.run(game, views, rng, workspace=workspaces[0]), full
     full = rng.random(len(views)) < settings.full_share
     most = min(settings.quick_simulations, search.simulations or settings.quick_simulations)
-    quick = replace(search, simulations=most, seconds=None, noise=0.0, gumbel_noise=0.0, forced_playouts=0.0)
+    quick = replace(search, simulations=most, seconds=None, selection=without_noise(search.selection))
     found: list[Any] = [None] * len(views)
     for some, how, workspace in zip((full, ~full), (search, quick), workspaces, strict=True):
         rows = np.flatnonzero(some)

@@ -7,7 +7,7 @@ from typing import Any, final
 
 from pbm_envs.core.checks import check_number, check_range
 
-from ..search import Search
+from ..search import PUCT, Gumbel, Search
 from .self_play import SelfPlay
 
 
@@ -20,8 +20,8 @@ class Training:
         rounds: Of self-play and learning. A run can be prolonged: more rounds than it had go on where it ended.
         games: Of self-play in a round.
         simulations: Of each move in self-play.
-        gumbel: Actions that sequential halving considers at the root, as in `Search`; 0: PUCT with Dirichlet noise.
-        forced_playouts: In PUCT, as in `Search`; 2 in KataGo. 0: none.
+        gumbel: Actions that sequential halving considers at the root, as in `Gumbel`; 0: PUCT with Dirichlet noise.
+        forced_playouts: As in `PUCT`; 2 in KataGo. 0: none.
         full_share: Share of the positions that are searched in full and learned from, as in `SelfPlay`.
         quick_simulations: Of the others.
         exploring_plies: Moves are drawn in so many plies of a game; then the best one found is played.
@@ -112,10 +112,11 @@ class Training:
         if evaluator is None:
             return Search(simulations=self.imitation_simulations)
         if self.gumbel:
-            return Search(simulations=self.simulations, evaluator=evaluator, gumbel=self.gumbel, gumbel_noise=1.0)
-        forced = self.forced_playouts
-        return Search(simulations=self.simulations, evaluator=evaluator, noise=0.25, forced_playouts=forced)
+            return Search(simulations=self.simulations, evaluator=evaluator, selection=Gumbel(self.gumbel, noise=1.0))
+        rule = PUCT(noise=0.25, forced_playouts=self.forced_playouts)
+        return Search(simulations=self.simulations, evaluator=evaluator, selection=rule)
 
     def playing_search(self, evaluator: Any) -> Search:
         """What plays for a network in evaluations."""
-        return Search(simulations=self.evaluation_simulations, evaluator=evaluator, gumbel=self.gumbel)
+        rule = Gumbel(self.gumbel) if self.gumbel else PUCT()
+        return Search(simulations=self.evaluation_simulations, evaluator=evaluator, selection=rule)

@@ -14,6 +14,7 @@
 | `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
 | `recurrent:file=gru.pt,draws=false` | a trained network with memory (extra `torch`) |
 | `mcts:simulations=100,network=network.pt` | the same tree search with the network's priors and values |
+| `mcts:selection=package.module:RULE` | the same with a selection rule of your own: a `Selection`, or a score kernel |
 | `openspiel-mcts:simulations=1000,c=2` | OpenSpiel's MCTS, with perfect information (extra `openspiel`) |
 | `openspiel-ismcts:simulations=1000,c=2` | OpenSpiel's ISMCTS, with hidden information |
 | `llm:model=...,url=http://localhost:8000/v1` | a language model behind an OpenAI-compatible server (extra `llm`) |
@@ -38,7 +39,7 @@ from pbm_envs.core.checks import check_seed
 from pbm_envs.core.printable import describe_error, quoted
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
 
-from ..search import Search
+from ..search import SEARCH_SETTINGS, Search
 from .agent import Agent, AnyAgent, RandomAgent
 from .greedy import GreedyAgent
 from .kinds import Setting, agent_kinds, register_agent, settings_of
@@ -117,16 +118,15 @@ def resolving_agent(
     return ResolvingAgent(iterations=iterations, size=size, playouts=playouts, seconds=seconds, worlds=worlds)
 
 
-SEARCH_SETTINGS = tuple(
+AGENT_SETTINGS: tuple[Any, ...] = tuple(
     replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
-    for setting in settings_of(Search)
-    if setting.name not in ("evaluator", "priors", "prior_weight")
+    for setting in SEARCH_SETTINGS
 )
-SEARCH_WEB_SETTINGS = {setting.name for setting in SEARCH_SETTINGS}
+SEARCH_WEB_SETTINGS = {setting.name for setting in AGENT_SETTINGS} - {"selection"}  # which imports a module
 
 
-def _with_search(make: Callable[..., Agent]) -> list[Setting]:
-    return [*SEARCH_SETTINGS, *(setting for setting in settings_of(make) if setting.name != "search")]
+def _with_search(make: Callable[..., Agent]) -> list[Any]:
+    return [*AGENT_SETTINGS, *(setting for setting in settings_of(make) if setting.name != "search")]
 
 
 register_agent("random", RandomAgent, web_settings=())
@@ -143,7 +143,7 @@ register_agent(
     settings=(
         Setting("pieces", int, 22, "Pieces left up to which positions of two players of Trinim are solved."),
         Setting("pieces_of_three", int, 16, "The same of three players."),
-        *SEARCH_SETTINGS,
+        *AGENT_SETTINGS,
     ),
     web_settings=SEARCH_WEB_SETTINGS,
 )

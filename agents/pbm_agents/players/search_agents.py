@@ -10,7 +10,7 @@ from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 from pbm_envs.core.randomness import branch, seeds
 
-from ..search import Evaluator, Search, SearchResult, Workspace
+from ..search import Evaluator, Search, SearchResult, Workspace, make_search
 from ..search.result import check_temperature
 from ..search.search import check_searchable
 from .agent import Actions, Views
@@ -37,7 +37,7 @@ class SearchAgent:
             temperature: 0: the best action; else one drawn in proportion to `visits ** (1 / temperature)`.
             network: A file of `PolicyValueNetwork.save` (extra `torch`), which is then the evaluator; or one of
                 `export_onnx`, whose name ends in `.onnx` (extra `onnx`).
-            settings: Those of `Search`. Without a budget, simulations is 1000; early_stop is True unless given.
+            settings: Those of `make_search`. Without a budget, simulations is 1000; early_stop is True unless given.
         """
         check_temperature(temperature)
         if search is not None and (settings or network is not None):
@@ -45,7 +45,7 @@ class SearchAgent:
         self.temperature = temperature
         if network is not None:
             settings["evaluator"] = _network(network)
-        self.search = Search(**_with_budget(settings)) if search is None else search
+        self.search = make_search(**_with_budget(settings)) if search is None else search
         self.workspace = Workspace()
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
@@ -73,7 +73,7 @@ class PIMCAgent:
 
         Args:
             worlds: How many are drawn for each position.
-            settings: Those of `Search`, with SearchAgent's defaults. The budget is that of all worlds together.
+            settings: Those of `make_search`, with SearchAgent's defaults. The budget is that of all worlds together.
         """
         check_range("worlds", worlds, 1)
         settings = _with_budget(settings)
@@ -82,7 +82,7 @@ class PIMCAgent:
         if settings.get("seconds") is not None:
             settings["seconds"] /= worlds
         self.worlds = worlds
-        self.search = Search(**settings)
+        self.search = make_search(**settings)
         self.workspace = Workspace()
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:

@@ -1,22 +1,30 @@
-"""Monte Carlo tree search: settings and runs (`Search`), the memory that they work in (`Workspace`), what a run has
-found out (`SearchResult`), and what evaluates leaves (`Evaluator`).
+"""Monte Carlo tree search: settings and runs (`Search`), its selection rules (`UCT`, `PUCT`, `Gumbel`, or a `Selection`
+of your own), what evaluates leaves (`Evaluator`), the memory of a run (`Workspace`) and its results (`SearchResult`).
 """
 
 from .defaults import register_weights
 from .ending import end_searches_when
 from .evaluators import ActionPriors, Evaluator, FunctionEvaluator, Playouts
+from .flat import SEARCH_SETTINGS, make_search
 from .result import SearchResult
+from .rules import PUCT, UCT, Gumbel, Selection
 from .search import Search
 from .workspace import Workspace
 
 __all__ = [
+    "PUCT",
+    "SEARCH_SETTINGS",
+    "UCT",
     "ActionPriors",
     "Evaluator",
     "FunctionEvaluator",
+    "Gumbel",
     "Playouts",
     "Search",
     "SearchResult",
+    "Selection",
     "Workspace",
     "end_searches_when",
+    "make_search",
     "register_weights",
 ]

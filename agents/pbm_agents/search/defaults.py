@@ -9,15 +9,12 @@ from typing import NamedTuple
 
 from pbm_envs.core.checks import check_number
 
-PUCT_C = 1.5
-"""Weight of exploration where the evaluator gives priors, in every game."""
-
 
 class Weights(NamedTuple):
     """The numbers in the formulas of selection."""
 
     c: float
-    """Weight of exploration in UCT and PUCT."""
+    """Weight of exploration in UCT."""
     rave: float
     """Equivalence parameter of RAVE (Gelly & Silver 2011); 0: without."""
 

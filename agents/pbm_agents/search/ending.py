@@ -25,7 +25,7 @@ def end_searches_when(is_over: IsOver) -> Iterator[None]:
     >>> game, rng, closed = Chameleon(size=3), np.random.default_rng(0), threading.Event()
     >>> closed.set()
     >>> with end_searches_when(closed.is_set):
-    ...     [result] = Search(simulations=1_000_000, width=1).run(game, game.init(1, rng), rng)
+    ...     [result] = Search(simulations=1_000_000, parallel_simulations=1).run(game, game.init(1, rng), rng)
     >>> result.simulations
     1
     """

@@ -7,12 +7,13 @@ network (`FunctionEvaluator`, which a plain function becomes by itself), or by a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeAlias, final, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.core.options import check_settings, setting
 from pbm_envs.core.printable import quoted
 from pbm_envs.core.record_rules import PlayKernels
 from pbm_envs.core.types import Array, Seeds
@@ -70,21 +71,22 @@ class ActionPriors(Protocol):
 
 
 @final
+@dataclass(frozen=True)
 class Playouts:
     """The mean returns of random games from each leaf."""
 
-    gives_priors = False
+    count: int = setting(1, low=1, help="Random games from each leaf.")
+    avoid_losing_moves: bool = setting(
+        True, help="Whether playouts avoid moves that lose at once, in the games whose playouts can."
+    )
+    save_bridges: bool = setting(
+        False, help="Whether playouts save bridges, in the games whose playouts can: better informed and slower."
+    )
 
-    def __init__(self, count: int = 1, avoid_losing_moves: bool = True, save_bridges: bool = False) -> None:
-        """Settings of the playouts.
+    gives_priors: ClassVar[bool] = False
 
-        Args:
-            count: Games from each leaf.
-            avoid_losing_moves: As in `Game.playout`; ignored where the playouts of a game do not know it.
-            save_bridges: Likewise.
-        """
-        check_range("playouts", count, 1)
-        self.count, self.avoid_losing_moves, self.save_bridges = count, avoid_losing_moves, save_bridges
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None

@@ -6,7 +6,7 @@ from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.randomness import next_bits
 from pbm_envs.core.types import Array, Seeds
 
-from .tree import NO_CHILD, UNVISITED, Tree, add_node, edge_at, is_leaf, open_node
+from .tree import EVALUATED, NO_CHILD, UNVISITED, Tree, add_node, edge_at, is_leaf, open_node
 
 
 @stack_kernel
@@ -51,8 +51,11 @@ def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_se
 
 
 @stack_kernel
-def expand(simulations: Array, count: int, states: Array, masks: Array, priors: Array, *arrays: Array) -> None:
-    """Give each leaf that has none a node with its priors, while there is room.
+def expand(
+    simulations: Array, count: int, states: Array, masks: Array, priors: Array, values: Array, *arrays: Array
+) -> None:
+    """Give each leaf that has none a node with its priors, while there is room, and write its values there if they are
+    kept.
 
     Args:
         simulations: (R,) of SIMULATION.
@@ -60,20 +63,26 @@ def expand(simulations: Array, count: int, states: Array, masks: Array, priors: 
         states: (R, bytes) the leaves.
         masks: (R, A) what is legal there.
         priors: (R, A) what the evaluator says of them.
+        values: (R, P) likewise.
         arrays: Those of a Tree.
     """
     tree = Tree(*arrays)
+    keep_values = tree.sums.shape[2] > EVALUATED
     for r in range(count):
         g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
         at = edge_at(tree, g, n, action)
-        has_node = tree.edges[g, at]["child"] != NO_CHILD
-        if simulations[r]["done"] or has_node or at == UNVISITED or tree.sizes[g] == tree.nodes.shape[1]:
+        child = int(tree.edges[g, at]["child"])
+        if simulations[r]["done"]:
             continue
-        child = add_child(tree, g, n, action, states[r, tree.settings[0]["to_move"]])
-        for a in range(priors.shape[1]):
-            tree.priors[g, child, a] = priors[r, a]
-        if tree.states.size:
-            open_node(tree, g, child, states[r], masks[r])
+        if child == NO_CHILD and at != UNVISITED and tree.sizes[g] < tree.nodes.shape[1]:
+            child = add_child(tree, g, n, action, states[r, tree.settings[0]["to_move"]])
+            for a in range(priors.shape[1]):
+                tree.priors[g, child, a] = priors[r, a]
+            if tree.states.size:
+                open_node(tree, g, child, states[r], masks[r])
+        if keep_values and child > 0:
+            for k in range(values.shape[1]):
+                tree.sums[g, child, EVALUATED, k] = values[r, k]
 
 
 @stack_kernel

@@ -12,16 +12,17 @@ simulation or two is all that there is: the target that a network learns from (`
 from __future__ import annotations
 
 import math
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds
 
-from .selection import begin, branch_off, count_available, note_action, take
-from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, NOT_OPENED, Tree, edge_at, edges_of, open_node
+from .selection import can_take
+from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at, edges_of
 
 VISITS = 50
 """c_visit of the paper: values weigh more, the more visits the most visited action has."""
@@ -52,15 +53,12 @@ def visits_to_have(considered: int, simulations: int) -> tuple[int, ...]:
 
 
 class Candidates(NamedTuple):
-    """What selection at the roots goes by."""
+    """What selection at the roots reads."""
 
     scores: Array
     """(G, A) float64: logarithms of priors, with Gumbel numbers."""
     expected: Array
     """(G, simulations) int64: visits of the action that is next."""
-
-
-CANDIDATES = len(Candidates._fields)
 
 
 class GumbelRoots:
@@ -100,84 +98,33 @@ def gumbel_numbers(seeds: Seeds, count: int) -> Floats:
     return np.array([np.random.default_rng(int(seed)).gumbel(size=count) for seed in seeds])
 
 
-@stack_kernel
-def select_with_gumbel(
-    simulations: Array,
-    count: int,
-    states: Array,
-    masks: Array,
-    actions: Array,
-    starting: bool,
-    trees: Array,
-    leaf_seeds: Seeds,
-    *arrays: Array,
-) -> bool:
-    """Select an action for each of the first `count` simulations, as `select` does.
+@cache
+def choose_with_gumbel(hidden: bool) -> Callable[..., int]:
+    """Return the rule; its tables are those of Candidates."""
 
-    Args:
-        simulations: (R,) of SIMULATION, which get `node` and `action`.
-        count: How many of them are under way.
-        states: (R, bytes) their states; with perfect information, the states of the nodes they come to are put there.
-        masks: (R, A) what is legal there.
-        actions: (R,) where the actions are put.
-        starting: As for `select`.
-        trees: As for `select`.
-        leaf_seeds: As for `select`.
-        arrays: Those of Candidates, then those of a Tree.
+    @stack_kernel
+    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Any) -> int:
+        """The action to take at node n of tree g."""
+        if n > 0:
+            return interior_action(tree, g, n, mask, hidden)
+        candidates = Candidates(*tables)
+        expected = candidates.expected[g, tree.nodes[g, 0]["visits"]]
+        return root_action(tree, g, mask, hidden, candidates.scores[g], expected)
 
-    Returns:
-        Whether all of them come to leaves by these actions.
-    """
-    candidates, tree, at_leaves = Candidates(*arrays[:CANDIDATES]), Tree(*arrays[CANDIDATES:]), True
-    if starting:
-        begin(simulations, trees)
-    for r in range(count):
-        descend(tree, simulations[r], states[r], masks[r], candidates)
-        at_leaves &= note_action(tree, simulations[r], states[r], actions, r)
-    if at_leaves:
-        branch_off(tree, trees, leaf_seeds)
-    return at_leaves
+    return choose
 
 
 @stack_kernel
-def descend(tree: Tree, simulation: Record, state: Array, mask: Array, candidates: Candidates) -> None:
-    """As in `selection`, with an action of its own at the root."""
-    g, n = simulation["tree"], simulation["node"]
-    while True:
-        node = tree.nodes[g, n]
-        if tree.available.size > 0:
-            count_available(tree, g, n, mask)
-        elif node["untried"] == NOT_OPENED:
-            open_node(tree, g, n, state, mask)
-        if n == 0:
-            action = root_action(tree, g, mask, candidates.scores[g], candidates.expected[g, node["visits"]])
-        else:
-            action = interior_action(tree, g, n, mask)
-        below = take(tree, simulation, n, action)
-        if below <= NO_CHILD:
-            return
-        n = below
-
-
-@stack_kernel
-def can_be_taken(tree: Tree, g: int, n: int, action: int, mask: Array) -> bool:
-    """Whether an action is one to select: legal, and with perfect information not proven unless all are."""
-    if tree.available.size > 0:
-        return bool(mask[action] and action != tree.settings[0]["resign_action"])
-    child = tree.edges[g, edge_at(tree, g, n, action)]["child"]
-    return bool(child >= NO_CHILD or (tree.nodes[g, n]["unproven"] == 0 and child != ILLEGAL))
-
-
-@stack_kernel
-def root_action(tree: Tree, g: int, mask: Array, scores: Array, expected: int) -> int:
+def root_action(tree: Tree, g: int, mask: Array, hidden: bool, scores: Array, expected: int) -> int:
     """The action at the root with the highest score among those that have `expected` visits; if all of these are
     proven, among those whose visits are nearest to that.
     """
     weight, mixed = value_weight(tree, g, 0), mixed_value(tree, g, 0)
     best, highest, nearest = -1, BELOW_ALL, 1 << 30
     for a in range(tree.places.shape[2]):
-        if can_be_taken(tree, g, 0, a, mask):
-            edge = tree.edges[g, edge_at(tree, g, 0, a)]
+        at = edge_at(tree, g, 0, a)
+        if can_take(tree, g, 0, at, mask[a], hidden):
+            edge = tree.edges[g, at]
             distance = abs(edge["visits"] - expected)
             if distance > nearest:
                 continue
@@ -188,25 +135,28 @@ def root_action(tree: Tree, g: int, mask: Array, scores: Array, expected: int) -
 
 
 @stack_kernel
-def interior_action(tree: Tree, g: int, n: int, mask: Array) -> int:
+def interior_action(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
     """The action whose visits lie furthest below its share in the completed policy."""
     edges, priors = tree.edges, tree.priors
     weight, mixed = value_weight(tree, g, n), mixed_value(tree, g, n)
     highest, visits = BELOW_ALL, 0
     for a in range(tree.places.shape[2]):
-        if can_be_taken(tree, g, n, a, mask):
-            edge = tree.edges[g, edge_at(tree, g, n, a)]
+        at = edge_at(tree, g, n, a)
+        if can_take(tree, g, n, at, mask[a], hidden):
+            edge = edges[g, at]
             visits += edge["visits"]
             highest = max(highest, edge["total"] / edge["visits"] if edge["visits"] else mixed)
     unvisited, total = math.exp(weight * (mixed - highest)), 0.0
     for a in range(tree.places.shape[2]):
-        if can_be_taken(tree, g, n, a, mask):
-            edge = edges[g, edge_at(tree, g, n, a)]
+        at = edge_at(tree, g, n, a)
+        if can_take(tree, g, n, at, mask[a], hidden):
+            edge = edges[g, at]
             total += completed_weight(edge, priors[g, n, a], weight, highest, unvisited)
     best, best_score = -1, BELOW_ALL
     for a in range(tree.places.shape[2]):
-        if can_be_taken(tree, g, n, a, mask):
-            edge = edges[g, edge_at(tree, g, n, a)]
+        at = edge_at(tree, g, n, a)
+        if can_take(tree, g, n, at, mask[a], hidden):
+            edge = edges[g, at]
             share = completed_weight(edge, priors[g, n, a], weight, highest, unvisited) / total
             score = share - edge["visits"] / (1.0 + visits)
             if score > best_score:
@@ -247,18 +197,6 @@ def mixed_value(tree: Tree, g: int, n: int) -> float:
             weighted += prior * edge["total"] / edge["visits"]
     value = tree.sums[g, n, EVALUATED, tree.nodes[g, n]["player"]]
     return (value + visits * weighted / share) / (visits + 1.0) if visits else value
-
-
-@stack_kernel
-def put_values(simulations: Array, count: int, values: Array, *arrays: Array) -> None:
-    """Write the evaluator's values (R, P) of leaves at the nodes that they have got."""
-    tree = Tree(*arrays)
-    for r in range(count):
-        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        child = tree.edges[g, edge_at(tree, g, n, action)]["child"]
-        if child > 0 and not simulations[r]["done"]:
-            for k in range(values.shape[1]):
-                tree.sums[g, child, EVALUATED, k] = values[r, k]
 
 
 @stack_kernel

@@ -17,6 +17,7 @@ from pbm_envs.core.types import Array, Floats, Ints
 
 from ..players.agent import Views, check_generator
 from .gumbel import GumbelRoots
+from .selection import puct
 from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree, edges_of
 
 SHOWN = 8
@@ -36,8 +37,8 @@ class SearchResult:
         game: The game.
         view: (1,) the position that was searched, as it was given.
         player: The player to move.
-        best: The action to play: the most visited one, unless another is proven to be better. Of a search with
-            `gumbel`, of the most visited ones that with the best prior and value.
+        best: The action to play: the most visited one, unless another is proven to be better. With Gumbel
+            root selection, of the most visited ones the one with the best prior and value.
         visits: (A,) simulations that began with each action.
         values: (A,) their mean return for `player`, or the outcome once that is proven; nan without a visit.
         proven_actions: (A,) bool: the action's outcome is proven.
@@ -47,10 +48,10 @@ class SearchResult:
         simulations: How many this run has made. With `reuse`, `visits` also counts those of earlier runs.
         seconds: How long the run took, with all positions of its batch (of its thread).
         nodes: Nodes of the tree, or of all trees of the position.
-        completed_policy: (A,) of a search with `gumbel`, else None: the priors, improved by the values that were found
+        completed_policy: (A,) with Gumbel root selection, else None: the priors, improved by the values that were found
             and a mixed value for the actions without a visit (Danihelka et al. 2022).
-        pruned_visits: (A,) of a search with `forced_playouts`, else None: the visits without those that were forced and
-            that PUCT would not have made (Wu 2020).
+        pruned_visits: (A,) with forced playouts, else None: the visits without those that were forced and that PUCT
+            would not have made (Wu 2020).
     """
 
     game: Game
@@ -72,8 +73,8 @@ class SearchResult:
     def policy(self, temperature: float = 1.0) -> Floats:
         """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`.
 
-        With `gumbel` `completed_policy` stands in the place of the visits, with `forced_playouts` `pruned_visits`. An
-        action that is proven to be worse than `best` has none; nor has any other beside a proven win.
+        `completed_policy` or `pruned_visits` replace the visits where there are some. An action that is proven to be
+        worse than `best` has probability 0, as has any other beside a proven win.
 
         Raises:
             ValueError: If the temperature is negative or not finite.
@@ -218,17 +219,20 @@ def _value(trees: Sequence[SearchedTree]) -> Floats:
 
 def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints:
     """(A,) the visits of the root's actions less those that were forced: as many as can be taken away before PUCT would
-    prefer the action to the best one, which keeps its own. What has one visit left has none.
+    prefer the action to the best one, which keeps its own. An action with one visit left gets none.
     """
-    total, priors = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64)
+    total, priors, settings = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64), tree.settings[0]
     kept = visits.copy()
-    spread = tree.settings[0]["c"] * priors * np.sqrt(total)
-    highest = values[best] + spread[best] / (1 + visits[best])
+
+    def score(a: int, count: int) -> float:
+        return puct(count, values[a], priors[a], total, settings["parameter"])
+
+    highest = score(best, visits[best])
     for a in np.flatnonzero(visits):
         if a != best:
-            forced = int(np.sqrt(tree.settings[0]["forced_playouts"] * priors[a] * total))
-            least = int(spread[a] / (highest - values[a])) if highest > values[a] else visits[a]
-            kept[a] = max(visits[a] - forced, min(visits[a], least))
+            least = max(0, visits[a] - int(np.sqrt(settings["forced_playouts"] * priors[a] * total)))
+            while kept[a] > least and score(a, kept[a] - 1) < highest:
+                kept[a] -= 1
             if kept[a] <= 1:
                 kept[a] = 0
     return kept

@@ -1,7 +1,7 @@
 """Running a search: its trees over threads, wave after wave until the budget is spent.
 
-`Search.run` checks what it is given and calls `run_search`. A search by the clock first compiles, and measures how wide
-its waves should be, so that neither counts as thinking.
+`Search.run` checks what it is given and calls `run_search`. A search by the clock first compiles, and measures how many
+simulations at the same time pay, so that neither counts as thinking.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from pbm_envs import Game
 from pbm_envs.core.randomness import branch
 from pbm_envs.core.types import Array, Seeds
 
-from .automatic_width import WAVES, width_that_pays
-from .defaults import OTHER_GAMES, PUCT_C, Weights, default_weights
 from .ending import end_searches_when, ending
+from .evaluators import Playouts
+from .parallelism import WAVES, parallel_simulations_that_pay
 from .result import SearchedTree, SearchResult, read_result
+from .rules import PUCT, UCT, Gumbel
 from .simulation import Simulator
 from .tree import node_bytes
 from .workspace import Memory, Workspace
@@ -36,7 +37,7 @@ EARLY_STOP_INTERVAL = 32
 WARM_UP_SIMULATIONS = 64
 LONGEST_SLICE = 0.005
 """Seconds of simulations between two looks at the clock and at `ending`, if a single wave does not take longer."""
-WIDTH_BY_THE_CLOCK = 8
+PARALLEL_BY_THE_CLOCK = 8
 MEBIBYTE = 1 << 20
 
 
@@ -62,7 +63,7 @@ def run_search(search: Search, game: Game, views: Array, streams: Seeds, workspa
     with workspace.in_use():
         if search.seconds is not None:
             run.warm_up(views)
-            run = run.with_width(views)
+            run = run.with_parallel_simulations(views)
         count, trees = len(views), run.trees_of_each(len(views))
         if trees > 1:
             run = run.for_each_of(trees)
@@ -89,7 +90,7 @@ class Part(NamedTuple):
 @final
 @dataclass
 class Run:
-    """A search of a game's positions: the settings of one tree, and the workspace."""
+    """A search of a game's positions: the settings of one tree, its selection rule complete, and the workspace."""
 
     search: Search
     game: Game
@@ -97,38 +98,42 @@ class Run:
     """Whether information sets are searched."""
     workspace: Workspace
 
+    def __post_init__(self) -> None:
+        self.search = with_rule(self.search, self.game, self.hidden)
+
     def warm_up(self, views: Array) -> None:
         """Compile before the clock starts, with a search of the first position too small to notice."""
         search = self.search
-        kind = (self.game.dtype, self.hidden, has_priors(search), weights_of(search, self.game, self.hidden).rave > 0)
-        if len(views) and self.workspace.is_new((*kind, search.reuse)):
-            small = replace(search, simulations=WARM_UP_SIMULATIONS, seconds=None, width=2)
+        select = search.selection and search.selection.select_kernel(self.hidden, has_priors(search))
+        if len(views) and self.workspace.is_new((self.game.dtype, select, search.reuse)):
+            small = replace(search, simulations=WARM_UP_SIMULATIONS, seconds=None, parallel_simulations=2)
             run = replace(self, search=small, workspace=Workspace())
             for _ in range(1 + search.reuse):  # the second starts from what the first knew
                 run.grow(first_tree(views))
 
-    def with_width(self, views: Array) -> Run:
-        """With the width that pays, if there is an evaluator and none is given."""
+    def with_parallel_simulations(self, views: Array) -> Run:
+        """With as many simulations at the same time as pay, if there is an evaluator and no number is given."""
         search = self.search
-        if search.width is not None or search.evaluator is None or not len(views):
+        if search.parallel_simulations is not None or plays_out(search) or not len(views):
             return self
 
-        def seconds_of_wave(width: int) -> float | None:
-            few = replace(search, simulations=width * WAVES, seconds=None, width=width, early_stop=False)
+        def seconds_of_wave(count: int) -> float | None:
+            few = replace(search, simulations=count * WAVES, seconds=None, parallel_simulations=count, early_stop=False)
             found = [replace(self, search=few, workspace=Workspace()).grow(first_tree(views))[0] for _ in range(2)]
-            complete = all(result.simulations == width * WAVES for result in found)  # not proven
+            complete = all(result.simulations == count * WAVES for result in found)  # not proven
             return min(result.seconds for result in found) / WAVES if complete else None
 
-        budget = float(search.seconds or 0)
-        width = width_that_pays(search.evaluator, repr(self.game), budget, seconds_of_wave, WIDTH_BY_THE_CLOCK)
-        return replace(self, search=replace(search, width=width))
+        count = parallel_simulations_that_pay(
+            search.evaluator, repr(self.game), float(search.seconds or 0), seconds_of_wave, PARALLEL_BY_THE_CLOCK
+        )
+        return replace(self, search=replace(search, parallel_simulations=count))
 
     def trees_of_each(self, positions: int) -> int:
         """How many trees each of so many positions gets."""
         search = self.search
         if search.trees is not None:
             return search.trees
-        by_threads = search.seconds is not None and search.evaluator is None
+        by_threads = search.seconds is not None and plays_out(search)
         return max(1, search.threads // max(1, positions)) if by_threads else 1
 
     def for_each_of(self, trees: int) -> Run:
@@ -167,28 +172,28 @@ class Run:
         start, is_over = time.perf_counter(), ending()
         search, count = self.search, len(part.views)
         simulator = self._simulator(part)
-        width = full = width_of(search)
+        at_once = most = parallel_simulations_of(search)
         done, growing = np.zeros(count, np.int64), np.arange(count)
         growing = growing[~simulator.can_stop(growing, None)]
-        trees, spent, left, pace = np.repeat(growing, full), 0, search.simulations, Pace()
+        trees, spent, left, pace = np.repeat(growing, most), 0, search.simulations, Pace()
         while len(growing):
-            if search.simulations is not None and search.simulations - spent < full:
-                width = search.simulations - spent
-                trees = np.repeat(growing, width)
-            waves = pace.waves(self._waves_to_look(spent, width, left))
+            if search.simulations is not None and search.simulations - spent < most:
+                at_once = search.simulations - spent
+                trees = np.repeat(growing, at_once)
+            waves = pace.waves(self._waves_to_look(spent, at_once, left))
             made, proven = simulator.simulate(trees, waves)
             pace.note(made)
-            spent += made * width
+            spent += made * at_once
             left = self._left(spent, time.perf_counter() - start, count)
             if is_over is not None and is_over():
                 left = 0
-            look = search.early_stop and spent % EARLY_STOP_INTERVAL < width
+            look = search.early_stop and spent % EARLY_STOP_INTERVAL < at_once
             if left == 0 or proven or look:
                 done[growing] = spent
                 if left == 0:
                     break
                 growing = growing[~simulator.can_stop(growing, left if look else None)]
-                trees = np.repeat(growing, full)
+                trees = np.repeat(growing, most)
         seconds = time.perf_counter() - start
         tree = simulator.memory.tree
         return [SearchedTree(tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(count)]
@@ -196,20 +201,20 @@ class Run:
     def _simulator(self, part: Part) -> Simulator:
         """What makes the simulations of these trees, which have their roots."""
         search = self.search
-        weights = weights_of(search, self.game, self.hidden)
         keep = search.reuse and not self.hidden
         previous = self.workspace.newest(part.number) if keep else None
         memory = self.workspace.spare(part.number, len(part.views), keep=keep)
         if memory is None:
-            memory = self._allocate(len(part.views), rave=weights.rave > 0)
+            memory = self._allocate(len(part.views))
         self.workspace.put(part.number, memory, keep=keep)
-        simulator = Simulator(self.game, search, weights, memory)
+        simulator = Simulator(self.game, search, memory)
         simulator.start(part.views, part.streams, previous)
         return simulator
 
-    def _allocate(self, trees: int, *, rave: bool) -> Memory:
+    def _allocate(self, trees: int) -> Memory:
         """Memory for so many trees."""
         search, game, priors = self.search, self.game, has_priors(self.search)
+        rave = isinstance(search.selection, UCT) and bool(search.selection.rave)
         if search.simulations is None:
             node = node_bytes(game, hidden=self.hidden, priors=priors, rave=rave)
             capacity = max(4, search.memory * MEBIBYTE // (node * trees * search.threads))
@@ -219,18 +224,18 @@ class Run:
             game,
             trees,
             capacity,
-            width_of(search),
+            parallel_simulations_of(search),
             hidden=self.hidden,
             priors=priors,
             rave=rave,
-            evaluated=search.gumbel > 0,
+            evaluated=isinstance(search.selection, Gumbel),
         )
 
-    def _waves_to_look(self, spent: int, width: int, left: int | None) -> int:
+    def _waves_to_look(self, spent: int, at_once: int, left: int | None) -> int:
         """How many waves to make before looking at the budget, or whether to stop early."""
-        waves = 1 if left is None else max(1, left // width)
+        waves = 1 if left is None else max(1, left // at_once)
         if self.search.early_stop:
-            waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / width))
+            waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / at_once))
         return waves
 
     def _left(self, spent: int, elapsed: float, trees: int) -> int:
@@ -262,33 +267,25 @@ def first_tree(views: Array) -> Part:
     return Part(0, views[:1], np.zeros(1, np.uint64))
 
 
+def with_rule(search: Search, game: Game, hidden: bool) -> Search:
+    """Return the search with its selection rule complete: that of the evaluator if none is given, with the weights of
+    the game.
+    """
+    evaluator = search.leaf_evaluator
+    rule = search.selection or (PUCT() if evaluator.gives_priors else UCT())
+    return replace(search, selection=rule.for_game(game, hidden, evaluator) if isinstance(rule, UCT) else rule)
+
+
 def has_priors(search: Search) -> bool:
     """Whether trees keep priors: of the evaluator, or beside playouts."""
-    return search.priors is not None or search.leaf_evaluator.gives_priors
+    return getattr(search.selection, "priors", None) is not None or search.leaf_evaluator.gives_priors
 
 
-def width_of(search: Search) -> int:
-    """Simulations of a tree under way at the same time."""
-    return search.width or (1 if search.seconds is None else WIDTH_BY_THE_CLOCK)
+def plays_out(search: Search) -> bool:
+    """Whether leaves are evaluated by random playouts."""
+    return isinstance(search.leaf_evaluator, Playouts)
 
 
-def weights_of(search: Search, game: Game, hidden: bool) -> Weights:
-    """The weights that a search uses in a game: those it is given, else what is known of the game.
-
-    Raises:
-        ValueError: For RAVE, or priors beside it, where they cannot be used.
-    """
-    if search.leaf_evaluator.gives_priors:
-        return Weights(PUCT_C if search.c is None else search.c, 0)
-    usual = default_weights(game.name)
-    recorded = "last_player_by_action" in game.playout_options  # which RAVE needs
-    if search.rave and not recorded:
-        raise ValueError(
-            f"rave is {search.rave!r}: expected 0 or None, as the playouts of {game!r} have no last_player_by_action"
-        )
-    if search.priors is not None and (hidden or search.rave == 0 or (search.rave is None and not usual.rave)):
-        raise ValueError(f"priors beside playouts of {game!r}: expected perfect information and rave above 0")
-    rave = 0 if hidden or not recorded else usual.rave if search.rave is None else search.rave
-    if (rave > 0) != (usual.rave > 0):  # the usual c is that of the other formula
-        usual = OTHER_GAMES
-    return Weights(usual.c if search.c is None else search.c, rave)
+def parallel_simulations_of(search: Search) -> int:
+    """Simulations of a tree that run at the same time."""
+    return search.parallel_simulations or (1 if search.seconds is None else PARALLEL_BY_THE_CLOCK)

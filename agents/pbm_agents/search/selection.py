@@ -1,12 +1,21 @@
-"""Selection: from a node down to a leaf, by the action with the highest score."""
+"""Selection: from a node down to a leaf, by the action with the highest score.
+
+A rule is a kernel `choose(tree, g, n, mask, tables)`, which gives the action to take at node n of tree g. `make_select`
+compiles the descent together with one rule, so that a rule costs no call; `choose_by_score` makes a rule of a score
+kernel, ours (`uct`, `puct`) or somebody else's. Both return the same kernel for the same rule, and the cache on disk
+knows kernels by content: a second process compiles nothing.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.randomness import draw, next_bits
-from pbm_envs.core.types import Array, Record, Seeds
+from pbm_envs.core.types import Array, Seeds
 
 from .tree import (
     AN_EDGE,
@@ -16,6 +25,7 @@ from .tree import (
     NOT_LEGAL,
     NOT_OPENED,
     SUM,
+    TREE,
     UNVISITED,
     Tree,
     add_edge,
@@ -25,148 +35,123 @@ from .tree import (
 )
 
 
-@stack_kernel
-def select(
-    simulations: Array,
-    count: int,
-    states: Array,
-    masks: Array,
-    actions: Array,
-    starting: bool,
-    trees: Array,
-    leaf_seeds: Seeds,
-    *arrays: Array,
-) -> bool:
-    """Select an action for each of the first `count` simulations: with perfect information down to the first edge
-    without a node to go on from, else one ply down.
+@cache
+def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]:
+    """Return the kernel `select` for a rule.
 
     Args:
-        simulations: (R,) of SIMULATION, which get `node` and `action`.
-        count: How many of them are under way.
-        states: (R, bytes) their states; with perfect information, the states of the nodes they come to are put there.
-        masks: (R, A) what is legal there.
-        actions: (R,) where the actions are put.
-        starting: The simulations begin at the roots of `trees`; else they go on from where they are.
-        trees: (count,) the trees that the simulations are in; (0,) if some have come to leaves before.
-        leaf_seeds: (R,) gets a random stream for each of `trees`, if all simulations come to leaves.
-        arrays: Those of a Tree.
-
-    Returns:
-        Whether all of them come to leaves by these actions.
+        choose: The rule, a kernel `choose(tree, g, n, mask, tables)`.
+        hidden: Whether information sets are searched.
     """
-    tree, at_leaves = Tree(*arrays), True
-    if starting:
-        begin(simulations, trees)
-    for r in range(count):
-        descend(tree, simulations[r], states[r], masks[r])
-        at_leaves &= note_action(tree, simulations[r], states[r], actions, r)
-    if at_leaves:
-        branch_off(tree, trees, leaf_seeds)
-    return at_leaves
+
+    @stack_kernel
+    def select(
+        simulations: Array,
+        count: int,
+        states: Array,
+        masks: Array,
+        actions: Array,
+        starting: bool,
+        trees: Array,
+        leaf_seeds: Seeds,
+        *arrays: Array,
+    ) -> bool:
+        """Select an action for each of the first `count` simulations: with perfect information down to the first edge
+        without a node to go on from, else one ply down. Each edge of the path gets a visit and a virtual loss.
+
+        Args:
+            simulations: (R,) of SIMULATION, which get `node` and `action`.
+            count: How many of them are under way.
+            states: (R, bytes) their states; with perfect information they get those of the nodes they come to.
+            masks: (R, A) the legal actions. With hidden information resigning is taken out.
+            actions: (R,) gets the actions.
+            starting: The simulations begin at the roots of `trees`; else they continue from where they are.
+            trees: (count,) the trees that the simulations are in; (0,) if some have come to leaves before.
+            leaf_seeds: (R,) gets a random stream for each of `trees`, if all simulations come to leaves.
+            arrays: Those of a Tree, then the rule's `tables`.
+
+        Returns:
+            Whether all of them come to leaves by these actions.
+        """
+        tree, tables, at_leaves = Tree(*arrays[:TREE]), arrays[TREE:], True
+        if starting:
+            for r in range(len(trees)):
+                simulations[r]["tree"], simulations[r]["node"] = trees[r], 0
+        for r in range(count):
+            simulation, state, mask = simulations[r], states[r], masks[r]
+            g, below = simulation["tree"], simulation["node"]
+            n = below
+            while below > NO_CHILD:
+                n = below
+                if hidden:
+                    count_available(tree, g, n, mask)
+                elif tree.nodes[g, n]["untried"] == NOT_OPENED:
+                    open_node(tree, g, n, state, mask)
+                actions[r] = choose(tree, g, n, mask, tables)
+                below = take(tree, g, n, actions[r], hidden)
+            simulation["node"], simulation["action"] = n, actions[r]
+            if not hidden:
+                for k in range(len(state)):
+                    state[k] = tree.states[g, n, k]
+            at_leaves &= is_leaf(tree, g, edge_at(tree, g, n, actions[r]))
+        if at_leaves:
+            for r in range(len(trees)):
+                leaf_seeds[r] = next_bits(tree.seeds, trees[r])
+        return at_leaves
+
+    return select
 
 
 @stack_kernel
-def begin(simulations: Array, trees: Array) -> None:
-    """Put simulations at the roots of these trees."""
-    for r in range(len(trees)):
-        simulations[r]["tree"], simulations[r]["node"] = trees[r], 0
-
-
-@stack_kernel
-def branch_off(tree: Tree, trees: Array, leaf_seeds: Seeds) -> None:
-    """A random stream for a leaf of each of these trees."""
-    for r in range(len(trees)):
-        leaf_seeds[r] = next_bits(tree.seeds, trees[r])
-
-
-@stack_kernel
-def note_action(tree: Tree, simulation: Record, state: Array, actions: Array, r: int) -> bool:
-    """Write the action that simulation `r` takes, and with perfect information the state in which it does; whether it
-    leads to a leaf.
+def take(tree: Tree, g: int, n: int, action: int, hidden: bool) -> int:
+    """Give an edge a visit and a virtual loss. Return the node to continue from, or NO_CHILD or less at the end of the
+    path: where no node is known, or with hidden information after one ply.
     """
-    g, n, action = simulation["tree"], simulation["node"], simulation["action"]
-    actions[r] = action
-    if tree.available.size == 0:
-        for k in range(len(state)):
-            state[k] = tree.states[g, n, k]
-    return is_leaf(tree, g, edge_at(tree, g, n, action))
-
-
-@stack_kernel
-def descend(tree: Tree, simulation: Record, state: Array, mask: Array) -> None:
-    """Take a simulation down a path from its node to the last known one, and select its action there. Each edge of the
-    path gets a visit and a virtual loss.
-    """
-    g, n = simulation["tree"], simulation["node"]
-    hidden = tree.available.size > 0
-    while True:
-        node = tree.nodes[g, n]
-        if hidden:
-            untried = count_available(tree, g, n, mask)
-        else:
-            if node["untried"] == NOT_OPENED:
-                open_node(tree, g, n, state, mask)
-            untried = node["untried"]
-        below = take(tree, simulation, n, select_action(tree, g, n, mask, untried))
-        if below <= NO_CHILD:
-            return
-        n = below
-
-
-@stack_kernel
-def take(tree: Tree, simulation: Record, n: int, action: int) -> int:
-    """Give the edge of a path a visit and a virtual loss. The node to go on from, or NO_CHILD or less: `simulation` is
-    then told where it is and what it takes there.
-    """
-    g, hidden, below = simulation["tree"], tree.available.size > 0, NO_CHILD
-    node, at = tree.nodes[g, n], edge_at(tree, g, n, action)
+    node, at, below = tree.nodes[g, n], edge_at(tree, g, n, action), NO_CHILD
     node["visits"] += 1
     if at == UNVISITED:
         at = add_edge(tree, g, n, action)
-        if at != UNVISITED and not hidden:
-            node["untried"] -= 1
+        node["untried"] -= at != UNVISITED
     if at != UNVISITED:
         edge = tree.edges[g, at]
         edge["visits"] += 1
         edge["total"] -= 1.0
-        below = NO_CHILD if hidden else int(edge["child"])
-    if below <= NO_CHILD:
-        simulation["node"], simulation["action"] = n, action
+        if not hidden:
+            below = int(edge["child"])
     return below
 
 
 @stack_kernel
-def count_available(tree: Tree, g: int, n: int, mask: Array) -> int:
-    """Count the legal actions as available; how many of them have no visit."""
+def count_available(tree: Tree, g: int, n: int, mask: Array) -> None:
+    """Count the legal actions of this simulation's world as available, and those of them without a visit as untried."""
     untried, resign = 0, tree.settings[0]["resign_action"]
+    if resign >= 0:
+        mask[resign] = False
     for a in range(len(mask)):
-        if mask[a] and a != resign:
+        if mask[a]:
             tree.available[g, n, a] += 1
             untried += tree.places[g, n, a] == UNVISITED
-    return untried
+    tree.nodes[g, n]["untried"] = untried
 
 
 @stack_kernel
-def select_action(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
-    """The action to take at a node, by the formula that fits what the tree holds."""
-    if tree.rave.size:
-        return uct_with_rave(tree, g, n)
-    if tree.priors.size:
-        return puct(tree, g, n, mask)
-    if untried:
-        return random_untried(tree, g, n, mask, untried)
-    if tree.available.size:
-        return uct_among_available(tree, g, n, mask)
-    return uct(tree, g, n)
+def can_take(tree: Tree, g: int, n: int, at: int, legal: bool, hidden: bool) -> bool:
+    """Whether a rule may choose the action whose edge lies at this place: with hidden information, one that is legal in
+    this simulation's world; else one whose outcome is not proven, unless all are.
+    """
+    if hidden:
+        return legal
+    child = tree.edges[g, at]["child"]
+    return bool(child >= NO_CHILD or (tree.nodes[g, n]["unproven"] == 0 and child != ILLEGAL))
 
 
 @stack_kernel
-def random_untried(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int:
+def random_untried(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
     """One of the legal actions without a visit, all equally likely."""
-    places, resign, hidden = tree.places, tree.settings[0]["resign_action"], tree.available.size > 0
-    k = draw(tree.seeds, g, untried)
+    places = tree.places
+    k = draw(tree.seeds, g, tree.nodes[g, n]["untried"])
     for a in range(places.shape[2]):
-        if places[g, n, a] == UNVISITED and (not hidden or (mask[a] and a != resign)):
+        if places[g, n, a] == UNVISITED and (not hidden or mask[a]):
             if k == 0:
                 return a
             k -= 1
@@ -174,70 +159,76 @@ def random_untried(tree: Tree, g: int, n: int, mask: Array, untried: int) -> int
 
 
 @stack_kernel
-def uct(tree: Tree, g: int, n: int) -> int:
-    """UCT (Kocsis & Szepesvari 2006) with perfect information: the lowest action of the highest score. Actions whose
-    outcome is proven only if all are.
-    """
-    edges, node = tree.edges, tree.nodes[g, n]
-    best, highest = -1, BELOW_ALL
-    all_proven = node["unproven"] == 0
-    spread = tree.settings[0]["c"] * math.sqrt(math.log(node["visits"]))
-    for a in range(tree.places.shape[2]):
-        edge = edges[g, edge_at(tree, g, n, a)]
-        if edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL):
-            count = edge["visits"]
-            score = (edge["total"] + spread * math.sqrt(count)) / count
-            if score > highest:
-                best, highest = a, score
-    return best
+def uct(visits: int, mean: float, prior: float, parent_visits: int, c: float) -> float:
+    """The score of UCT (Kocsis & Szepesvari 2006)."""
+    return mean + c * math.sqrt(math.log(parent_visits) / visits)
 
 
 @stack_kernel
-def uct_among_available(tree: Tree, g: int, n: int, mask: Array) -> int:
-    """UCT among the actions that are legal in this simulation's state, by how often each was legal."""
-    edges, available, settings = tree.edges, tree.available, tree.settings[0]
-    c, resign = settings["c"], settings["resign_action"]
-    best, highest = -1, BELOW_ALL
-    for a in range(tree.places.shape[2]):
-        if mask[a] and a != resign:
-            edge = edges[g, edge_at(tree, g, n, a)]
-            count = edge["visits"]
-            score = edge["total"] / count + c * math.sqrt(math.log(available[g, n, a]) / count)
-            if score > highest:
-                best, highest = a, score
-    return best
+def puct(visits: int, mean: float, prior: float, parent_visits: int, c: float) -> float:
+    """The score of PUCT (Silver et al. 2017)."""
+    return mean + c * prior * math.sqrt(parent_visits) / (1 + visits)
+
+
+@cache
+def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, each_first: bool) -> Callable[..., int]:
+    """Return the rule that takes the action with the highest score, of equal ones the lowest.
+
+    Args:
+        score: A kernel `score(visits, mean, prior, parent_visits, parameter)`; the parameter is in SETTINGS.
+        hidden: Whether information sets are searched.
+        priors: Whether the tree has priors; else all legal actions have the same.
+        each_first: Whether each action is tried once, in random order, before scores count.
+    """
+
+    @stack_kernel
+    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Any) -> int:
+        """The action to take at node n of tree g."""
+        edges, node, settings = tree.edges, tree.nodes[g, n], tree.settings[0]
+        if each_first and node["untried"] > 0:
+            return random_untried(tree, g, n, mask, hidden)
+        parameter, unvisited, forced = settings["parameter"], 0.0, 0.0
+        if not each_first:
+            unvisited = tree.sums[g, n, SUM, node["player"]] / max(1, node["visits"])
+        if priors:
+            if settings["first_play_reduction"]:
+                unvisited -= settings["first_play_reduction"] * math.sqrt(visited_share(tree, g, n))
+            if n == 0:
+                forced = settings["forced_playouts"] * node["visits"]
+            prior = 0.0
+        else:
+            prior = 1.0 / legal_actions(tree, g, n, mask, hidden)
+        parent_visits = node["visits"] + (0 if each_first else 1)
+        best, highest = -1, BELOW_ALL
+        for a in range(tree.places.shape[2]):
+            at = edge_at(tree, g, n, a)
+            if can_take(tree, g, n, at, mask[a], hidden):
+                edge = edges[g, at]
+                visits = edge["visits"]
+                if priors:
+                    prior = float(tree.priors[g, n, a])
+                    if forced and 0 < visits < math.sqrt(forced * prior):
+                        return a
+                if hidden:
+                    parent_visits = tree.available[g, n, a]
+                mean = edge["total"] / visits if visits else unvisited
+                value = score(visits, mean, prior, parent_visits, parameter)
+                if value > highest or best < 0:
+                    best, highest = a, value
+        return best
+
+    return choose
 
 
 @stack_kernel
-def puct(tree: Tree, g: int, n: int, mask: Array) -> int:
-    """PUCT (Silver et al. 2017). An action without a visit has the value of its node so far, less the reduction for
-    first plays times the square root of the priors of the visited actions. At the root forced playouts come first (Wu
-    2020): of an action that has some visits, but fewer than `sqrt(forced_playouts * prior * visits of the root)`.
-    """
-    edges, priors, available, settings = tree.edges, tree.priors, tree.available, tree.settings[0]
-    c, resign, hidden = settings["c"], settings["resign_action"], available.size > 0
-    best, highest = -1, BELOW_ALL
-    node = tree.nodes[g, n]
-    all_proven = not hidden and node["unproven"] == 0
-    mean = tree.sums[g, n, SUM, node["player"]] / max(1, node["visits"])
-    if settings["first_play_reduction"]:
-        mean -= settings["first_play_reduction"] * math.sqrt(visited_share(tree, g, n))
-    forced = settings["forced_playouts"] * node["visits"] if n == 0 else 0.0
-    for a in range(tree.places.shape[2]):
-        edge = edges[g, edge_at(tree, g, n, a)]
-        legal = mask[a] and a != resign
-        if not hidden:
-            legal = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
-        if legal:
-            count = edge["visits"]
-            if forced and 0 < count < math.sqrt(forced * priors[g, n, a]):
-                return a
-            value = edge["total"] / count if count else mean
-            chances = available[g, n, a] if hidden else node["visits"] + 1  # this one included
-            score = value + c * priors[g, n, a] * math.sqrt(chances) / (1 + count)
-            if score > highest:
-                best, highest = a, score
-    return best
+def legal_actions(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
+    """How many actions can be searched at a node."""
+    if not hidden:
+        return int(tree.nodes[g, n]["untried"] + tree.nodes[g, n]["edges"])
+    count = 0
+    for a in range(len(mask)):
+        count += mask[a]
+    return count
 
 
 @stack_kernel
@@ -251,18 +242,19 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
 
 
 @stack_kernel
-def uct_with_rave(tree: Tree, g: int, n: int) -> int:
+def choose_with_rave(tree: Tree, g: int, n: int, mask: Array, tables: Any) -> int:
     """UCT with RAVE (Gelly & Silver 2011) with perfect information: the mean of an action, and that of the simulations
-    in which it was played later, which weighs as much when there are `equivalence` / 3 visits. Where there are priors,
-    with the term of PUCT for them.
+    in which it was played later, which weighs as much when there are `rave` / 3 visits. Where there are priors, with
+    the term of PUCT for them.
     """
     edges, rave, priors, node = tree.edges, tree.rave, tree.priors, tree.nodes[g, n]
-    c, equivalence, with_priors = tree.settings[0]["c"], tree.settings[0]["equivalence"], priors.size > 0
+    settings, with_priors = tree.settings[0], tree.priors.size > 0
+    equivalence = settings["rave"]
     places, first = tree.places, node["first"] - AN_EDGE
     best, highest = -1, BELOW_ALL
     all_proven = node["unproven"] == 0
     visits = node["visits"] + 1.0
-    spread, trust = c * math.sqrt(math.log(visits)), tree.settings[0]["prior_weight"] * math.sqrt(visits)
+    spread, trust = settings["parameter"] * math.sqrt(math.log(visits)), settings["prior_weight"] * math.sqrt(visits)
     for a in range(places.shape[2]):
         place = int(places[g, n, a])
         if place == NOT_LEGAL:

@@ -18,11 +18,10 @@ from pbm_envs.core.state import NOBODY
 from pbm_envs.core.types import Array, Seeds
 
 from .backup import backup
-from .defaults import Weights
 from .evaluators import ActionPriors, Evaluator
 from .expansion import advance, expand, put_priors
-from .gumbel import GumbelRoots, put_values, select_with_gumbel
-from .selection import select
+from .gumbel import GumbelRoots
+from .rules import PUCT, Gumbel, Rule
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
 from .waves import NO_WORLDS, arguments_of, make_waves, stages
 from .workspace import Memory, Simulations
@@ -45,19 +44,23 @@ def kernels_of(game: Game, evaluator: Evaluator, priors: ActionPriors | None) ->
 class Simulator:
     """Searches some positions of one game at once, wave by wave."""
 
-    def __init__(self, game: Game, search: Search, weights: Weights, memory: Memory) -> None:
+    def __init__(self, game: Game, search: Search, memory: Memory) -> None:
         """Simulations of this game by these settings; `memory`, which has been made for them, is written to."""
-        self.game, self.memory, self.evaluator = game, memory, search.leaf_evaluator
+        self.game, self.memory, self.evaluator, self._search = game, memory, search.leaf_evaluator, search
+        assert search.selection is not None
+        self.rule: Rule = search.selection
         settings = memory.tree.settings
-        settings["c"], settings["equivalence"] = weights.c, weights.rave
+        for name in ("parameter", "rave", "prior_weight", "first_play_reduction", "forced_playouts", "value_weight"):
+            settings[name] = getattr(self.rule, name, 0.0)
         settings["solver"] = search.solver and not memory.hidden
-        settings["prior_weight"], settings["first_play_reduction"] = search.prior_weight, search.first_play_reduction
-        settings["forced_playouts"] = search.forced_playouts
+        settings["evaluated_nodes"] = self.evaluator.gives_priors
         self.gumbel: GumbelRoots | None = None
-        """Of these positions, with Gumbel numbers at the root."""
-        self._search, self._rave = search, weights.rave > 0
-        self._play = kernels_of(game, self.evaluator, search.priors)
-        self._stages = None if self._play is None else stages(self._play, memory)
+        """Of these positions, in Gumbel root selection."""
+        self._priors: ActionPriors | None = getattr(self.rule, "priors", None)
+        self._select = self.rule.select_kernel(memory.hidden, memory.tree.priors.size > 0)
+        self._tables: tuple[Array, ...] = ()
+        self._play = kernels_of(game, self.evaluator, self._priors)
+        self._stages = None if self._play is None else stages(self._select, self._play, memory)
         self._arguments = None if self._play is None else arguments_of(self._play)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
@@ -82,14 +85,14 @@ class Simulator:
             priors, values = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
             tree.priors[:count, 0] = priors
             tree.sums[:count, 0, EVALUATED:] = values[:, None]
-        if self._search.priors is not None:
-            tree.priors[:count, 0] = self._search.priors(game, self.roots)
+        if self._priors is not None:
+            tree.priors[:count, 0] = self._priors(game, self.roots)
         if previous is not None:
             self._copy_known(previous)
-        if self._search.noise:
-            self._add_noise(self._search.noise, self._search.concentration)
-        if self._search.gumbel:
-            self._use_gumbel()
+        if isinstance(self.rule, PUCT) and self.rule.noise:
+            self._add_noise(self.rule.noise, self.rule.concentration)
+        if isinstance(self.rule, Gumbel):
+            self._use_gumbel(self.rule)
 
     def _copy_known(self, previous: Memory) -> None:
         """A tree becomes a copy of what `previous` has below a node with the same state, if there is one: of several,
@@ -120,16 +123,16 @@ class Simulator:
             noise = rng.dirichlet(np.full(len(legal), concentration))
             tree.priors[g, 0, legal] = (1 - fraction) * tree.priors[g, 0, legal] + fraction * noise
 
-    def _use_gumbel(self) -> None:
-        """Select by sequential halving at the roots, without resigning there."""
-        search, tree, masks = self._search, self.memory.tree, self.root_masks.copy()
+    def _use_gumbel(self, rule: Gumbel) -> None:
+        """Choose the candidates of sequential halving at the roots, without resigning there."""
+        masks, simulations = self.root_masks.copy(), self._search.simulations or 0
         if self.game.resign_action >= 0:
             masks[:, self.game.resign_action] = False
-        tree.settings["value_weight"] = search.value_weight
-        self.gumbel = GumbelRoots(tree, masks, search.gumbel, search.simulations or 0, search.gumbel_noise)
+        self.gumbel = GumbelRoots(self.memory.tree, masks, rule.actions, simulations, rule.noise)
+        self._tables = self.gumbel.candidates
 
     def simulate(self, trees: Array, waves: int) -> tuple[int, int]:
-        """Waves of a simulation for each entry of `trees`, each at most `width` times.
+        """Waves of a simulation for each entry of `trees`, each at most `parallel_simulations` times.
 
         Args:
             trees: (count,) the trees.
@@ -169,10 +172,7 @@ class Simulator:
         while count:
             arrays = moving.simulations, count, moving.bytes, moving.masks, actions
             here = starting, NO_TREES if arrived else trees, leaf_seeds
-            if self.gumbel is None:
-                at_leaves = select(*arrays, *here, *tree)
-            else:
-                at_leaves = select_with_gumbel(*arrays, *here, *self.gumbel.candidates, *tree)
+            at_leaves = self._select(*arrays, *here, *tree, *self._tables)
             game.step(moving.states[:count], actions[:count])
             if at_leaves and not arrived:  # all at once: none need be set aside
                 moving.done[:count] = moving.games_done[:count]
@@ -182,8 +182,8 @@ class Simulator:
             arrived, count = arrived + count - going, going
             if count:
                 game.legal_action_mask(moving.states[:count], out=moving.masks[:count])
-                if self._search.priors is not None:  # all have come to nodes that are new
-                    priors = self._search.priors(game, moving.states[:count])
+                if self._priors is not None:  # all have come to nodes that are new
+                    priors = self._priors(game, moving.states[:count])
                     put_priors(moving.simulations, count, priors, *tree)
         return self._evaluate_and_back_up(self.memory.leaves, arrived, leaf_seeds[:arrived])
 
@@ -192,14 +192,12 @@ class Simulator:
         states, masks, last_players = leaves.states[:count], leaves.masks[:count], None
         if self.evaluator.gives_priors:
             game.legal_action_mask(states, out=masks)
-        if self._rave:
+        if tree.rave.size:
             last_players = buffers.last_players[:count]
             last_players.fill(NOBODY)
         priors, values = self.evaluator(game, states, masks, seeds, last_players)
         if priors is not None:
-            expand(leaves.simulations, count, leaves.bytes, leaves.masks, priors, *tree)
-            if self.gumbel is not None:
-                put_values(leaves.simulations, count, values, *tree)
+            expand(leaves.simulations, count, leaves.bytes, leaves.masks, priors, values, *tree)
         return backup(leaves.simulations, count, values, buffers.last_players, buffers.value, *tree)
 
     def can_stop(self, trees: Array, left: int | None) -> Array:

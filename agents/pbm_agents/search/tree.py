@@ -61,17 +61,18 @@ SIMULATION = np.dtype(
 )
 SETTINGS = np.dtype(
     [
-        ("c", "f8"),  # weight of exploration
-        ("equivalence", "f8"),  # parameter of RAVE
+        ("parameter", "f8"),  # of the score: the weight of exploration in UCT and PUCT
+        ("rave", "f8"),  # equivalence parameter of RAVE
         ("prior_weight", "f8"),  # of priors beside RAVE
         ("first_play_reduction", "f8"),  # in PUCT
         ("forced_playouts", "f8"),  # in PUCT at the root
-        ("value_weight", "f8"),  # with Gumbel numbers at the root
+        ("value_weight", "f8"),  # in Gumbel root selection
         ("resign_action", "i4"),  # which is never searched
         ("to_move", "i4"),  # where in a state's bytes this field is
         ("done", "i4"),  # and this one
         ("moves_player_independent", "?"),  # as in Game
         ("solver", "?"),  # prove outcomes
+        ("evaluated_nodes", "?"),  # an evaluator gives priors: each leaf gets a node
     ],
     align=True,
 )
@@ -124,6 +125,9 @@ class Tree(NamedTuple):
     """(G,) uint64, the random stream of each tree."""
     settings: Array
     """(1,) of SETTINGS."""
+
+
+TREE = len(Tree._fields)
 
 
 def allocate_tree(
@@ -297,7 +301,7 @@ def is_leaf(tree: Tree, g: int, at: int) -> bool:
     its first visit, there is no room for it, or it has no node and can get none now.
     """
     child, visits = tree.edges[g, at]["child"], tree.edges[g, at]["visits"]
-    room = (tree.priors.size == 0 or tree.rave.size > 0) and tree.sizes[g] < tree.nodes.shape[1]
+    room = not tree.settings[0]["evaluated_nodes"] and tree.sizes[g] < tree.nodes.shape[1]
     return at < AN_EDGE or child < NO_CHILD or visits == 1 or (child == NO_CHILD and not room)
 
 

@@ -5,6 +5,7 @@ The stages of a wave are the kernels that `Simulator` calls where something else
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
@@ -16,7 +17,6 @@ from pbm_envs.core.types import Array, Seeds, States
 
 from .backup import backup
 from .expansion import advance, put_priors
-from .selection import select
 from .tree import Tree
 from .workspace import Buffers, Memory
 
@@ -44,15 +44,15 @@ def arguments_of(play: PlayKernels) -> Arguments:
     return Arguments(*(() if each is None else each.arguments for each in kernels))
 
 
-def stages(play: PlayKernels, memory: Memory) -> Any:
+def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
     """The kernels of a wave, for `make_waves`. Those that this memory was last used with are kept there."""
-    kernels = [None if each is None else each.kernel for each in play]
+    kernels = [select, *(None if each is None else each.kernel for each in play)]
     if memory.stages is None or memory.stages[0] != kernels:
-        memory.stages = kernels, _table(play, memory)
+        memory.stages = kernels, _table(select, play, memory)
     return memory.stages[1]
 
 
-def _table(play: PlayKernels, memory: Memory) -> Any:
+def _table(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
     b, tree = memory.buffers, tuple(memory.tree)
     priors = play.step if play.priors is None else play.priors  # in its place stands what is never called
     given = (b.actions, *play.step.arguments) if play.priors is None else (*priors.arguments, b.priors)

@@ -87,20 +87,20 @@ class Memory:
         game: Game,
         trees: int,
         capacity: int,
-        width: int,
+        parallel: int,
         *,
         hidden: bool,
         priors: bool,
         rave: bool,
         evaluated: bool = False,
     ) -> None:
-        """The arguments are those of `allocate_tree`; `width` simulations are under way in each tree."""
+        """The arguments are those of `allocate_tree`; `parallel` simulations are under way in each tree."""
         self.hidden = hidden
         self.tree = allocate_tree(game, trees, capacity, hidden=hidden, priors=priors, rave=rave, evaluated=evaluated)
-        self.buffers = allocate_buffers(game, trees * width, priors=priors, rave=rave)
+        self.buffers = allocate_buffers(game, trees * parallel, priors=priors, rave=rave)
         self.moving, self.leaves = (
             Simulations(self.buffers.simulations[half], self.buffers.states[half], self.buffers.masks[half])
-            for half in (slice(trees * width), slice(trees * width, None))
+            for half in (slice(trees * parallel), slice(trees * parallel, None))
         )
         self.stages: tuple[Any, Any] | None = None
         """The kernels of a game, and the table in which they are called."""

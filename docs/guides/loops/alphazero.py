@@ -4,7 +4,7 @@ import tempfile
 
 import numpy as np
 import torch
-from pbm_agents import Search, evaluate
+from pbm_agents import PUCT, Search, evaluate
 from pbm_agents.learning.network import PolicyValueNetwork
 from pbm_agents.learning.replay_buffer import ReplayBuffer
 from pbm_agents.learning.self_play import SelfPlay, self_play
@@ -18,7 +18,8 @@ def train(rounds=8, games=32, simulations=32, game=None):
     network = PolicyValueNetwork(game, hidden=64, layers=2)
     optimizer = torch.optim.Adam(network.parameters(), 1e-3)
     buffer = ReplayBuffer(tempfile.mkdtemp(), game, capacity=20_000)
-    search = Search(simulations=simulations, width=4, evaluator=network.evaluator(), noise=0.25)
+    rule = PUCT(noise=0.25)
+    search = Search(simulations=simulations, evaluator=network.evaluator(), selection=rule, parallel_simulations=4)
     settings = SelfPlay(exploring_plies=6, resign_below=-0.95 if game.num_players == 2 else None)
     for _ in range(rounds):
         buffer.add(self_play(game, search, games, rng, settings))

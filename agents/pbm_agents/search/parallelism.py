@@ -6,28 +6,28 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-WIDTHS = (4, 8, 16, 32)
+COUNTS = (4, 8, 16, 32)
 WAVES = 8
-"""In which the time of a width is measured, twice."""
+"""Waves in which the time of a count is measured, twice."""
 GAIN = 1.2
-"""Twice the width pays if there are so many times as many simulations a second."""
+"""Twice as many simulations at the same time pay if they make so many times as many per second."""
 LEAST_WAVES = 8
-"""That the budget must have room for, at widths above the default."""
+"""Waves that the budget must have room for, with more simulations at the same time than the default."""
 
 _wave_seconds: WeakKeyDictionary[Any, dict[tuple[str, int], float]] = WeakKeyDictionary()
-"""What was measured in this process, by evaluator, game and width."""
+"""What was measured in this process, by evaluator, game and count."""
 
 
-def width_that_pays(
+def parallel_simulations_that_pay(
     evaluator: Any, game: str, budget: float, measure: Callable[[int], float | None], default: int
 ) -> int:
-    """The least of WIDTHS twice which does not pay.
+    """Return the least of COUNTS twice which does not pay.
 
     Args:
         evaluator: Whatever evaluates leaves.
         game: Which game; what was measured for it is remembered as long as the evaluator lives.
         budget: Seconds of a search.
-        measure: The seconds of a wave of this width; None if it cannot be measured.
+        measure: Returns the seconds of a wave of so many simulations; None if that cannot be measured.
         default: What is used if nothing can be measured or remembered.
     """
     try:
@@ -35,16 +35,16 @@ def width_that_pays(
     except TypeError:  # cannot be hashed, or not be referred to weakly
         return default
     best: int | None = None
-    for width in WIDTHS:
-        seconds = known.get((game, width))
+    for count in COUNTS:
+        seconds = known.get((game, count))
         if seconds is None:
-            seconds = measure(width)
+            seconds = measure(count)
             if seconds is None:
                 break
-            known[game, width] = seconds
+            known[game, count] = seconds
         if best is not None:
-            short = width > default and budget < LEAST_WAVES * seconds
-            if short or width / seconds < GAIN * best / known[game, best]:
+            short = count > default and budget < LEAST_WAVES * seconds
+            if short or count / seconds < GAIN * best / known[game, best]:
                 return best
-        best = width
+        best = count
     return best or default
