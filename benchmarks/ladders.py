@@ -50,7 +50,7 @@ PINNED_GAMES, MOST_IN_WHOLE, FEW_MOVES = 2, 300, 4
 """Of each opponent; the budget up to which a game is pinned in whole, and the moves of one that is not."""
 RESULTS = Path(__file__).parent / "results" / "ladders"
 BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
-PINNED = "width=1,playouts=1,avoid_losing_moves=true,solver=true,early_stop=false,reuse=false"
+PINNED = "parallel_simulations=1,playouts=1,avoid_losing_moves=true,solver=true,early_stop=false,reuse=false"
 WEIGHTS = {
     "chameleon": "c=0.05,rave=1000",
     "curio": "c=0.6,rave=0",

@@ -72,7 +72,7 @@ def ours(game: Game, games: int = 1, threads: int = 1, **settings: Any) -> Runne
 def all_of_ours(game: Game, name: str, **settings: Any) -> dict[str, Runner]:
     return {
         f"{name}, one game": ours(game, **settings),
-        f"{name}, one game, width 16": ours(game, width=16, **settings),
+        f"{name}, one game, width 16": ours(game, parallel_simulations=16, **settings),
         f"{name}, {MANY} games": ours(game, MANY, **settings),
         f"{name}, {MANY} games{TWO_THREADS}": ours(game, MANY, 2, **settings),
     }

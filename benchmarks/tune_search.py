@@ -3,8 +3,8 @@
     python benchmarks/tune_search.py [game ...] [--openings N]
 
 What changes the strength of a simulation (c, rave) is compared at equal simulations; what changes how many there are in
-a second (width, playouts, avoid_losing_moves, rave or none) at equal seconds. A score above 1/2 is better than the
-default.
+a second (parallel_simulations, playouts, avoid_losing_moves, rave or none) at equal seconds. A score above 1/2 is
+better than the default.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from pbm_envs import make_game
 
 GAMES = {"chameleon": {}, "unlur": {}, "trinim": {"size": 6}, "curio": {}}
 BUDGETS = ("simulations=400", "seconds=0.02")
+BY_THE_CLOCK = ("parallel_simulations=1", "parallel_simulations=32", "playouts=4")
 CANDIDATES = {
     "chameleon": (
         ("c=0", "c=0.1", "c=0.3", "rave=300", "rave=3000"),
-        ("rave=0", "rave=0,c=0.4", "width=1", "width=32", "playouts=4"),
+        ("rave=0", "rave=0,c=0.4", *BY_THE_CLOCK),
     ),
     "unlur": (
         ("c=0", "c=0.05", "c=0.3", "rave=300", "rave=3000"),
-        ("rave=0", "rave=0,c=0.4", "avoid_losing_moves=false", "width=1", "width=32", "playouts=4"),
+        ("rave=0", "rave=0,c=0.4", "avoid_losing_moves=false", *BY_THE_CLOCK),
     ),
-    "trinim": (("c=0.3", "c=0.7", "c=1", "rave=300,c=0.1"), ("width=1", "width=32", "playouts=4")),
-    "curio": (("c=0.3", "c=0.9", "c=1.4"), ("width=1", "width=32", "playouts=4")),
+    "trinim": (("c=0.3", "c=0.7", "c=1", "rave=300,c=0.1"), BY_THE_CLOCK),
+    "curio": (("c=0.3", "c=0.9", "c=1.4"), BY_THE_CLOCK),
 }
 
 

@@ -121,7 +121,7 @@ def test_csv(tmp_path):
 
 
 def test_plots_name_every_agent_and_nothing_overlaps(tmp_path):
-    long = "mcts:simulations=100000,c=1.25,width=4"
+    long = "mcts:simulations=100000,c=1.25,parallel_simulations=4"
     records = [
         replace(record, agents=tuple({"a": long}.get(name, name) for name in record.agents))
         for record in [*GAMES, *THREE]

@@ -75,7 +75,7 @@ def test_the_search_with_a_network_is_the_same(options):
         "mcts:simulations=50",
         "ismcts:simulations=50,temperature=1",
         "pimc:worlds=5,simulations=50",
-        "pimc:worlds=3,simulations=30,solver=false,width=2",
+        "pimc:worlds=3,simulations=30,solver=false,parallel_simulations=2",
     ],
 )
 def test_the_agents_play_the_same(options, name):

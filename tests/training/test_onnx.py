@@ -67,7 +67,7 @@ def test_in_the_search_and_by_name(tmp_path):
     expected = Search(simulations=40, evaluator=network.evaluator()).run(game, states, seeds.copy())
     for one, other in zip(found, expected, strict=True):
         assert np.abs(one.visits - other.visits).sum() <= 4  # priors differ in the last digit
-    agent = make_agent(f"mcts:simulations=20,width=4,network={file}")
+    agent = make_agent(f"mcts:simulations=20,parallel_simulations=4,network={file}")
     actions = agent.act(game, game.view(states, 0), np.random.default_rng(0))
     assert game.legal_action_mask(states)[np.arange(2), actions].all()
 

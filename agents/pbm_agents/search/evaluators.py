@@ -31,8 +31,10 @@ class Evaluator(Protocol):
     `__call__`; one that needs only observations and masks is a plain function (`FunctionEvaluator`).
     """
 
-    gives_priors: bool
-    """Whether it gives priors: the search is then PUCT, and each leaf gets a node; else it is UCT."""
+    @property
+    def gives_priors(self) -> bool:
+        """Whether it gives priors: each leaf then gets a node. An attribute will do."""
+        ...
 
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None

@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds
+from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds, Tables
 
 from .selection import can_take
 from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at, edges_of
@@ -103,7 +103,7 @@ def choose_with_gumbel(hidden: bool) -> Callable[..., int]:
     """Return the rule; its tables are those of Candidates."""
 
     @stack_kernel
-    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Any) -> int:
+    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
         """The action to take at node n of tree g."""
         if n > 0:
             return interior_action(tree, g, n, mask, hidden)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,7 +224,7 @@ def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints
     total, priors, settings = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64), tree.settings[0]
     kept = visits.copy()
 
-    def score(a: int, count: int) -> float:
+    def score(a: Any, count: Any) -> float:
         return puct(count, values[a], priors[a], total, settings["parameter"])
 
     highest = score(best, visits[best])

@@ -47,7 +47,7 @@ class UCT:
         help="Equivalence parameter of RAVE, with perfect information and playouts: an action's own mean weighs as "
         "much as that of RAVE after a third as many visits. 0 turns RAVE off. None: that registered for the game.",
     )
-    priors: ActionPriors | None = setting(
+    priors: ActionPriors | None = setting(  # noqa: RUF009
         None, help="Prior probabilities of actions, beside playouts and RAVE, with perfect information."
     )
     prior_weight: float = setting(0.5, low=0, high=1e9, help="Weight of these priors.")

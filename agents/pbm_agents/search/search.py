@@ -51,12 +51,12 @@ class Search:
         high=1e9,
         help="Budget of each position, in seconds. A batch takes this times its size, over `threads`.",
     )
-    selection: Rule | None = setting(
+    selection: Rule | None = setting(  # noqa: RUF009
         None,
         help="The selection rule: UCT, PUCT, Gumbel, or a Selection of your own. None: PUCT() for an evaluator that "
         "gives priors, else UCT().",
     )
-    evaluator: Evaluator | PriorsAndValues | None = setting(
+    evaluator: Evaluator | PriorsAndValues | None = setting(  # noqa: RUF009
         None,
         help="Evaluates leaves: Playouts, a function from observations and masks to priors and values (see "
         "`FunctionEvaluator`), or any `Evaluator`. None: Playouts().",

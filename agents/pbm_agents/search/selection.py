@@ -11,11 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from pbm_envs.core.kernels import stack_kernel
 from pbm_envs.core.randomness import draw, next_bits
-from pbm_envs.core.types import Array, Seeds
+from pbm_envs.core.types import Array, Seeds, Tables
 
 from .tree import (
     AN_EDGE,
@@ -182,7 +181,7 @@ def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, 
     """
 
     @stack_kernel
-    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Any) -> int:
+    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
         """The action to take at node n of tree g."""
         edges, node, settings = tree.edges, tree.nodes[g, n], tree.settings[0]
         if each_first and node["untried"] > 0:
@@ -242,7 +241,7 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
 
 
 @stack_kernel
-def choose_with_rave(tree: Tree, g: int, n: int, mask: Array, tables: Any) -> int:
+def choose_with_rave(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
     """UCT with RAVE (Gelly & Silver 2011) with perfect information: the mean of an action, and that of the simulations
     in which it was played later, which weighs as much when there are `rave` / 3 visits. Where there are priors, with
     the term of PUCT for them.
