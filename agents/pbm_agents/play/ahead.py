@@ -20,7 +20,7 @@ from pbm_envs.core.jit import COMPILES
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
 from ..arena.processes import start_worker, usable_cores
-from ..search import Search, Workspace
+from ..search import PUCT, UCT, Gumbel, Search, Workspace
 from .start import Message
 
 SIMULATIONS = 8
@@ -41,10 +41,12 @@ def compile_rules(game: Game) -> None:
 
 
 def compile_search(game: Game) -> None:
-    """Search as agents do, twice from one workspace."""
+    """Search as agents do, twice from one workspace; and full states by plain UCT, as `pimc` does in Curio."""
     workspace = Workspace()
     for _ in range(2):
         _search(game, Search(simulations=SIMULATIONS, reuse=game.perfect_information), workspace)
+    rng = np.random.default_rng(0)
+    Search(simulations=SIMULATIONS, selection=UCT(rave=0)).run(game, game.init(2, rng), rng)
 
 
 def compile_network_search(game: Game) -> None:
@@ -53,8 +55,8 @@ def compile_network_search(game: Game) -> None:
     def uniform(observations: Any, masks: Any) -> tuple[Any, Any]:
         return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), game.num_players))
 
-    _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, noise=0.25))
-    _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, gumbel=4))
+    _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, selection=PUCT(noise=0.25)))
+    _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, selection=Gumbel(4)))
 
 
 def _search(game: Game, search: Search, workspace: Workspace | None = None) -> None:

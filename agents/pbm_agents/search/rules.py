@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, final
 
 import numpy as np
-from numba.core import config
-from numba.extending import is_jitted
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_number
+from pbm_envs.core.jit import COMPILES
 from pbm_envs.core.options import check_settings, setting
 from pbm_envs.core.printable import describe_error, quoted
 
@@ -192,7 +191,7 @@ class Selection:
     needs_priors: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not (is_jitted(self.score) or (config.DISABLE_JIT and callable(self.score))):
+        if not callable(self.score) or (COMPILES and not hasattr(self.score, "py_func")):
             raise ValueError(f"score is {quoted(self.score)}: expected a kernel, made by pbm_envs.authoring.kernel")
         check_number("parameter", self.parameter, -1e300, 1e300)
         _ = self.tries_each_first  # ValueError for what is no score
