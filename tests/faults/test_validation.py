@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, chameleon_v0
+from pbm_envs.core.hooks import GameHooks
 from pbm_envs.core.validation import InvalidStateError
 from pbm_envs.testing import positions, sample
 from tests.faults import fuzz_states
@@ -43,35 +44,30 @@ def test_worlds_and_departures_are_valid():
 
 
 def test_who_leaves_a_game_of_three_pays_the_others_alike():
-    """In a game without `allow_resign`: Trinim has it, so this one is derived to have none."""
-    game = ThreeWithoutResigning()
-    state = played(game)[:1].copy()
-    state["done"], state["returns"] = False, 0
-    before = state.copy()
-    game.remove_player(state)
-    mover = int(before["to_move"][0])
-    assert state["returns"][0].tolist() == [-0.5 if player == mover else 0.25 for player in range(3)]
-    assert (state["done"][0], state["ply"][0]) == (True, before["ply"][0] + 1)
-    assert state["to_move"][0] == (mover + 1) % 3
-    assert state["last_action"] == before["last_action"]
-
-
-def test_who_leaves_makes_no_move():
-    """The last action stays: there is no action `resign` without the option."""
-    game = Chameleon(size=3)
+    """What a game has that says nothing else: Trinim, which does, lets the others play on."""
+    game = Trinim(size=3, num_players=3)
     state = game.init(1, np.random.default_rng(7))
-    game.step(state, [game.string_to_action("b2x")])
-    game.remove_player(state)
-    assert game.status(state) == "ply 2, last move b2x - player_0 (Vert) has won"
-    resigning = Chameleon(size=3, allow_resign=True)
-    state = resigning.init(1, np.random.default_rng(7))
-    resigning.remove_player(state)
-    assert state["last_action"] == resigning.resign_action
+    GameHooks._remove_player(game, state)
+    assert state["returns"].tolist() == [[-0.5, 0.25, 0.25]]
+    assert (state["done"][0], state["ply"][0], state["to_move"][0], state["last_action"][0]) == (True, 1, 1, -1)
 
 
-class ThreeWithoutResigning(Trinim):
-    def __init__(self):
-        super().__init__(size=3, num_players=3)
+@pytest.mark.parametrize("game", [case for case in configurations() if case.values[0].resign_action < 0])
+def test_who_leaves_a_game_without_resigning_leaves_it_as_by_resigning(game):
+    """But the last action stays, since there is no action `resign`."""
+    resigning = game.with_options(allow_resign=True)
+    states = positions(game, np.random.default_rng(7), 3, batch=4)
+    for row in range(len(states)):
+        left, resigned = states[row : row + 1].copy(), states[row : row + 1].copy()
+        game.remove_player(left)
+        resigning.remove_player(resigned)
+        if not states["done"][row]:
+            assert resigned["last_action"] == resigning.resign_action
+        assert left["last_action"] == states["last_action"][row]
+        for field in set(game.dtype.names) - {"last_action"}:
+            assert (left[field] == resigned[field]).all(), field
+    with pytest.raises(ValueError, match="nobody can leave a view"):
+        game.remove_player(game.view(states[:1], 0))
 
 
 @pytest.mark.parametrize("game", [Curio(base=2, rows=4, cols=3), Chameleon(size=3)], ids=str)

@@ -327,33 +327,23 @@ class Game(GameHooks):
     def remove_player(self, state: States) -> None:
         """The player to move leaves the game, in place, as if by resigning (A2), whether or not its options allow that.
 
-        In a game of more than two that knows no resigning the game ends: the others share what the player loses.
+        Without the action `resign` the last action stays, and the game ends by default: the others share what the
+        player to move loses. Games that are done stay as they are.
 
         Args:
-            state: (1,) a full state of a game that is going on.
+            state: (1,) a full state.
+
+        Raises:
+            ValueError: For a view.
         """
         check_states(self, state)
-        single_record(state)
-        if ALLOW_RESIGN.name in self.options:
-            resigning, last = self._resigning, state["last_action"].copy()
-            resigning.step(state.view(resigning.dtype), [resigning.resign_action])
-            if resigning is not self:
-                state["last_action"] = last  # there is no action `resign` in this game
-            return
-        loss = 1 / (self.num_players - 1)
-        mover = int(state["to_move"][0])
-        state["returns"] = loss * loss
-        state["returns"][0, mover] = -loss
-        state["to_move"] = (mover + 1) % self.num_players
-        state["ply"] += 1
-        state["done"] = True
-
-    @cached_property
-    def _resigning(self) -> Game:
-        """The same game where everyone may resign."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user was warned when this game was made (T7)
-            return self if self.resign_action >= 0 else self.with_options(allow_resign=True)
+        if single_record(state)["viewer"] != NOBODY:
+            raise ValueError("nobody can leave a view: expected a full state")
+        if self.resign_action >= 0:
+            self.step(state, [self.resign_action])
+        elif not state["done"][0]:
+            check_writable("state", state)
+            self._remove_player(state)
 
     def transform(self, states: States, symmetry: Symmetry) -> States:
         """The same games under other names: playing `symmetry.actions[a]` in them is playing `a` in `states`.

@@ -236,6 +236,16 @@ class GameHooks(ABC):
         """Copies in which what `_view` has blanked is filled in."""
         return copy_states(views)
 
+    def _remove_player(self, state: States) -> None:
+        """As `remove_player`, for a game under way without the action `resign`."""
+        loss = 1 / (self.num_players - 1)
+        mover = int(state["to_move"][0])
+        state["returns"] = loss * loss
+        state["returns"][0, mover] = -loss
+        state["to_move"] = (mover + 1) % self.num_players
+        state["ply"] += 1
+        state["done"] = True
+
     def _validate(self, states: States) -> None:
         """InvalidStateError for records that are no states or views of this game, by `core.validation.expect`: what
         the game's own fields must be so that its rules can be applied. The common fields have been looked at.

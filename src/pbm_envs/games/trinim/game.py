@@ -156,6 +156,11 @@ class Trinim(Game):
     def _step(self, states: States, actions: Ints) -> int:
         return step_batch(states, actions, self._takes, self.board.neighbours, self.resign_action)
 
+    def _remove_player(self, state: States) -> None:
+        last, resign = state["last_action"].copy(), len(self._takes)  # among three the others play on
+        step_batch(state, np.array([resign]), self._takes, self.board.neighbours, resign)
+        state["last_action"] = last
+
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         mask_batch(states, out, self._lines, self.resign_action)
 
