@@ -193,7 +193,7 @@ class Known:
     """A kernel that is not on disk, unless `kept`."""
 
     def __init__(self, name, *, kept=False):
-        self.name, self.module, self.ready = name, name.rpartition(".")[0], False
+        self.name, self.module = name, name.rpartition(".")[0]
         self.is_kept = lambda: kept
 
 
@@ -214,7 +214,7 @@ def test_it_is_known_how_many_kernels_are_to_be_compiled(caplog, monkeypatch):
         for each in inner:
             compile_within(each, 0)
         now[0] += seconds
-        kernel.ready = True
+        told.ready.add(kernel.name)
         told.end(kernel)
 
     compile_within(step, 5, mark)
@@ -242,7 +242,7 @@ def test_a_terminal_has_one_line_that_is_rewritten(capsys, monkeypatch):
         told.register(each)
     for each in kernels:
         told.begin(each)
-        each.ready = True
+        told.ready.add(each.name)
         told.end(each)
     lines = [f"\rcompiling the rules of curio: {k} of 2\x1b[K\r\x1b[K" for k in (1, 2)]
     assert capsys.readouterr().err == "".join(lines)

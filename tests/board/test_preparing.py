@@ -17,7 +17,7 @@ class Kernel:
     """A kernel of a game that is not on disk."""
 
     def __init__(self, number):
-        self.module, self.name, self.ready = "pbm_envs.games.chameleon.rules", f"kernel {number}", False
+        self.module, self.name = "pbm_envs.games.chameleon.rules", f"kernel {number}"
 
     def is_kept(self):
         return False
@@ -25,7 +25,7 @@ class Kernel:
 
 def compile_a_kernel(kernel):
     COMPILING.begin(kernel)
-    kernel.ready = True
+    COMPILING.ready.add(kernel.name)
     COMPILING.end(kernel)
 
 
@@ -50,6 +50,7 @@ def test_whoever_waits_is_told_how_many_kernels_have_been_compiled(monkeypatch):
     monkeypatch.setattr(compiling_module.logger, "warning", lambda *_: None)
     monkeypatch.setattr(COMPILING, "_parts", {})
     monkeypatch.setattr(COMPILING, "_outstanding", {})
+    monkeypatch.setattr(COMPILING, "ready", set())
     kernels = [Kernel(number) for number in range(61)]
     for kernel in kernels:
         COMPILING.register(kernel)

@@ -130,7 +130,7 @@ def test_what_a_killed_process_had_claimed_is_free(folder: Path, holder: Program
     """Nor does a child that it has forked keep it."""
     waits = Program(folder, ONE)
     wait_for_line(waits, "waiting for rules.one")
-    wait_for_line(waits, "compiling rules: 1 of 2")
+    wait_for_line(waits, "compiling rules: 1 of 3")
     holder.process.kill()
     lines, _ = waits.end()
     assert lines[-1] == "result 100"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pbm_envs import Game, sample_actions
+from pbm_envs import Game, make_game, sample_actions
 from pbm_envs.core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
 from pbm_envs.core.jit import COMPILES
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
@@ -87,12 +87,26 @@ def compile_other_options(game: Game) -> None:
         compile_champion(other)
 
 
+def compile_analysis(game: Game) -> None:
+    """Compute what `pbm sprt` and `pbm exploit` do, on the smallest game that they measure."""
+    from .. import equilibrium
+    from ..arena.likelihood import log_likelihood_ratio, normalized_ratio
+
+    log_likelihood_ratio([1, 2], [0, 1], 0.5, 0.6)
+    normalized_ratio([1, 2], [0, 1], 0, 0.1)
+    if not game.perfect_information:
+        tree = equilibrium.PublicTree.build(make_game("curio-ladder-1"))
+        equilibrium.MirrorDescent(tree).run(1)
+        equilibrium.exploitability(tree, equilibrium.solve(tree, iterations=1))
+
+
 STEPS: dict[str, Callable[[Game], Any]] = {
     "rules": compile_rules,
     "search": compile_search,
     "network search": compile_network_search,
     "champion": compile_champion,
     "other options": compile_other_options,
+    "analysis": compile_analysis,
 }
 """What is compiled, for all games one step after the other: each finds what those before it have compiled."""
 

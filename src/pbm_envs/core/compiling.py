@@ -27,8 +27,6 @@ class Kernel(Protocol):
 
     name: str
     module: str
-    ready: bool
-    """Whether this process has compiled or loaded it, for any types."""
 
     def is_kept(self) -> bool:
         """Return whether it has been compiled on this machine, for any types."""
@@ -54,6 +52,8 @@ class Compiling:
         """Know no kernels."""
         self.listeners: set[Callable[[Progress], None]] = set()
         """Called when compiling a kernel begins and ends, in the thread that compiles."""
+        self.ready: set[str] = set()
+        """Names of kernels that this process has compiled or loaded, for any types."""
         self._parts: dict[str, dict[str, Kernel]] = {}
         self._outstanding: dict[str, bool] = {}
         """By name, whether a kernel was missing on disk when it was first counted."""
@@ -61,21 +61,21 @@ class Compiling:
         self._line = Line()
 
     def register(self, kernel: Kernel) -> None:
-        """Add a kernel; of those with one name, which a factory has made, the last one counts."""
+        """Add a kernel; of those with one name, which a factory has made, one counts."""
         self._parts.setdefault(part_of(kernel.module), {})[kernel.name] = kernel
 
     def missing(self, parts: Collection[str] | None = None) -> list[str]:
         """Return the names of the kernels of these parts (None: of all) that are neither ready nor on disk."""
-        return [each.name for each in self._of(parts) if not (each.ready or each.is_kept())]
+        return [each.name for each in self._of(parts) if each.name not in self.ready and not each.is_kept()]
 
     def count(self, parts: Collection[str]) -> tuple[int, int]:
         """Return how many kernels of these parts have been compiled since they were first counted, of how many."""
         compiled = expected = 0
         for kernel in self._of(parts):
             if kernel.name not in self._outstanding:
-                self._outstanding[kernel.name] = not (kernel.ready or kernel.is_kept())
+                self._outstanding[kernel.name] = kernel.name not in self.ready and not kernel.is_kept()
             expected += self._outstanding[kernel.name]
-            compiled += self._outstanding[kernel.name] and kernel.ready
+            compiled += self._outstanding[kernel.name] and kernel.name in self.ready
         return compiled, expected
 
     def begin(self, kernel: Kernel) -> None:

@@ -59,7 +59,6 @@ class KernelCache:
         self._compiling: dict[Any, tuple[Path | None, BaseFileLock | None]] = {}
         self.module = function.__module__
         self.name = f"{self.module}.{function.__qualname__}".replace(".<locals>", "")
-        self.ready = False
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for this signature, or None after telling that it has to be compiled."""
@@ -75,7 +74,7 @@ class KernelCache:
                 logger.info("compiling anew: %s could not be loaded (%r)", path, error)
             else:
                 kernel_files.release(path, lock)
-                self.ready = True
+                COMPILING.ready.add(self.name)
                 return loaded
         self._compiling[sig] = path, lock
         COMPILING.begin(self)
@@ -83,7 +82,7 @@ class KernelCache:
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep what has been compiled, unless something that it was compiled from has changed meanwhile."""
-        self.ready = True
+        COMPILING.ready.add(self.name)
         path, _ = self._compiling[sig]
         if path is None:
             return
@@ -129,8 +128,8 @@ class KernelCache:
 
     @property
     def _made_from(self) -> str:
-        """Hash of all but the types and the processor."""
-        return _hash(fingerprint(self._function), self._options, numba_internals.settings(), VERSIONS)
+        """Hash of all but the types, the processor, and whether Python or another kernel calls it."""
+        return _hash(fingerprint(self._function), numba_internals.settings(), VERSIONS)
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:
         folder = cache_directory()
@@ -138,7 +137,7 @@ class KernelCache:
             return None
         try:
             described = [describe_type(each) for each in numba_internals.argument_types(sig)]
-            types = _hash(described, numba_internals.machine(target_context))
+            types = _hash(described, self._options, numba_internals.machine(target_context))
             return folder / f"{self.name}-{self._made_from}-{types}.kernel"
         except NoFingerprintError as reason:
             logger.info("%s is compiled in every process: %s", self.name, reason)
