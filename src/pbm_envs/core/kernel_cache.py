@@ -115,15 +115,17 @@ class KernelCache:
 
     def _claim(self, path: Path) -> BaseFileLock | None:
         """Wait while another process compiles this kernel, and tell so as if this one did."""
-        waits: list[None] = []
+        waited = False
 
         def wait() -> None:
-            waits.append(COMPILING.begin(self))
+            nonlocal waited
+            waited = True
+            COMPILING.begin(self)
 
         try:
             return kernel_files.claim(path, wait)
         finally:
-            if waits:
+            if waited:
                 COMPILING.end(self)
 
     @property
