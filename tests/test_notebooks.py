@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 EXTRAS = metadata("pbm-envs").get_all("Provides-Extra")
-WIDGET = "Board("
+WIDGET = "BoardWidget("
 """What a cell that shows a widget has: nothing of it is kept."""
 KEPT = ("image/svg+xml", "image/png", "text/plain", "text/html")
 

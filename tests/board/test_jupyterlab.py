@@ -18,8 +18,8 @@ pytest.importorskip("jupyterlab")
 pytestmark = pytest.mark.slow
 
 CODE = """\
-from pbm_agents.play.widget import Board
-board = Board("curio", "random", seed=3, base=2, rows=4, cols=3)
+from pbm_agents.play.widget import BoardWidget
+board = BoardWidget("curio", "random", seed=3, base=2, rows=4, cols=3)
 board"""
 MINE = ".pbm[data-turn=mine]"
 PLAYED = f"{MINE}:has(.pbm-moves [data-ply])"

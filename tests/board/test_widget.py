@@ -8,7 +8,7 @@ import sys
 import comm
 import pytest
 from comm.base_comm import BaseComm
-from pbm_agents.play.widget import Board
+from pbm_agents.play.widget import BoardWidget
 
 from pbm_envs import Curio, Trinim
 from pbm_envs.records import verify
@@ -58,7 +58,7 @@ def wire(monkeypatch):
 
 
 def test_a_game_over_the_comm():
-    board = Board("chameleon", "random", 1, seed=3, size=3)
+    board = BoardWidget("chameleon", "random", 1, seed=3, size=3)
     with Cell(board) as cell:
         state = cell.opened[0][1]["state"]
         assert "export default { render }" in state["_esm"]
@@ -76,7 +76,7 @@ def test_a_game_over_the_comm():
 def test_nothing_hidden_is_in_what_is_sent():
     sent = []
     for text in ("D12 D11 D22/. . ./. . ./L21 L22 L11", "D11 D12 D22/. . ./. . ./L21 L22 L11"):
-        board = Board(Curio(base=2, rows=4, cols=3), "tests.board.agents:dark", board=text, seed=1)
+        board = BoardWidget(Curio(base=2, rows=4, cols=3), "tests.board.agents:dark", board=text, seed=1)
         with Cell(board) as cell:
             state = {name: value for name, value in cell.opened[0][1]["state"].items() if name != "layout"}
             sent.append((state, cell.setup, cell.position, cell.play("c1-c2")))
@@ -85,11 +85,11 @@ def test_nothing_hidden_is_in_what_is_sent():
 
 
 def test_seats_and_opponents():
-    with Cell(Board("trinim", ["random", "mcts:simulations=5"], 1, num_players=3)) as cell:
+    with Cell(BoardWidget("trinim", ["random", "mcts:simulations=5"], 1, num_players=3)) as cell:
         assert cell.position["seats"] == ["random", "person", "mcts:simulations=5"]
-    with Cell(Board(Trinim(num_players=3), "random", (0, 2))) as cell:
+    with Cell(BoardWidget(Trinim(num_players=3), "random", (0, 2))) as cell:
         assert cell.position["seats"] == ["person", "random", "person"]
-    with Cell(Board("unlur", moves=["b2"], radius=3)) as cell:
+    with Cell(BoardWidget("unlur", moves=["b2"], radius=3)) as cell:
         assert cell.position["moves"][0] == {"move": "b2", "player": 0, "given": True}  # an answer may have come
 
 
@@ -108,10 +108,10 @@ def test_seats_and_opponents():
 )
 def test_what_cannot_be_is_said_at_once(arguments, options, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        Board(*arguments, **options)
+        BoardWidget(*arguments, **options)
 
 
 def test_without_the_extra_it_says_which():
     program = "import sys; sys.modules['anywidget'] = None; import pbm_agents.play.widget"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
-    assert "Board needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'" in done.stderr
+    assert "BoardWidget needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'" in done.stderr

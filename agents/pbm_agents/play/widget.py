@@ -14,7 +14,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "anywidget":
         raise
-    raise ImportError("Board needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'") from None
+    raise ImportError("BoardWidget needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'") from None
 
 from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord
@@ -37,10 +37,10 @@ def _kept_games(folder: Path) -> KeptGames:
 
 
 @final
-class Board(anywidget.AnyWidget):
+class BoardWidget(anywidget.AnyWidget):
     """A game to play in a notebook. The board shows what your seat can know.
 
-        board = Board("curio", opponent="mcts:seconds=1", seat=1, base=3)
+        board = BoardWidget("curio", opponent="mcts:seconds=1", seat=1, base=3)
         board  # as the last line of a cell
 
     `board.record` is the record of the game so far, including what is hidden.
