@@ -5,7 +5,7 @@ entry accepts.
 import sys
 import types
 from importlib.metadata import EntryPoint
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pytest
@@ -23,10 +23,11 @@ from pbm_agents import (
 )
 from pbm_agents.arena import Tournament, play_tournament
 from pbm_agents.players import kinds
-from pbm_agents.players.kinds import AgentKind, Setting, settings_of
+from pbm_agents.players.kinds import AgentKind
 from pbm_agents.players.names import may_be_named_on_the_web
 
 from pbm_envs import Chameleon, chameleon_v0
+from pbm_envs.core.options import REQUIRED, Option, options_of
 
 GAME = Chameleon(size=3)
 
@@ -40,16 +41,16 @@ def act_first(game, views, rng):
 
 
 class Steady:
-    """Plays the legal action nearest to a number.
+    """Plays the legal action nearest to a number."""
 
-    Args:
-        number: The action that it likes best,
-            or its neighbours.
-        mirror: Whether it counts from the end.
-        file: A file that names something.
-    """
-
-    def __init__(self, number: int = 0, *, mirror: bool = False, scale: float = 1.0, file: str | None = None) -> None:
+    def __init__(
+        self,
+        number: Annotated[int, Option(low=0, help="The action that it likes best.")] = 0,
+        *,
+        mirror: bool = False,
+        scale: float = 1.0,
+        file: "Annotated[str | None, Option(help='A file that names something.')]" = None,
+    ) -> None:
         self.settings = (number, mirror, scale, file)
         self.number = number
 
@@ -66,29 +67,30 @@ def test_ours_are_described():
         for setting in kind.settings:
             assert setting.type in (bool, int, float, str), (name, setting)
             assert setting.help, (name, setting.name)
-            assert setting.default is not kinds.REQUIRED
+            assert setting.default is not REQUIRED
     settings = {setting.name: setting for setting in agent_kinds()["mcts"].settings}
     assert settings["simulations"].type is int
     assert settings["seconds"].type is settings["c"].type is float
-    assert settings["solver"] == Setting("solver", bool, True, settings["solver"].help)
+    assert (settings["solver"].type, settings["solver"].default) == (bool, True)
     assert settings["network"].type is str
     assert "evaluator" not in settings
 
 
-def test_settings_are_read_from_signature_and_docstring():
-    assert settings_of(Steady) == (
-        Setting("number", int, 0, "The action that it likes best, or its neighbours."),
-        Setting("mirror", bool, False, "Whether it counts from the end."),
-        Setting("scale", float, 1.0, ""),
-        Setting("file", str, None, "A file that names something."),
+def test_settings_are_read_from_the_signature():
+    assert options_of(Steady) == (
+        Option("number", int, 0, low=0, help="The action that it likes best."),
+        Option("mirror", bool, False),
+        Option("scale", float, 1.0),
+        Option("file", str, None, help="A file that names something.", optional=True),
     )
 
     def plain(needed, mode: Literal["a", "b"] = "a", guessed=3, either: "int | float | None" = None, odd: list = ()):
         """Nothing."""
 
-    assert [(s.type, s.default) for s in settings_of(plain)] == [
-        (object, kinds.REQUIRED), (str, "a"), (int, 3), (float, None), (object, ()),
+    assert [(s.type, s.default) for s in options_of(plain)] == [
+        (object, REQUIRED), (str, "a"), (int, 3), (float, None), (list, ()),
     ]  # fmt: skip
+    assert options_of(plain)[1].choices == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -107,15 +109,16 @@ def test_settings_are_read_from_signature_and_docstring():
     ],
 )
 def test_values(kind, text, value):
-    parsed = Setting("s", kind, None).parse(text)
+    parsed = Option("s", kind, None).parse(text)
     assert parsed == value
     assert type(parsed) is type(value)
 
 
 @pytest.mark.parametrize(("kind", "text"), [(int, "1.5"), (int, ""), (float, "x"), (bool, "1"), (bool, "maybe")])
 def test_values_that_are_none(kind, text):
-    with pytest.raises(ValueError, match=f"^expected {kinds.EXPECTED[kind]}$"):
-        Setting("s", kind, 0).parse(text)
+    option = Option("s", kind, 0)
+    with pytest.raises(ValueError, match=f"^s is '?{text}'?: expected {option.expected}$"):
+        option.parse(text)
 
 
 def test_a_registered_kind_works_everywhere():
@@ -127,7 +130,8 @@ def test_a_registered_kind_works_everywhere():
     env = chameleon_v0.vector_env(2, size=3, opponent="steady")
     env.reset(seed=1)
     with pytest.raises(
-        ValueError, match=r"'colour=1' in 'steady:colour=1': expected .* settings: number, mirror, scale"
+        ValueError,
+        match=r"'colour=1' is no option of steady: expected NAME=VALUE, NAME one of number, mirror",
     ):
         make_agent("steady:colour=1")
 
@@ -210,7 +214,7 @@ def test_what_a_web_page_may_name(name, allowed):
     How much an agent may ask for is another matter: `Limits`.
     """
     register_agent("steady", Steady)
-    register_agent("webbed", Steady.__new__, settings=settings_of(Steady), web_settings=("number", "mirror"))
+    register_agent("webbed", Steady.__new__, settings=options_of(Steady), web_settings=("number", "mirror"))
     assert may_be_named_on_the_web(name) is allowed
 
 
@@ -247,9 +251,12 @@ def test_ones_own_with_settings(mine):
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("mine:Steady:colour=3", "'colour=3' in 'mine:Steady:colour=3': expected .*: number, mirror, scale, file"),
-        ("mine:Steady:number=x", "'number=x' in .*: expected an integer after the ="),
-        ("mine:Steady:number", "'number' in .*: expected setting=value"),
+        (
+            "mine:Steady:colour=3",
+            "'colour=3' is no option of mine:Steady: expected .* number, mirror",
+        ),
+        ("mine:Steady:number=x", "number is 'x': expected an integer from 0 up"),
+        ("mine:Steady:number", "'number' is no option of .*: expected NAME=VALUE"),
         ("mine:steady:number=3", "steady takes no settings: expected a class or a function"),
         ("mine:untyped:temperature=1", "missing 1 required positional argument: 'file'"),
         ("mine:__name__", "'mine' is no agent"),

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 from importlib.resources import as_file, files
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.core.checks import check_number
+from pbm_envs.core.options import Option
 
 from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views
@@ -49,17 +50,25 @@ class ChampionAgent:
     """For every game the strongest player that we have, with a budget."""
 
     def __init__(
-        self, *, simulations: int | None = None, seconds: float | None = None, threads: int = 1, early_stop: bool = True
+        self,
+        *,
+        simulations: Annotated[
+            int | None, Option(low=1, help="Budget of each move, in simulations. 1000 if no budget is given.")
+        ] = None,
+        seconds: Annotated[float | None, Option(low=1e-9, high=1e9, help="Budget of each move, in seconds.")] = None,
+        threads: Annotated[
+            int,
+            Option(
+                low=1,
+                help="Threads that share the positions of a batch or, by the clock, the trees of one position. Curio's "
+                "alpha-beta search uses one.",
+            ),
+        ] = 1,
+        early_stop: Annotated[
+            bool, Option(help="End a tree search when no other action can overtake the most visited one.")
+        ] = True,
     ) -> None:
-        """An agent that knows what to play with in each game.
-
-        Args:
-            simulations: The budget of each move, in simulations; 1000 if no budget is given.
-            seconds: The budget of each move, in seconds.
-            threads: The positions of a batch, or by the clock several trees of one position, are spread over these.
-                Curio by lines of play takes one.
-            early_stop: End a tree search when no other action can overtake the most visited one.
-        """
+        """An agent that knows what to play with in each game."""
         if simulations is None and seconds is None:
             simulations = 1000
         if seconds is not None:

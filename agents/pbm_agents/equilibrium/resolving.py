@@ -13,12 +13,12 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.core.options import check_settings, options_of, setting
 from pbm_envs.core.state import take_rows
 from pbm_envs.core.types import States
 from pbm_envs.envs.memory import AgentWithMemory, Ids
@@ -41,23 +41,24 @@ GROWING = 0.3
 class Resolving:
     """The settings of the search."""
 
-    iterations: int = 100
-    """Of predictive CFR+ for each move."""
-    size: int = 20_000
-    """Transitions of the tree that looks ahead, at most; but it always reaches the agent's next move."""
-    playouts: int = 8
-    """From each world where the tree is cut off."""
-    seconds: float | None = None
-    """For each move, in place of `iterations` and `size`."""
-    worlds: int = 6
-    """Where there are too many set-ups to keep all: how many are drawn for the agent, and again for the opponent in
-    each of them."""
+    iterations: int = setting(100, low=1, help="Iterations of predictive CFR+ for each move.")
+    size: int = setting(
+        20_000,
+        low=1,
+        help="Most transitions of the tree that looks ahead; it always reaches the agent's next move.",
+    )
+    playouts: int = setting(8, low=1, help="Playouts from each world where the tree is cut off.")
+    seconds: float | None = setting(
+        None, low=1e-9, high=1e9, help="Seconds for each move, in place of `iterations` and `size`."
+    )
+    worlds: int = setting(
+        6,
+        low=1,
+        help="Worlds drawn for the agent, and for the opponent in each of them, where there are too many to keep all.",
+    )
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "size", "playouts", "worlds"):
-            check_range(name, getattr(self, name), 1)
-        if self.seconds is not None and not 0 < self.seconds < np.inf:
-            raise ValueError(f"seconds is {self.seconds!r}: expected a number above 0")
+        check_settings(self)
 
     def plan(self, game: Game, belief: Belief, searcher: int, rng: np.random.Generator) -> Plan:
         """Look ahead from a belief, and solve what is seen."""
@@ -187,25 +188,11 @@ class ResolvingAgent(AgentWithMemory):
     opponent cannot, and nothing known of what the opponent was left.
     """
 
-    def __init__(
-        self,
-        *,
-        iterations: int = Resolving.iterations,
-        size: int = Resolving.size,
-        playouts: int = Resolving.playouts,
-        seconds: float | None = None,
-        worlds: int = Resolving.worlds,
-    ) -> None:
-        """An agent with these settings.
+    declared_options = options_of(Resolving)
 
-        Args:
-            iterations: Of predictive CFR+ for each move.
-            size: Transitions of the tree that looks ahead, at most; it always reaches the agent's next move.
-            playouts: From each world where the tree is cut off.
-            seconds: For each move, in place of `iterations` and `size`.
-            worlds: Drawn for the agent, and for the opponent in each of them, where there are too many to keep all.
-        """
-        self.search = Resolving(iterations, size, playouts, seconds, worlds)
+    def __init__(self, **settings: Any) -> None:
+        """An agent with these settings of `Resolving`."""
+        self.search = Resolving(**settings)
         self._plans: dict[int, Plan | None] = {}
 
     def begin_games(self, game: Game, ids: Ids) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.core.options import Option, checked
 
 from ..players.agent import Actions, Views
 from ..players.search_agents import SearchAgent
@@ -22,19 +22,26 @@ class ExactAgent:
     With two players no won position of at most `pieces` pieces is ever lost: size 5 from the first move, size 6 too.
     """
 
+    @checked
     def __init__(
-        self, *, pieces: int = MOST_PIECES, pieces_of_three: int = MOST_PIECES_OF_THREE, **settings: Any
+        self,
+        *,
+        pieces: Annotated[
+            int,
+            Option(
+                low=0,
+                high=28,
+                help="Pieces left up to which positions of two players of Trinim are solved. 22 take about a second "
+                "and 12 MB, and each more twice as much.",
+            ),
+        ] = MOST_PIECES,
+        pieces_of_three: Annotated[
+            int,
+            Option(low=0, high=20, help="The same of three players. 15 take about a tenth of a second, and 25 MB."),
+        ] = MOST_PIECES_OF_THREE,
+        **settings: Any,
     ) -> None:
-        """An agent that solves positions of so many pieces.
-
-        Args:
-            pieces: Pieces left up to which positions of two players of Trinim are solved: 22 take about a second and
-                12 MB, and each more twice as much.
-            pieces_of_three: The same of three players; 15 take about a tenth of a second, and 25 MB.
-            settings: Those of `make_search`, for whatever is not solved.
-        """
-        check_range("pieces", pieces, 0, 28)
-        check_range("pieces_of_three", pieces_of_three, 0, 20)
+        """An agent that solves positions of so many pieces; `settings` are those of the search for all others."""
         self.trinim = TrinimAgent(TrinimSolver(), pieces, pieces_of_three)
         self.searching = SearchAgent(**settings)
 

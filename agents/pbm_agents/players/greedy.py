@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.core.options import Option, checked
 from pbm_envs.core.state import take_rows
 
 from .agent import Actions, Views, check_game, check_generator
-
-WORLDS = 8
 
 
 @final
@@ -23,13 +21,13 @@ class GreedyAgent:
     action, and plays the action with the best mean return one ply later. Equally good actions are drawn by lot.
     """
 
-    def __init__(self, *, worlds: int = WORLDS) -> None:
-        """An agent that looks at so many worlds.
-
-        Args:
-            worlds: How many where something is hidden; one is enough where nothing is.
-        """
-        check_range("worlds", worlds, 1)
+    @checked
+    def __init__(
+        self,
+        *,
+        worlds: Annotated[int, Option(low=1, help="Worlds drawn for each view of a game of hidden information.")] = 8,
+    ) -> None:
+        """An agent that looks at so many worlds."""
         self.worlds = worlds
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:

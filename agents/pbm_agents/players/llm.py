@@ -22,11 +22,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.core.options import Option, checked
 from pbm_envs.core.state import NO_ACTION
 from pbm_envs.core.types import States
 from pbm_envs.envs.memory import AgentWithMemory, Ids
@@ -84,61 +85,38 @@ class _Seat:
 class LLMAgent(AgentWithMemory):
     """Asks a language model for each move."""
 
+    @checked
     def __init__(
         self,
         *,
-        model: str = "",
-        url: str = "",
-        attempts: int = 3,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-        timeout: float = 120.0,
-        retries: int = 4,
-        wait: float = 1.0,
-        parallel: int = 8,
-        rules: str = "short",
-        position: str = "both",
-        history: int | None = None,
-        legal_moves: bool = False,
-        input_price: float = 0.0,
-        output_price: float = 0.0,
-        log: str = "",
+        model: Annotated[str, Option(help="The model's name on the server.")] = "",
+        url: Annotated[
+            str, Option(help="Address of the server, up to `/v1`. By default OPENAI_BASE_URL, else OpenAI's.")
+        ] = "",
+        attempts: Annotated[int, Option(low=1, help="Answers per position. The last bad one is an error.")] = 3,
+        temperature: Annotated[float | None, Option(help="Sampling temperature. None is the server's own.")] = None,
+        max_tokens: Annotated[int | None, Option(help="Tokens of an answer. None is the server's own limit.")] = None,
+        timeout: Annotated[float, Option(low=1e-3, help="Seconds that an answer may take.")] = 120.0,
+        retries: Annotated[int, Option(low=0, help="How often a request that failed on the way is sent again.")] = 4,
+        wait: Annotated[float, Option(low=1e-3, help="Seconds before the first retry. Each next wait doubles.")] = 1.0,
+        parallel: Annotated[int, Option(low=1, help="Requests at the same time.")] = 8,
+        rules: Annotated[str, Option(help="Rules in the prompt, as in PromptStyle.")] = "short",
+        position: Annotated[str, Option(help="Position in the prompt, as in PromptStyle.")] = "both",
+        history: Annotated[int | None, Option(help="Moves in the prompt, as in PromptStyle.")] = None,
+        legal_moves: Annotated[bool, Option(help="Whether the prompt lists the legal moves.")] = False,
+        input_price: Annotated[float, Option(help="Price of a million prompt tokens, in any currency.")] = 0.0,
+        output_price: Annotated[float, Option(help="Price of a million completion tokens.")] = 0.0,
+        log: Annotated[str, Option(help="File to which a line of JSON is added for each request.")] = "",
     ) -> None:
         """Connect to a server when the first move is asked for.
-
-        Args:
-            model: The model's name on the server.
-            url: Of the server, up to `/v1`; by default OPENAI_BASE_URL, else OpenAI's.
-            attempts: Answers per position; the last bad one is an error.
-            temperature: None for the server's own.
-            max_tokens: Of an answer; None for the server's own limit.
-            timeout: Seconds that an answer may take.
-            retries: How often a request that failed on the way is sent again.
-            wait: Seconds before the first of these; then twice as long each.
-            parallel: Requests at the same time.
-            rules: As in PromptStyle.
-            position: As in PromptStyle.
-            history: As in PromptStyle.
-            legal_moves: As in PromptStyle.
-            input_price: Of a million prompt tokens, in any currency.
-            output_price: Of a million completion tokens.
-            log: A file to which a line of JSON is added for each request.
 
         Raises:
             ValueError: For a wrong setting.
             ImportError: Without the package `openai` (extra `llm`).
         """
         _openai()
-        if not isinstance(model, str) or not model:
+        if not model:
             raise ValueError("llm needs the name of a model: expected llm:model=...")
-        for name, count in (("attempts", attempts), ("parallel", parallel)):
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-                raise ValueError(f"{name} is {count!r}: expected an integer from 1 up")
-        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-            raise ValueError(f"retries is {retries!r}: expected an integer from 0 up")
-        for name, seconds in (("timeout", timeout), ("wait", wait)):
-            if isinstance(seconds, bool) or not 0 < seconds < float("inf"):
-                raise ValueError(f"{name} is {seconds!r}: expected a positive number of seconds")
         self.model, self.url = model, url
         self.attempts, self.retries, self.wait, self.parallel = attempts, retries, wait, parallel
         self.style = PromptStyle(rules, position, history, legal_moves)

@@ -36,13 +36,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pbm_envs.core.checks import check_seed
+from pbm_envs.core.options import Option, nearest, options_of, parse_options
 from pbm_envs.core.printable import describe_error, quoted
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
 
 from ..search import SEARCH_SETTINGS, Search
 from .agent import Agent, AnyAgent, RandomAgent
 from .greedy import GreedyAgent
-from .kinds import Setting, agent_kinds, register_agent, settings_of
+from .kinds import agent_kinds, register_agent
 from .llm import LLMAgent
 from .openspiel import OpenSpielISMCTS, OpenSpielMCTS
 from .policy import Act, FunctionAgent, Policy, PolicyAgent
@@ -54,102 +55,39 @@ REASON_LENGTH = 300
 """Characters of what other people's code says that a message repeats."""
 
 
-def network_agent(*, file: str = "network.pt", temperature: float = 0.0) -> Agent:
-    """A trained network, without search.
-
-    Args:
-        file: What `PolicyValueNetwork.save` has written.
-        temperature: 0: the most probable action; else one drawn in proportion to `probability ** (1 / temperature)`.
-    """
-    from ..learning.network import NetworkAgent, PolicyValueNetwork  # PyTorch, when a network is asked for
-
-    return NetworkAgent(PolicyValueNetwork.load(file), temperature)
-
-
-def recurrent_agent(*, file: str = "gru.pt", draws: bool = False) -> AnyAgent:
-    """A trained network that remembers each game.
-
-    Args:
-        file: What `RecurrentNetwork.save` has written.
-        draws: Whether actions are drawn by their probability; else the most probable one is played.
-    """
-    from ..learning.recurrent import RecurrentAgent, RecurrentNetwork  # as above
-
-    return RecurrentAgent(RecurrentNetwork.load(file), draws)
-
-
-def champion_agent(
-    *, simulations: int | None = None, seconds: float | None = None, threads: int = 1, early_stop: bool = True
-) -> Agent:
-    """For every game the strongest player that we have.
-
-    Args:
-        simulations: The budget of each move, in simulations; 1000 if no budget is given.
-        seconds: The budget of each move, in seconds.
-        threads: The positions of a batch, or by the clock several trees of one position, are spread over these.
-        early_stop: End when no other action can overtake the most visited one.
-    """
-    from ..champions import ChampionAgent  # which stands above, like what it plays with
-
-    return ChampionAgent(simulations=simulations, seconds=seconds, threads=threads, early_stop=early_stop)
-
-
-def exact_agent(**settings: Any) -> Agent:
-    """Plays Trinim exactly, and what is too large for that, or another game, as the tree search does."""
-    from ..exact import ExactAgent  # which stands above: it searches what it cannot solve
-
-    return ExactAgent(**settings)
-
-
-def resolving_agent(
-    *, iterations: int = 100, size: int = 20_000, playouts: int = 8, seconds: float | None = None, worlds: int = 6
-) -> AnyAgent:
-    """A search that keeps its secrets: continual resolving on the public tree.
-
-    Args:
-        iterations: Of predictive CFR+ for each move.
-        size: Transitions of the tree that looks ahead, at most; it always reaches the agent's next move.
-        playouts: From each world where the tree is cut off.
-        seconds: For each move, in place of `iterations` and `size`.
-        worlds: Drawn for the agent, and for the opponent in each of them, where there are too many to keep all.
-    """
-    from ..equilibrium.resolving import ResolvingAgent  # its kernels, when such an agent is asked for
-
-    return ResolvingAgent(iterations=iterations, size=size, playouts=playouts, seconds=seconds, worlds=worlds)
-
-
-AGENT_SETTINGS: tuple[Any, ...] = tuple(
+AGENT_SETTINGS = tuple(
     replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
     for setting in SEARCH_SETTINGS
 )
 SEARCH_WEB_SETTINGS = {setting.name for setting in AGENT_SETTINGS} - {"selection"}  # which imports a module
 
-
-def _with_search(make: Callable[..., Agent]) -> list[Any]:
-    return [*AGENT_SETTINGS, *(setting for setting in settings_of(make) if setting.name != "search")]
-
-
 register_agent("random", RandomAgent, web_settings=())
 for _name in ("mcts", "ismcts"):
-    register_agent(
-        _name, SearchAgent, settings=_with_search(SearchAgent), web_settings=SEARCH_WEB_SETTINGS | {"temperature"}
-    )
-register_agent("pimc", PIMCAgent, settings=_with_search(PIMCAgent), web_settings=SEARCH_WEB_SETTINGS | {"worlds"})
+    register_agent(_name, SearchAgent, settings=AGENT_SETTINGS, web_settings={*SEARCH_WEB_SETTINGS, "temperature"})
+register_agent("pimc", PIMCAgent, settings=AGENT_SETTINGS, web_settings={*SEARCH_WEB_SETTINGS, "worlds"})
 register_agent("greedy", GreedyAgent, web_settings=("worlds",))
-register_agent("champion", champion_agent, web_settings=("simulations", "seconds", "early_stop"))
+register_agent(
+    "champion",
+    "pbm_agents.champions:ChampionAgent",
+    web_settings=("simulations", "seconds", "early_stop"),
+    help="For every game the strongest player that we have, with a budget.",
+)
 register_agent(
     "exact",
-    exact_agent,
-    settings=(
-        Setting("pieces", int, 22, "Pieces left up to which positions of two players of Trinim are solved."),
-        Setting("pieces_of_three", int, 16, "The same of three players."),
-        *AGENT_SETTINGS,
-    ),
+    "pbm_agents.exact:ExactAgent",
+    settings=AGENT_SETTINGS,
     web_settings=SEARCH_WEB_SETTINGS,
+    help="Plays Trinim exactly, and what is too large for that, or another game, as the tree search does.",
 )
-register_agent("resolve", resolving_agent)
-register_agent("network", network_agent)
-register_agent("recurrent", recurrent_agent)
+register_agent(
+    "resolve",
+    "pbm_agents.equilibrium.resolving:ResolvingAgent",
+    help="Continual resolving on the public tree, which is hard to exploit (two players).",
+)
+register_agent("network", "pbm_agents.learning.agents:network_agent", help="A trained network, without search.")
+register_agent(
+    "recurrent", "pbm_agents.learning.agents:recurrent_agent", help="A trained network that remembers each game."
+)
 register_agent("llm", LLMAgent)
 register_agent("openspiel-mcts", OpenSpielMCTS, web_settings=("simulations", "c"))
 register_agent("openspiel-ismcts", OpenSpielISMCTS, web_settings=("simulations", "c"))
@@ -162,7 +100,7 @@ def make_agent(name: str) -> Agent:
     <pbm_agents.players.search_agents.SearchAgent object at ...>
     >>> make_agent("mtcs")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: 'mtcs' is no agent: expected random, mcts, ... or module:attribute
+    ValueError: 'mtcs' is no agent: expected random, mcts, ... or module:attribute. Did you mean 'mcts'?
 
     Args:
         name: `kind` or `kind:setting=value,setting=value`, the kind being registered or `module:attribute`.
@@ -174,11 +112,13 @@ def make_agent(name: str) -> Agent:
     kinds = agent_kinds()
     kind, _, rest = name.partition(":") if isinstance(name, str) else ("", "", "")
     if kind in kinds:
-        return as_agent(kinds[kind].make(**_parse(name, rest, kinds[kind].settings)))
+        return as_agent(kinds[kind].make(**_settings(name, kind, rest, kinds[kind].settings)))
     if rest:
         attribute, _, settings = rest.partition(":")
         return _own(name, kind, attribute, settings)
-    raise ValueError(f"{quoted(name)} is no agent: expected {', '.join(kinds)} or module:attribute")
+    raise ValueError(
+        f"{quoted(name)} is no agent: expected {', '.join(kinds)} or module:attribute{nearest(kind, kinds)}"
+    )
 
 
 def as_agent(given: AgentLike) -> Agent:
@@ -266,23 +206,12 @@ def may_be_named_on_the_web(name: str) -> bool:
     return allowed is not None and settings <= allowed
 
 
-def _parse(name: str, text: str, known: Collection[Setting]) -> dict[str, Any]:
+def _settings(name: str, kind: str, text: str, known: Collection[Option]) -> dict[str, Any]:
     """The settings in an agent's name."""
-    by_name, values = {setting.name: setting for setting in known}, dict[str, Any]()
-    for part in text.split(",") if text else []:
-        setting, equals, value = (piece.strip() for piece in part.partition("="))
-        if setting not in by_name or not equals:
-            expected = ", ".join(by_name) or "none"
-            raise ValueError(
-                f"{quoted(part)} in {quoted(name)}: expected setting=value with one of the settings: {expected}"
-            )
-        if setting in values:
-            raise ValueError(f"{quoted(setting)} is given twice in {quoted(name)}")
-        try:
-            values[setting] = by_name[setting].parse(value)
-        except ValueError as error:
-            raise ValueError(f"{quoted(part)} in {quoted(name)}: {error} after the =") from None
-    return values
+    try:
+        return parse_options(kind, text.split(",") if text else (), known)
+    except ValueError as error:
+        raise ValueError(f"{quoted(name)}: {error}") from None
 
 
 def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
@@ -294,7 +223,7 @@ def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
         if settings:
             if not callable(found):
                 raise ValueError(f"{attribute} takes no settings: expected a class or a function")
-            found = found(**_parse(name, settings, settings_of(found)))
+            found = found(**_settings(name, f"{module}:{attribute}", settings, options_of(found)))
         elif isinstance(found, type) or (_is_function(found) and _accepts(found, 0)):
             found = found()
         return as_agent(found)

@@ -7,32 +7,28 @@ except that it also resigns, move by move in Python, which costs far more.
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_number, check_range
+from pbm_envs.core.options import Option, checked
 
 from .agent import Actions, Views
 
-DEFAULT_SIMULATIONS = 1000
-DEFAULT_C = 2.0
-"""As in OpenSpiel's examples."""
+Simulations = Annotated[int, Option(low=1, help="Simulations for each move.")]
+Exploration = Annotated[float, Option(low=0, high=1e9, help="Weight of exploration in UCT.")]
 
 
 @final
 class OpenSpielMCTS:
     """OpenSpiel's `MCTSBot`, with its solver, in games of perfect information."""
 
-    def __init__(self, *, simulations: int = DEFAULT_SIMULATIONS, c: float = DEFAULT_C) -> None:
-        """A bot with these settings.
-
-        Args:
-            simulations: Simulations for each move.
-            c: Weight of exploration in UCT.
-        """
-        self.simulations, self.c = _checked(simulations, c)
+    @checked
+    def __init__(self, *, simulations: Simulations = 1000, c: Exploration = 2.0) -> None:
+        """A bot with these settings; the defaults are those of OpenSpiel's examples."""
+        _openspiel()  # ImportError that names the extra, if it is missing
+        self.simulations, self.c = simulations, float(c)
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """As `Agent.act`; ValueError in a game of hidden information."""
@@ -56,14 +52,11 @@ class OpenSpielISMCTS:
     Each simulation starts in a world that is drawn by `determinize`, and nodes are information states.
     """
 
-    def __init__(self, *, simulations: int = DEFAULT_SIMULATIONS, c: float = DEFAULT_C) -> None:
-        """A bot with these settings.
-
-        Args:
-            simulations: Simulations for each move.
-            c: Weight of exploration in UCT.
-        """
-        self.simulations, self.c = _checked(simulations, c)
+    @checked
+    def __init__(self, *, simulations: Simulations = 1000, c: Exploration = 2.0) -> None:
+        """A bot with these settings; the defaults are those of OpenSpiel's examples."""
+        _openspiel()  # ImportError that names the extra, if it is missing
+        self.simulations, self.c = simulations, float(c)
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """As `Agent.act`; ValueError in a game of perfect information."""
@@ -114,10 +107,3 @@ def _openspiel() -> Any:
     from pbm_envs.adapters import openspiel
 
     return openspiel
-
-
-def _checked(simulations: int, c: float) -> tuple[int, float]:
-    _openspiel()  # ImportError that names the extra, if it is missing
-    check_range("simulations", simulations, 1)
-    check_number("c", c, 0, 1e9)
-    return simulations, float(c)

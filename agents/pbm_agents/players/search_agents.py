@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.core.options import Option, checked
 from pbm_envs.core.randomness import branch, seeds
 
 from ..search import Evaluator, Search, SearchResult, Workspace, make_search
@@ -16,7 +16,11 @@ from ..search.search import check_searchable
 from .agent import Actions, Views
 
 DEFAULT_SIMULATIONS = 1000
-DEFAULT_WORLDS = 10
+TEMPERATURE = "0 plays the best action, else one is drawn in proportion to `visits ** (1 / temperature)`."
+NETWORK = (
+    "File of a network that evaluates leaves, as `PolicyValueNetwork.save` writes it (extra `torch`), or of "
+    "`export_onnx`, whose name ends in `.onnx` (extra `onnx`)."
+)
 
 
 @final
@@ -28,15 +32,19 @@ class SearchAgent:
     """
 
     def __init__(
-        self, search: Search | None = None, *, temperature: float = 0.0, network: str | None = None, **settings: Any
+        self,
+        search: Search | None = None,
+        *,
+        temperature: Annotated[float, Option(low=0, help=TEMPERATURE)] = 0.0,
+        network: Annotated[str | None, Option(help=NETWORK)] = None,
+        **settings: Any,
     ) -> None:
         """An agent that searches with these settings.
 
         Args:
             search: The settings as a `Search`; None: as given by name.
-            temperature: 0: the best action; else one drawn in proportion to `visits ** (1 / temperature)`.
-            network: A file of `PolicyValueNetwork.save` (extra `torch`), which is then the evaluator; or one of
-                `export_onnx`, whose name ends in `.onnx` (extra `onnx`).
+            temperature: As `TEMPERATURE` says.
+            network: As `NETWORK` says.
             settings: Those of `make_search`. Without a budget, simulations is 1000; early_stop is True unless given.
         """
         check_temperature(temperature)
@@ -68,14 +76,19 @@ class PIMCAgent:
     information the worlds are all the same, searched with different seeds (root parallelism).
     """
 
-    def __init__(self, *, worlds: int = DEFAULT_WORLDS, **settings: Any) -> None:
+    @checked
+    def __init__(
+        self,
+        *,
+        worlds: Annotated[int, Option(low=1, help="Worlds drawn for each position.")] = 10,
+        **settings: Any,
+    ) -> None:
         """An agent that searches so many worlds.
 
         Args:
-            worlds: How many are drawn for each position.
+            worlds: Worlds drawn for each position.
             settings: Those of `make_search`, with SearchAgent's defaults. The budget is that of all worlds together.
         """
-        check_range("worlds", worlds, 1)
         settings = _with_budget(settings)
         if settings.get("simulations") is not None:
             settings["simulations"] = max(1, settings["simulations"] // worlds)

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import importlib
+import functools
 import inspect
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from .checks import check_flag, check_number, check_range, integers, numbers
 from .printable import quoted
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 REQUIRED: Final = inspect.Parameter.empty
 """The default of an option that has none."""
@@ -43,8 +46,7 @@ class Option:
 
     name: str = ""
     type: type = object
-    """bool, int, float or str; another class for an object, which is typed as `module:attribute`; object for any of
-    these."""
+    """bool, int, float or str; object for any of these, or for what cannot be typed."""
     default: Any = REQUIRED
     low: float | None = None
     high: float | None = None
@@ -76,7 +78,7 @@ class Option:
             return numbers(self.low, self.high) + none
         if self.type is str:
             return f"a text{none}"
-        return f"a value{none}" if self.type is object else f"a {self.type.__name__}, or module:attribute{none}"
+        return f"a value{none}" if self.type is object else f"a {self.type.__name__}{none}"
 
     @property
     def typed(self) -> str:
@@ -118,8 +120,6 @@ class Option:
             value = WORDS[word]
         elif self.type in (int, float, object):
             value = _number(text, whole=self.type is int)
-        elif self.type not in SIMPLE:
-            value = _object(text)
         return self._check_one(value)
 
     def _check_one(self, value: Any) -> Any:
@@ -164,16 +164,12 @@ def options_of(source: Any) -> tuple[Option, ...]:
     except (TypeError, ValueError):  # written in C
         return ()
     fields = {field.name: field for field in dataclasses.fields(source)} if dataclasses.is_dataclass(source) else {}
-    try:
-        hints = get_type_hints(
-            vars(source).get("__init__", source) if isinstance(source, type) else source, include_extras=True
-        )
-    except Exception:  # an annotation that only a type checker can read
-        hints = {}
+    function = vars(source).get("__init__", source) if isinstance(source, type) else source
+    names = getattr(inspect.unwrap(function), "__globals__", {})
     found = []
     for parameter in parameters:
         if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-            hint = hints.get(parameter.name)
+            hint = _evaluated(parameter.annotation, names)
             base, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
             if parameter.name in fields:
                 extras.extend(fields[parameter.name].metadata.values())
@@ -186,6 +182,31 @@ def check_settings(settings: Any) -> None:
     """Check every field of a dataclass that is declared by `setting`; ValueError for the first that is not allowed."""
     for option in options_of(type(settings)):
         option.check(getattr(settings, option.name))
+
+
+def checked(function: Callable[P, T]) -> Callable[P, T]:
+    """Check the arguments of a function against its declared options, and hand them on as `Option.check` returns them.
+
+    >>> @checked
+    ... def walk(*, steps: Annotated[int, Option(low=1)] = 10) -> int:
+    ...     return steps
+    >>> walk(steps=0)
+    Traceback (most recent call last):
+    ValueError: steps is 0: expected an integer from 1 up
+    """
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        for option in declared():
+            if option.name in kwargs:
+                kwargs[option.name] = option.check(kwargs[option.name])
+        return function(*args, **kwargs)
+
+    @functools.cache
+    def declared() -> tuple[Option, ...]:
+        return tuple(option for option in options_of(function) if option.type is not object)
+
+    return wrapper
 
 
 def check_options(source: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -332,6 +353,15 @@ def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Opt
     )
 
 
+def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
+    """An annotation; None for one that only a type checker can read."""
+    try:
+        found = eval(annotation, names) if isinstance(annotation, str) else annotation
+    except Exception:
+        return None
+    return None if found is inspect.Parameter.empty else found
+
+
 def _number(text: str, *, whole: bool) -> Any:
     """A number; the text itself if it is none."""
     for kind in (int,) if whole else (int, float):
@@ -340,14 +370,3 @@ def _number(text: str, *, whole: bool) -> Any:
         except ValueError:
             continue
     return text
-
-
-def _object(text: str) -> Any:
-    """What a module holds; the text itself if that is no `module:attribute`."""
-    module, colon, attribute = text.partition(":")
-    if not colon:
-        return text
-    found: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        found = getattr(found, part)
-    return found

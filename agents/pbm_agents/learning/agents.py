@@ -1,0 +1,42 @@
+"""Agents of trained networks by name. PyTorch is imported when one is made, so that their settings can be listed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pbm_envs.core.options import Option, checked
+
+from ..players.agent import Agent, AnyAgent
+
+
+@checked
+def network_agent(
+    *,
+    file: Annotated[str, Option(help="What `PolicyValueNetwork.save` has written.")] = "network.pt",
+    temperature: Annotated[
+        float,
+        Option(
+            low=0,
+            help="0 plays the most probable action, else one is drawn in proportion to `probability ** (1 / "
+            "temperature)`.",
+        ),
+    ] = 0.0,
+) -> Agent:
+    """A trained network, without search."""
+    from .network import NetworkAgent, PolicyValueNetwork
+
+    return NetworkAgent(PolicyValueNetwork.load(file), temperature)
+
+
+@checked
+def recurrent_agent(
+    *,
+    file: Annotated[str, Option(help="What `RecurrentNetwork.save` has written.")] = "gru.pt",
+    draws: Annotated[
+        bool, Option(help="Whether actions are drawn by their probability. Else the most probable one is played.")
+    ] = False,
+) -> AnyAgent:
+    """A trained network that remembers each game."""
+    from .recurrent import RecurrentAgent, RecurrentNetwork
+
+    return RecurrentAgent(RecurrentNetwork.load(file), draws)
