@@ -19,7 +19,7 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.core.options import check_settings, setting
 from pbm_envs.core.printable import describe_error, printable, quoted
 from pbm_envs.core.streams import BITS, RECORDED_BITS, derive
 from pbm_envs.records import GameRecord
@@ -42,38 +42,36 @@ MOST_OPENINGS = 1_000_000
 class Tournament:
     """What determines all games of a tournament."""
 
-    games: tuple[Game, ...]
-    agents: tuple[str, ...]
-    """As `make_agent` reads them."""
-    form: str = ROUND_ROBIN
-    """Everyone meets everyone ("round-robin"), or the first meets all others ("gauntlet"), or the first meets the
-    second, the third the fourth and so on ("pairs"), or each meets those up to REACH places further on ("neighbours":
-    for agents in the order of their strength, where others would always beat each other)."""
-    openings: int = 10
-    """Openings of each game on each board; they are the same for all who meet."""
-    boards: tuple[str, ...] = ()
-    """Board texts to start from, instead of those that the seeds draw."""
-    opening_moves: int = 0
-    """Random moves before the agents take over."""
-    seed: int = 0
-    """Of the openings `seed`, `seed` + 1, ..."""
-    key: str = ""
-    """The secret from which openings and agents have their random numbers, so that no agent can compute the hidden part
-    of an opening from its own. "": `play_tournament` draws one, and keeps it in the folder. The same key, the same
-    games."""
-    batch: int = 32
-    """Games played at once, which are written at once: so many, in whole openings, can be lost by killing."""
-    move_seconds: float | None = None
-    """Who takes longer for a move forfeits the game; asked about many games at once, an agent has the sum. None: no
-    limit. With one, games are played in worker processes, even if it is only one."""
+    games: tuple[Game, ...] = setting(help="The games, each with its options.")
+    agents: tuple[str, ...] = setting(help="Agents by name, at least two of them.")
+    form: str = setting(
+        ROUND_ROBIN,
+        choices=FORMS,
+        help="Who meets whom: everyone everyone; the first agent all others; the first the second, the third the "
+        f"fourth and so on; or each agent those up to {REACH} places away, for agents in the order of their strength.",
+    )
+    openings: int = setting(
+        10, low=1, high=MOST_OPENINGS, help="Openings of each game, or of each board. Each is played from all seats."
+    )
+    boards: tuple[str, ...] = setting((), help="Board texts to start from, instead of set-ups that the seeds draw.")
+    opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
+    seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
+    key: str = setting(
+        "",
+        help="Secret from which openings and agents have their random numbers, so that no agent can compute what is "
+        "hidden. The same key makes the same games. By default the folder's key, or a new one.",
+    )
+    batch: int = setting(32, low=1, help="Games that are played, and written, at once, in whole openings.")
+    move_seconds: float | None = setting(
+        None,
+        low=1e-9,
+        help="An agent that exceeds this time for a move forfeits the game. For several games at once it has the sum. "
+        "Games are then played in worker processes. By default there is no limit.",
+    )
 
     def __post_init__(self) -> None:
-        """ValueError unless all games, agents, boards and numbers are possible."""
-        for name, kind in (("games", Game), ("agents", str), ("boards", str)):
-            given = getattr(self, name)
-            if not isinstance(given, (tuple, list)) or not all(isinstance(each, kind) for each in given):
-                what = "games" if kind is Game else "texts"
-                raise ValueError(f"{name} are {quoted(given)}: expected a tuple of {what}")
+        """Raise ValueError unless all games, agents, boards and numbers are possible."""
+        check_settings(self)
         if not self.games:
             raise ValueError("there is no game: expected at least one")
         if len(set(self.games)) < len(self.games):
@@ -82,21 +80,8 @@ class Tournament:
             raise ValueError(
                 f"agents are {printable(', '.join(self.agents)) or 'none'}: expected at least two, each only once"
             )
-        if not isinstance(self.form, str) or self.form not in FORMS:
-            raise ValueError(f"form is {quoted(self.form)}: expected one of {', '.join(FORMS)}")
         if self.form == PAIRS and len(self.agents) % 2:
             raise ValueError(f"pairs of {len(self.agents)} agents: expected an even number")
-        for name, low in {"openings": 1, "opening_moves": 0, "seed": 0, "batch": 1}.items():
-            check_range(name, getattr(self, name), low)
-        if self.move_seconds is not None:
-            seconds = self.move_seconds
-            number = isinstance(seconds, (int, float, np.integer, np.floating)) and not isinstance(seconds, bool)
-            if not number or not 0 < seconds < float("inf"):
-                raise ValueError(f"move_seconds is {quoted(seconds)}: expected a positive number, or None for no limit")
-        if not isinstance(self.key, str):
-            raise ValueError(f"key is {quoted(self.key)}: expected a text, such as secrets.token_hex(16)")
-        if self.openings > MOST_OPENINGS:
-            raise ValueError(f"openings is {self.openings}: expected at most {MOST_OPENINGS}")
         for agent in self.agents:
             make_agent(agent)
 

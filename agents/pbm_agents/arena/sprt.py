@@ -38,6 +38,7 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game, __version__
+from pbm_envs.core.options import check_settings, setting
 from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord
 
@@ -61,30 +62,23 @@ H0, H1 = "H0", "H1"
 class SequentialTest:
     """All that a test depends on."""
 
-    game: Game
-    new: str
-    """As `make_agent` reads it; so is `old`."""
-    old: str
-    elo0: float = 0.0
-    elo1: float = 10.0
-    alpha: float = 0.05
-    """The most often that H1 may be accepted although H0 is true."""
-    beta: float = 0.05
-    """The most often that H0 may be accepted although H1 is true."""
-    openings: int = 10_000
-    """If so many do not decide, nothing has been shown."""
-    opening_moves: int = 0
-    """Random moves before the agents take over."""
-    seed: int = 0
-    batch: int = 32
-    """Games played at once, in whole openings."""
-    key: str = ""
-    """As of a `Tournament`."""
-    normalized: bool = False
-    """Whether `elo0` and `elo1` are points of normalized Elo (fastchess's model `normalized`)."""
+    game: Game = setting(help="The game they play.")  # noqa: RUF009
+    new: str = setting(help="The agent that may be stronger, by name.")
+    old: str = setting(help="The agent that it is compared with.")
+    elo0: float = setting(0.0, low=-1000, high=1000, help="Elo difference under H0.")
+    elo1: float = setting(10.0, low=-1000, high=1000, help="Elo difference under H1.")
+    alpha: float = setting(0.05, low=1e-9, high=0.5, help="Probability at most of accepting H1 although H0 is true.")
+    beta: float = setting(0.05, low=1e-9, high=0.5, help="Probability at most of accepting H0 although H1 is true.")
+    openings: int = setting(10_000, low=1, help="Openings after which the test ends undecided.")
+    opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
+    seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
+    batch: int = setting(32, low=1, help="Games that are played, and written, at once, in whole openings.")
+    key: str = setting("", help="Secret of another folder, to play its games again, as in a tournament.")
+    normalized: bool = setting(False, help="Read the Elo differences as normalized Elo, as fastchess does.")
 
     def __post_init__(self) -> None:
-        """ValueError unless agents and numbers are possible."""
+        """Raise ValueError unless agents and numbers are possible."""
+        check_settings(self)
         Tournament(
             (self.game,),
             (self.new, self.old),
@@ -94,13 +88,11 @@ class SequentialTest:
             key=self.key,
             batch=self.batch,
         )
-        if not -1000 <= self.elo0 < self.elo1 <= 1000:
-            raise ValueError(f"elo0 is {self.elo0} and elo1 is {self.elo1}: expected -1000 <= elo0 < elo1 <= 1000")
-        if not isinstance(self.normalized, bool):
-            raise ValueError(f"normalized is {self.normalized!r}: expected True or False")
+        if not self.elo0 < self.elo1:
+            raise ValueError(f"elo0 is {self.elo0} and elo1 is {self.elo1}: expected elo0 < elo1")
         for name in ("alpha", "beta"):
-            if not 0 < getattr(self, name) < 0.5:
-                raise ValueError(f"{name} is {getattr(self, name)}: expected a number between 0 and 0.5")
+            if getattr(self, name) == 0.5:
+                raise ValueError(f"{name} is 0.5: expected a number below 0.5")
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from pbm_envs.registry import parse_game
 
-from ..arena import FORMS, Tournament, play_tournament, tournament_records
+from ..arena import Tournament, play_tournament, tournament_records
 from ..arena.tournament import GAMES as GAMES_FILE
-from .playing import BatchSize, FirstSeed, Key, OpeningMoves, Ray, Workers
+from .playing import Ray, Workers
 from .rate import report
+from .settings import with_settings
 from .wrapping import wrapped
 
 EXAMPLES = """
@@ -20,34 +21,16 @@ EXAMPLES = """
   pbm tournament results2 -g curio -g trinim:num_players=3 -a random -a my_module:MyAgent --openings 50 --workers 4
   pbm tournament results3 -g unlur -a my_module:MyAgent -a mcts -a random --form gauntlet --opening-moves 2
 """
-GAMES = Annotated[
-    list[str],
-    typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="A game; can be repeated."),
-]
-AGENTS = Annotated[
-    list[str], typer.Option("--agent", "-a", metavar="AGENT", help="An agent by name; at least two of them.")
-]
+FLAGS = {"games": "--game -g", "agents": "--agent -a", "boards": "--board"}
 
 
+@with_settings(Tournament, flags=FLAGS)
 def tournament(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Where the games are written; it is made if missing.")
     ],
-    games: GAMES,
-    agents: AGENTS,
-    form: Annotated[str, typer.Option(metavar="FORM", help=f"Who meets whom: {', '.join(FORMS)}.")] = FORMS[0],
-    openings: Annotated[int, typer.Option(help="Openings of each game; each is played from all seats.")] = 10,
-    board: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A board to start from; can be repeated.")
-    ] = None,
-    opening_moves: OpeningMoves = 0,
-    seed: FirstSeed = 0,
-    key: Key = "",
-    batch: BatchSize = 32,
+    settings: dict[str, Any],
     workers: Workers = 1,
-    move_seconds: Annotated[
-        float | None, typer.Option(metavar="LIMIT", help="An agent that takes longer for a move forfeits the game.")
-    ] = None,
     ray: Ray = None,
 ) -> None:
     """Let agents play a tournament, and rate them.
@@ -55,22 +38,12 @@ def tournament(
     However it was stopped, the same command goes on with it. The games do not depend on the number of workers.
     `pbm rate FOLDER` prints the tables again and writes them, with plots.
     """
-    chosen = Tournament(
-        games=tuple(parse_game(text) for text in games),
-        agents=tuple(agents),
-        form=form,
-        openings=openings,
-        boards=tuple(board or ()),
-        opening_moves=opening_moves,
-        seed=seed,
-        key=key,
-        batch=batch,
-        move_seconds=move_seconds,
-    )
+    games = tuple(map(parse_game, settings.pop("games")))
+    chosen = Tournament(games, **settings)
     try:
         records = play_tournament(chosen, folder, workers, ray or False, progress=True)
     except KeyboardInterrupt:
-        stopped(folder, sum(map(len, chosen.batches(key or "-"))))
+        stopped(folder, sum(map(len, chosen.batches(chosen.key or "-"))))
     report(records)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pbm_envs.registry import parse_game
 
+from ..learning.settings import Training
 from .games import Options
 from .playing import Ray, Workers
+from .settings import with_settings
 from .wrapping import wrapped
 
 EXAMPLES = """
@@ -21,41 +23,15 @@ EXAMPLES = """
 """
 
 
+@with_settings(Training, flags={"opponents": "--evaluate"})
 def train(
     game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Of the run; it is made if missing.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the run. It is made if missing.")],
+    settings: dict[str, Any],
     options: Options = None,
-    rounds: Annotated[int, typer.Option(help="Of self-play and learning.")] = 20,
-    games: Annotated[int, typer.Option(help="Of self-play in a round.")] = 64,
-    simulations: Annotated[int, typer.Option(help="Of each move in self-play.")] = 48,
-    gumbel: Annotated[int, typer.Option(help="Actions considered at the root; 0: PUCT with noise.")] = 16,
-    forced_playouts: Annotated[float, typer.Option(help="With --gumbel 0: of KataGo, who takes 2; 0: none.")] = 0.0,
-    full_share: Annotated[float, typer.Option(help="Share of the positions that are searched in full.")] = 1.0,
-    quick_simulations: Annotated[int, typer.Option(help="Of the other positions.")] = 12,
-    exploring_plies: Annotated[int, typer.Option(help="In which moves are drawn.")] = 12,
-    resign_below: Annotated[float | None, typer.Option(help="Give up below this value; left out: never.")] = None,
-    imitation_rounds: Annotated[int, typer.Option(help="First rounds, played by the search with playouts.")] = 0,
-    imitation_simulations: Annotated[int, typer.Option(help="Of each move there.")] = 400,
-    reuse: Annotated[float, typer.Option(help="How often a new position is learned from.")] = 8.0,
-    batch: Annotated[int, typer.Option(help="Positions of an update.")] = 128,
-    learning_rate: Annotated[float, typer.Option(help="Of AdamW.")] = 1e-3,
-    capacity: Annotated[int, typer.Option(help="Positions that are kept.")] = 50_000,
-    critic_share: Annotated[
-        float, typer.Option(help="Share of a critic, which sees what is hidden, in what values learn; 0: none.")
-    ] = 0.0,
-    hidden: Annotated[int, typer.Option(help="Units of a layer.")] = 128,
-    layers: Annotated[int, typer.Option(help="Of the network.")] = 3,
-    evaluate: Annotated[
-        list[str] | None,
-        typer.Option(metavar="AGENT", help="A frozen opponent, repeatable; random and mcts:simulations=100."),
-    ] = None,
-    evaluation_games: Annotated[int, typer.Option(help="Against each of them after a round.")] = 40,
-    evaluation_simulations: Annotated[int, typer.Option(help="Of the network's moves there.")] = 48,
-    gate_games: Annotated[int, typer.Option(help="Against the best network so far; 0: the newest is the best.")] = 40,
-    seed: Annotated[int, typer.Option(min=0, help="Decides all that is random.")] = 1,
     workers: Workers = 1,
     ray: Ray = None,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write for TensorBoard, too.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")] = False,
 ) -> None:
     """Train a network by self-play.
 
@@ -65,35 +41,9 @@ def train(
     However it was stopped, the same command goes on with it; more --rounds prolong it. The result does not depend on
     the number of workers, nor on --ray, with which the cluster plays and this machine learns.
     """
-    from ..learning.trainer import Training  # PyTorch, when it is needed
-    from ..learning.trainer import train as run
+    rules, chosen = parse_game(game, options), Training(**settings)
+    from ..learning.trainer import train as run  # PyTorch
 
-    chosen = Training(
-        rounds=rounds,
-        games=games,
-        simulations=simulations,
-        gumbel=gumbel,
-        forced_playouts=forced_playouts,
-        full_share=full_share,
-        quick_simulations=quick_simulations,
-        exploring_plies=exploring_plies,
-        resign_below=resign_below,
-        imitation_rounds=imitation_rounds,
-        imitation_simulations=imitation_simulations,
-        reuse=reuse,
-        batch=batch,
-        learning_rate=learning_rate,
-        capacity=capacity,
-        critic_share=critic_share,
-        hidden=hidden,
-        layers=layers,
-        opponents=tuple(evaluate or Training.opponents),
-        evaluation_games=evaluation_games,
-        evaluation_simulations=evaluation_simulations,
-        gate_games=gate_games,
-        seed=seed,
-    )
-    rules = parse_game(game, options)
     try:
         run(rules, out, chosen, workers=workers, ray=ray or False, tensorboard=tensorboard)
     except KeyboardInterrupt:

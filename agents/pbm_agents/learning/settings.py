@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from pbm_envs.core.checks import check_number, check_range
+from pbm_envs.core.options import check_settings, setting
 
 from ..search import PUCT, Gumbel, Search
 from .self_play import SelfPlay
@@ -14,87 +14,70 @@ from .self_play import SelfPlay
 @final
 @dataclass(frozen=True)
 class Training:
-    """The settings of a run.
+    """The settings of a training run."""
 
-    Attributes:
-        rounds: Of self-play and learning. A run can be prolonged: more rounds than it had go on where it ended.
-        games: Of self-play in a round.
-        simulations: Of each move in self-play.
-        gumbel: Actions that sequential halving considers at the root, as in `Gumbel`; 0: PUCT with Dirichlet noise.
-        forced_playouts: As in `PUCT`; 2 in KataGo. 0: none.
-        full_share: Share of the positions that are searched in full and learned from, as in `SelfPlay`.
-        quick_simulations: Of the others.
-        exploring_plies: Moves are drawn in so many plies of a game; then the best one found is played.
-        resign_below: A player whose search expects less gives up; None: nobody does.
-        imitation_rounds: First rounds, whose games are played by the search with random playouts: a warm start.
-        imitation_simulations: Of each move there.
-        reuse: How often a position is learned from, on average, in the round in which it is new.
-        batch: Positions of an update.
-        learning_rate: Of AdamW.
-        weight_decay: Of AdamW.
-        capacity: Examples that are kept, of the newest games.
-        critic_share: For games with hidden information: share of an asymmetric critic in what values learn from; the
-            rest is the game's result. The critic is a network that sees the full state, in training only. 0: none.
-        hidden: Units of a layer of the network.
-        layers: Of the network.
-        opponents: Agents by name that never change, to measure progress by.
-        evaluation_games: Against each of them after a round; 0: none.
-        evaluation_simulations: Of the network's moves there, and of both networks' in the gatekeeper's games.
-        gate_games: Against the best network so far, from which a network that scores its fair share or more takes over.
-            0: the newest network always does.
-        seed: Decides all that is random.
-    """
-
-    rounds: int = 20
-    games: int = 64
-    simulations: int = 48
-    gumbel: int = 16
-    forced_playouts: float = 0.0
-    full_share: float = 1.0
-    quick_simulations: int = 12
-    exploring_plies: int = 12
-    resign_below: float | None = None
-    imitation_rounds: int = 0
-    imitation_simulations: int = 400
-    reuse: float = 8.0
-    batch: int = 128
-    learning_rate: float = 1e-3
-    weight_decay: float = 1e-4
-    capacity: int = 50_000
-    critic_share: float = 0.0
-    hidden: int = 128
-    layers: int = 3
-    opponents: tuple[str, ...] = ("random", "mcts:simulations=100")
-    evaluation_games: int = 40
-    evaluation_simulations: int = 48
-    gate_games: int = 40
-    seed: int = 1
+    rounds: int = setting(
+        20, low=1, help="Rounds of self-play and learning. A run with more rounds than before continues where it ended."
+    )
+    games: int = setting(64, low=1, help="Games of self-play per round.")
+    simulations: int = setting(48, low=1, help="Simulations for each move in self-play.")
+    gumbel: int = setting(
+        16,
+        low=0,
+        help="Actions that sequential halving considers at the root. 0 uses PUCT with Dirichlet noise instead.",
+    )
+    forced_playouts: float = setting(
+        0.0, low=0, help="Forced playouts as in KataGo (which uses 2). Needs gumbel 0. 0 turns them off."
+    )
+    full_share: float = setting(
+        1.0, low=0, high=1, help="Share of the positions that are searched in full and learned from."
+    )
+    quick_simulations: int = setting(12, low=1, help="Simulations for each move in the other positions.")
+    exploring_plies: int = setting(
+        12, low=0, help="Plies at the start of a game in which moves are drawn. Later the best one found is played."
+    )
+    resign_below: float | None = setting(
+        None, low=-1, high=1, help="A player whose search expects less than this resigns. None turns resigning off."
+    )
+    imitation_rounds: int = setting(
+        0, low=0, help="First rounds, whose games are played by a search with random playouts, as a warm start."
+    )
+    imitation_simulations: int = setting(400, low=1, help="Simulations for each move in these rounds.")
+    reuse: float = setting(
+        8.0, low=1e-9, help="How often, on average, a position is learned from in the round that adds it."
+    )
+    batch: int = setting(128, low=1, help="Positions per update.")
+    learning_rate: float = setting(1e-3, low=1e-9, help="Learning rate of AdamW.")
+    weight_decay: float = setting(1e-4, low=0, help="Weight decay of AdamW.")
+    capacity: int = setting(50_000, low=1, help="Most examples that are kept, those of the newest games.")
+    critic_share: float = setting(
+        0.0,
+        low=0,
+        high=1,
+        help="Weight of a critic that sees hidden information in the value target; the rest is the game's result. 0 "
+        "turns it off.",
+    )
+    hidden: int = setting(128, low=1, help="Units per layer of the network.")
+    layers: int = setting(3, low=1, help="Layers of the network.")
+    opponents: tuple[str, ...] = setting(
+        ("random", "mcts:simulations=100"), help="Agents by name that never change, to measure progress by."
+    )
+    evaluation_games: int = setting(40, low=0, help="Games against each opponent after a round. 0 turns them off.")
+    evaluation_simulations: int = setting(
+        48, low=1, help="Simulations for each move of the networks in evaluations and in games for the gate."
+    )
+    gate_games: int = setting(
+        40,
+        low=0,
+        help="Games against the best network so far. A network that scores its fair share or more replaces it. With 0 "
+        "the newest network always does.",
+    )
+    seed: int = setting(1, low=0, help="Seed of everything that is random.")
 
     def __post_init__(self) -> None:
-        for name in (
-            "rounds",
-            "games",
-            "simulations",
-            "batch",
-            "capacity",
-            "imitation_simulations",
-            "hidden",
-            "layers",
-        ):
-            check_range(name, getattr(self, name), 1)
-        check_range("evaluation_simulations", self.evaluation_simulations, 1)
-        for name in ("gumbel", "imitation_rounds", "evaluation_games", "gate_games", "seed"):
-            check_range(name, getattr(self, name), 0)
-        for name in ("reuse", "learning_rate"):
-            check_number(name, getattr(self, name), 1e-9, 1e9)
-        check_number("forced_playouts", self.forced_playouts, 0, 1e9)
+        check_settings(self)
         if self.gumbel and self.forced_playouts:
             raise ValueError(f"forced_playouts is {self.forced_playouts}, gumbel {self.gumbel}: expected one of them 0")
-        check_number("weight_decay", self.weight_decay, 0, 1e9)
-        check_number("critic_share", self.critic_share, 0, 1)
-        given: Any = self.opponents
-        if isinstance(given, str):
-            raise ValueError(f"opponents is {given!r}: expected several names, such as ({given!r},)")
         self.self_play_settings()
 
     def self_play_settings(self) -> SelfPlay:

@@ -131,7 +131,7 @@ class Option:
             value = int(value)
         elif self.type is float:
             check_number(self.name, value, self.low, self.high, self.expected)
-        elif self.type is str and not isinstance(value, str):
+        elif not isinstance(value, self.type):
             raise ValueError(f"{self.name} is {quoted(value)}: expected {self.expected}")
         if self.choices and value not in self.choices:
             raise ValueError(f"{self.name} is {quoted(value)}: expected {self.expected}{nearest(value, self.choices)}")

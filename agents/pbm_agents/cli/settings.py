@@ -1,0 +1,71 @@
+"""Command-line parameters of commands with many settings, made from the declaration of the settings.
+
+Typer reads a command from the signature of its function, so `with_settings` writes the declared options into the
+signature. cyclopts and tyro read dataclasses themselves, but expect help, ranges and choices in docstrings and
+annotations of their own, which would be a second declaration; and the commands without settings are Typer's already.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any
+
+import typer
+
+from pbm_envs.core.options import REQUIRED, Option, options_of
+
+SIMPLE = (bool, int, float)
+
+
+def with_settings(
+    source: Any, *, flags: Mapping[str, str] | None = None, skip: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command a parameter for each declared option of `source`; it gets their values as `settings`, a dict.
+
+    Args:
+        source: What `options_of` reads: a dataclass of settings, or a function.
+        flags: Flags other than the option's name, such as `--game -g`.
+        skip: Options that the command reads in another way.
+    """
+    options = [option for option in options_of(source) if option.name not in skip]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        parameters = inspect.signature(command, eval_str=True).parameters
+        own = [each for name, each in parameters.items() if name != "settings"]
+        added = [_parameter(option, (flags or {}).get(option.name, "")) for option in options]
+
+        @functools.wraps(command)
+        def wrapper(**values: Any) -> None:
+            given = {option.name: values.pop(option.name) for option in options}
+            settings = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+            command(**values, settings={name: value for name, value in settings.items() if value is not None})
+
+        found = sorted([*own, *added], key=lambda each: each.default is not each.empty)  # as Python wants them
+        keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found]
+        wrapper.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {each.name: each.annotation for each in found}
+        del wrapper.__wrapped__  # type: ignore[attr-defined]
+        return wrapper
+
+    return decorate
+
+
+def _parameter(option: Option, flags: str) -> inspect.Parameter:
+    kind: Any = option.type if option.type in SIMPLE else str
+    if option.many:
+        kind = list[kind]
+    if option.takes_none or (option.many and option.default is not REQUIRED):
+        kind = kind | None
+    names = flags.split() or [f"--{option.name.replace('_', '-')}"]
+    if option.type is bool and not flags:
+        names = [f"{names[0]}/--no-{names[0][2:]}"]
+    limited = option.choices or option.high is not None
+    help_text = f"{option.help} Expects {option.expected}." if limited else option.help
+    default = inspect.Parameter.empty if option.default is REQUIRED else option.default
+    if isinstance(default, tuple):
+        default = list(default) or None
+    metavar = None if option.type in SIMPLE else names[0].strip("-").upper().replace("-", "_")
+    annotation = Annotated[kind, typer.Option(*names, metavar=metavar, help=help_text)]
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
