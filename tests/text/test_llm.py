@@ -208,7 +208,7 @@ def test_search_behind_a_server_beats_random():
         ("llm:model=a,retries=-1", "retries is -1"),
         ("llm:model=a,timeout=0", "timeout is 0"),
         ("llm:model=a,rules=long", "rules is 'long'"),
-        ("llm:modle=a", "expected setting=value with one of the settings: model, url"),
+        ("llm:modle=a", "'modle=a' is no option of llm: expected NAME=VALUE, NAME one of model, url"),
     ],
 )
 def test_wrong_settings(name, message):

@@ -46,7 +46,7 @@ def with_settings(
         keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found]
         wrapper.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {each.name: each.annotation for each in found}
-        del wrapper.__wrapped__  # type: ignore[attr-defined]
+        del wrapper.__wrapped__
         return wrapper
 
     return decorate
