@@ -64,9 +64,6 @@ ALLOWED = {
     ("pbm_agents.learning.trainer", "pbm_agents.players.names"),
     ("pbm_agents.learning.work", "pbm_agents.arena.processes"),
     ("pbm_agents.learning.work", "pbm_agents.arena.ray_tasks"),
-    ("pbm_agents.players.names", "pbm_agents.champions"),
-    ("pbm_agents.players.names", "pbm_agents.equilibrium.resolving"),
-    ("pbm_agents.players.names", "pbm_agents.exact"),
     ("pbm_agents.search.running", "pbm_agents.search.search"),
     ("pbm_agents.search.simulation", "pbm_agents.search.search"),
 }

@@ -19,6 +19,7 @@ from .wrapping import wrapped
 
 SUMMARIES = {
     "games": "List the games and their options.",
+    "agents": "List the kinds of agents, or the settings of one.",
     "play": "Play a game, or watch one.",
     "serve": "Play in the browser.",
     "train": "Train a network by self-play.",
