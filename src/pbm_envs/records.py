@@ -31,7 +31,7 @@ from .core.printable import quoted
 from .core.scene import Drawn
 from .core.state import NOBODY
 from .core.types import States
-from .registry import make_registered_game
+from .foreign import SCALAR, check_fields, fits, parse_object, registered_game, wrong_fields
 from .version import __version__
 
 SCHEMA = 1
@@ -115,32 +115,26 @@ class GameRecord:
     def rules(self) -> Game:
         """The game that the record names, with its options; RecordError if there is none."""
         try:
-            return make_registered_game(self.game, self.options)
-        except (TypeError, ValueError) as error:
-            raise RecordError(f"game {quoted(self.game)} with options {quoted(dict(self.options))}: {error}") from None
+            return registered_game(self.game, self.options)
+        except ValueError as error:
+            raise RecordError(str(error)) from None
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
         """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""
-        if not isinstance(line, str):
-            raise RecordError(f"{quoted(line)} is no record: expected a line of JSON")
-        line = line.strip()
         try:
-            given = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise RecordError(f"no JSON ({error}): {quoted(line, 60)}") from None
-        if not isinstance(given, dict):
-            raise RecordError(f"expected a JSON object, not {quoted(line, 60)}")
+            given = parse_object(line, "a record")
+        except ValueError as error:
+            raise RecordError(str(error)) from None
         if given.get("schema") != SCHEMA:
             raise RecordError(
                 f"schema is {repr(given.get('schema'))[:60]}: this version of pbm_envs reads schema {SCHEMA}"
             )
         given.setdefault("usage", [])
-        wrong = [name for name in FIELDS if name not in given or not _fits(given[name], FIELDS[name])]
-        wrong += sorted(given.keys() - FIELDS.keys())
-        if wrong:
-            listed = ", ".join(repr(name)[1:-1] for name in wrong)
-            raise RecordError(f"missing, unknown or of a wrong type: {listed[:300]}")
+        try:
+            check_fields(given, FIELDS, "a record")
+        except ValueError as error:
+            raise RecordError(str(error)) from None
         for name, (least, most) in LIMITS.items():
             numbers = given[name] if isinstance(given[name], list) else [given[name]]
             numbers = [value for each in numbers for value in (each.values() if isinstance(each, dict) else [each])]
@@ -153,8 +147,7 @@ class GameRecord:
         if given["ending"] not in ENDINGS:
             raise RecordError(f"ending is {given['ending'][:60]!r}: expected one of {', '.join(ENDINGS)}")
         for forfeit in given["forfeits"]:
-            known = forfeit.keys() == FORFEIT.keys() and all(_fits(forfeit[name], FORFEIT[name]) for name in FORFEIT)
-            if not (known and 0 <= forfeit["player"] < seats):
+            if wrong_fields(forfeit, FORFEIT) or not 0 <= forfeit["player"] < seats:
                 raise RecordError(f"forfeits hold {str(forfeit)[:60]}: expected ply, player and reason of each")
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
         values["forfeits"] = tuple(Forfeit(**forfeit) for forfeit in given["forfeits"])
@@ -169,7 +162,7 @@ FIELDS: dict[str, Any] = {
     "version": str,
     "number": int,
     "game": str,
-    "options": {str: (str, int, float, bool, type(None))},
+    "options": {str: SCALAR},
     "board": (str, type(None)),
     "seed": (int, type(None)),
     "agents": [str],
@@ -194,14 +187,6 @@ LIMITS = {
     "seconds": (0, MOST),
     "usage": (0, MOST),
 }
-
-
-def _fits(value: Any, kind: Any) -> bool:
-    if isinstance(kind, list):
-        return isinstance(value, list) and all(_fits(element, kind[0]) for element in value)
-    if isinstance(kind, dict):
-        return isinstance(value, dict) and all(isinstance(element, kind[str]) for element in value.values())
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def make_record(
@@ -297,10 +282,10 @@ def _check_types(record: GameRecord) -> None:
         raise RecordError(f"{quoted(record)} is no record: expected a GameRecord")
     for name, kind in FIELDS.items():
         value = getattr(record, name)
-        fits = isinstance(value, tuple) and all(isinstance(each, Forfeit) for each in value)
+        right = isinstance(value, tuple) and all(isinstance(each, Forfeit) for each in value)
         if name != "forfeits":
-            fits = _fits(_as_json(value), kind)
-        if not fits:
+            right = fits(_as_json(value), kind)
+        if not right:
             raise RecordError(f"{name} is {quoted(value)}: of a wrong type")
 
 

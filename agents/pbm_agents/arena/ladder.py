@@ -22,11 +22,26 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.registry import make_registered_game
+from pbm_envs.core.printable import quoted
+from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
 
 from ..players.names import make_agent
 
 NAME = re.compile(r"(?:ladder/)?(?P<name>[\w-]+?)(?:[/-]v(?P<version>\d+))?")
+
+NUMBER = (int, float)
+LADDER = {
+    "id": str,
+    "game": str,
+    "options": {str: SCALAR},
+    "opening_moves": int,
+    "rungs": [dict],
+    "tournament": dict,
+    "pins": [dict],
+}
+RUNG = {"name": str, "agent": str, "elo": NUMBER, "low": NUMBER, "high": NUMBER, "games": int}
+PIN = {"agent": str, "board": (str, type(None)), "opening": [str], "seed": int, "moves": [str]}
+"""JSON's types of the fields of a ladder, of its rungs and its pins."""
 
 
 @dataclass(frozen=True)
@@ -93,14 +108,19 @@ class Ladder:
 
 
 def ladder_of_json(text: str) -> Ladder:
-    """The ladder in a file's text."""
-    data = json.loads(text)
-    found = NAME.fullmatch(data["id"])
-    assert found is not None
+    """Return the ladder in a file's text; ValueError if it is none."""
+    data = parse_object(text, "a ladder")
+    check_fields(data, LADDER, "a ladder")
+    for name, kinds in (("rungs", RUNG), ("pins", PIN)):
+        for part in data[name]:
+            check_fields(part, kinds, f"the {name} of a ladder")
+    found = NAME.fullmatch(data["id"][:100])
+    if found is None or found["version"] is None:
+        raise ValueError(f"id is {quoted(data['id'])}: expected one such as 'ladder/chameleon-11/v1'")
     return Ladder(
         name=found["name"],
         version=int(found["version"]),
-        game=make_registered_game(data["game"], data["options"]),
+        game=registered_game(data["game"], data["options"]),
         opening_moves=data["opening_moves"],
         rungs=tuple(Rung(**rung) for rung in data["rungs"]),
         pins=tuple(

@@ -10,6 +10,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from pbm_envs.foreign import check_array, read_arrays
+
 from .tree import PublicTree
 
 Array = NDArray[Any]
@@ -97,12 +99,15 @@ class Policy:
         Raises:
             ValueError: It was saved for another tree.
         """
-        with np.load(path) as file:
-            if "format" not in file or str(file["format"]) != FORMAT:
-                raise ValueError(f"{str(path)!r} is no policy: expected a file that Policy.save wrote")
-            if str(file["digest"]) != tree.digest:
-                raise ValueError(f"{str(path)!r} was saved for another tree, or other rules, than {tree!r}")
-            return cls(tree, file["probabilities"].astype(np.float64))
+        arrays = read_arrays(path, "a policy", ("format", "digest", "probabilities"))
+        if str(arrays["format"]) != FORMAT:
+            raise ValueError(f"{str(path)!r} is no policy: expected a file that Policy.save wrote")
+        if str(arrays["digest"]) != tree.digest:
+            raise ValueError(f"{str(path)!r} was saved for another tree, or other rules, than {tree!r}")
+        weights = check_array(arrays["probabilities"], "the probabilities", (tree.num_choices,)).astype(np.float64)
+        if not np.allclose(scaled(tree, weights), weights, atol=TOLERANCE):
+            raise ValueError(f"{str(path)!r} holds weights that do not sum to one: expected probabilities")
+        return cls(tree, weights)
 
 
 def scaled(tree: PublicTree, weights: Array) -> Array:

@@ -31,12 +31,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pbm_envs import Game
+from pbm_envs.core.printable import quoted
 from pbm_envs.core.state import NOBODY, copy_states, take_rows
 from pbm_envs.core.types import States
-from pbm_envs.registry import make_registered_game
+from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
 
 from .growth import grow
 from .set_ups import check_public_moves, set_ups
+from .structure import check_structure
 from .sweeps import Flat, Sweeps
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ GIBIBYTE = 1 << 30
 FORMAT = "pbm_agents.equilibrium.PublicTree 1"
 ALIGNMENT = 64
 """Of the arrays in a file."""
+HEAD = {"format": str, "game": str, "options": {str: SCALAR}, "arrays": {str: [SCALAR]}}
+DTYPES = ("|u1", "|i1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 
 
 @final
@@ -252,7 +256,7 @@ class PublicTree:
             "format": FORMAT,
             "game": self.game.name,
             "options": dict(self.game.options),
-            "arrays": {name: [array.dtype.str, list(array.shape)] for name, array in arrays.items()},
+            "arrays": {name: [array.dtype.str, len(array)] for name, array in arrays.items()},
         }
         with open(path, "wb") as file:
             file.write(json.dumps(head).encode() + b"\n")
@@ -262,39 +266,44 @@ class PublicTree:
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None) -> PublicTree:
-        """The tree of a file, whose arrays are read when they are first used.
+        """Return the tree of a file, whose arrays stay in the file until they are used; they are checked first.
 
         Args:
             path: A file that `save` wrote.
             game: Needed if the game is not one of pbm_envs.
         """
         with open(path, "rb") as file:
-            line = file.readline(1 << 20)
-            try:
-                head = json.loads(line)
-            except ValueError:
-                head = None
-            if not isinstance(head, dict) or head.get("format") != FORMAT:
-                raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
-            offset = file.tell()
-        game = make_registered_game(head["game"], head["options"]) if game is None else game
+            head = parse_object(file.readline(1 << 20), "the head of a public tree")
+            offset, size = file.tell(), file.seek(0, 2)
+        check_fields(head, HEAD, "the head of a public tree")
+        if head["format"] != FORMAT:
+            raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
+        game = registered_game(head["game"], head["options"]) if game is None else game
         if game.name != head["game"] or dict(game.options) != head["options"]:
-            raise ValueError(f"game is {game!r}: expected {head['game']} with {head['options']}")
+            raise ValueError(f"game is {game!r}: expected {head['game']} with {quoted(head['options'])}")
         arrays = {}
-        for name, (dtype, shape) in head["arrays"].items():
+        for name, said in head["arrays"].items():
+            dtype, length = said if len(said) == 2 and type(said[1]) is int else ("", 0)
             offset += -offset % ALIGNMENT
-            arrays[name] = np.memmap(path, np.dtype(dtype), "r", offset, tuple(shape))
+            if dtype not in DTYPES or not 0 < length <= (size - offset) // np.dtype(dtype).itemsize:
+                raise ValueError(f"{str(path)!r} is damaged: {quoted(name)} is {quoted(dtype)} [{length}]")
+            arrays[name] = np.memmap(path, np.dtype(dtype), "r", offset, (length,))
             offset += arrays[name].nbytes
-        starts = np.array(arrays.pop("starts")).reshape(-1)
-        if starts.nbytes % game.dtype.itemsize:
+        if arrays.keys() != {field.name for field in fields(cls)} - {"game"}:
+            raise ValueError(f"{str(path)!r} holds {quoted(sorted(arrays))}: expected the arrays of a public tree")
+        starts = np.array(arrays.pop("starts"))
+        if starts.dtype != np.uint8 or starts.nbytes % game.dtype.itemsize:
             raise ValueError(f"{str(path)!r} was written by other rules of {game.name}")
-        return cls(game, starts.view(game.dtype), **arrays)
+        worlds = starts.view(game.dtype)
+        game.validate(worlds)
+        check_structure(arrays, len(worlds), game.num_actions)
+        return cls(game, worlds, **arrays)
 
     def _arrays(self) -> dict[str, Array]:
         """What a file holds, in order."""
         names = (field.name for field in fields(self) if field.name != "game")
         arrays: dict[str, Array] = {name: getattr(self, name) for name in names}
-        arrays["starts"] = self.starts.view(np.uint8)
+        arrays["starts"] = np.atleast_1d(self.starts).view(np.uint8)
         return arrays
 
     def _size(self, information_set: int) -> int:

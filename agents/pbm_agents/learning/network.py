@@ -11,7 +11,7 @@ It sees an observation and its mask, nothing else, both from the view of the pla
 
 from __future__ import annotations
 
-import pickle
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, final
@@ -19,8 +19,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs import Game, make_game
+from pbm_envs import Game
 from pbm_envs.core.files import in_one_piece
+from pbm_envs.core.printable import quoted
+from pbm_envs.foreign import registered_game
 
 from ..players.agent import Actions, Views
 from ..search import FunctionEvaluator
@@ -192,13 +194,18 @@ class PolicyValueNetwork(nn.Module):
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
             raise ValueError(f"{str(path)!r} is no network: expected a file that PolicyValueNetwork.save has written")
         try:
-            game, settings = make_game(whole["game"], **whole["options"]), dict(whole["settings"])
+            game, settings = registered_game(whole["game"], whole["options"]), dict(whole["settings"])
             torso, flags = settings.pop("torso"), {name: settings.pop(name) for name in ("symmetric", "half")}
             if torso == "own" and module is None:
                 raise ValueError("it has a module of its own, which the file does not hold: give it as module=...")
-            network = cls(game, module=TORSOS[torso](game, **settings) if torso in TORSOS else module, **flags)
+            if torso in TORSOS:
+                check_sizes(settings, whole["weights"])
+                with torch.device("meta"):  # takes no memory, whatever the sizes
+                    check_weights(whole["weights"], TORSOS[torso](game, **settings), "module.")
+                module = TORSOS[torso](game, **settings)
+            network = cls(game, module=module, **flags)
             network.load_state_dict(whole["weights"])
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{str(path)!r} is no network of this version of pbm_envs: {error}") from error
         return network.eval()
 
@@ -239,6 +246,26 @@ class NetworkAgent:
         return (chances / chances.max(axis=1, keepdims=True)).astype(np.float64) ** (1 / self.temperature)
 
 
+def check_sizes(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
+    """Raise ValueError if a setting from a file, such as a number of layers, is larger than the weights beside it."""
+    most = max([len(weights), *(length for part in weights.values() for length in part.shape)])
+    for name, value in settings.items():
+        if not isinstance(value, int) or not 0 <= value <= most:
+            raise ValueError(f"{name} is {quoted(value)}: expected an integer that fits the weights, at most {most}")
+
+
+def check_weights(weights: Mapping[str, Tensor], module: nn.Module, prefix: str = "") -> None:
+    """Raise ValueError unless weights from a file are finite, and are those of a module by name and shape."""
+    expected = {prefix + name: tuple(part.shape) for name, part in module.state_dict().items()}
+    found = {name: tuple(part.shape) for name, part in weights.items()}
+    if found != expected:
+        one = min(name for name in found.keys() | expected.keys() if found.get(name) != expected.get(name))
+        raise ValueError(f"the weights of {quoted(one)} have shape {found.get(one)}: expected {expected.get(one)}")
+    for name, part in weights.items():
+        if not torch.isfinite(part).all():
+            raise ValueError(f"the weights of {quoted(name)} are not finite")
+
+
 def write(whole: dict[str, Any], path: str | Path) -> None:
     """`torch.save`, in one piece."""
     with in_one_piece(path) as part:
@@ -251,7 +278,7 @@ def read(path: str | Path) -> Any:
         return torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
-    except (OSError, EOFError, RuntimeError, ValueError, LookupError, pickle.UnpicklingError) as error:
+    except Exception as error:  # damaged files raise whatever the parser happens to meet
         reason = str(error).partition("\n")[0]
         raise ValueError(
             f"{str(path)!r} cannot be read: expected a file that torch.save has written ({reason})"

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from pbm_envs import Game, make_game
+from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 from pbm_envs.core.files import in_one_piece
 from pbm_envs.core.kernels import kernel
 from pbm_envs.core.types import Array, Floats, Ints, Mask, Planes, Seeds
+from pbm_envs.foreign import check_array, parse_object, registered_game
 
 from .symmetric_form import form_weights
 from .training_data import symmetry_tables
@@ -200,8 +201,11 @@ class OnnxEvaluator:
             raise ValueError(f"{name!r} is no network: expected a file of export_onnx ({reason})") from None
         if about.get("format") != FORMAT:
             raise ValueError(f"{name!r} is not from export_onnx: expected a file that it has written")
-        self.game = make_game(about["game"], **json.loads(about["options"]))
-        self._prepare(json.loads(about["symmetric"]))
+        try:
+            self.game = registered_game(about["game"], parse_object(about["options"], "options of a game"))
+            self._prepare(about["symmetric"] == "true")
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"{name!r} is no network of this version of pbm_envs: {error}") from None
 
     def _prepare(self, symmetric: bool) -> None:
         numbers, _ = symmetry_tables(self.game)
@@ -226,9 +230,20 @@ class OnnxEvaluator:
             which = np.empty(len(rows), np.int64)
             flat = seen.reshape(len(rows), -1)
             symmetric_inputs(observations, self._weights, self._places, LOGARITHMS, planes, which, flat)
-            logits, given = self._session.run(OUTPUTS, {INPUT: seen})
+            logits, given = self._run(seen)
+            logits = check_array(logits, "logits of the network", (len(rows), game.num_actions))
+            given = check_array(given, "values of the network", (len(rows), game.num_players))
             write_answers(logits, given, which, self._actions, rows, movers, masks, priors, values)
         return priors, values
+
+    def _run(self, seen: Floats) -> tuple[Any, Any]:
+        """Return what the network says of (R, planes, rows, cols): logits and values, not yet checked."""
+        try:
+            logits, values = self._session.run(OUTPUTS, {INPUT: seen})
+        except Exception as error:  # ONNX Runtime has classes of its own
+            reason = str(error).partition("\n")[0][:200]
+            raise ValueError(f"the network {self._name!r} failed on input {seen.shape}: {reason}") from None
+        return logits, values
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self._model, self._name, self._threads)

@@ -15,12 +15,13 @@ from typing import final
 
 import numpy as np
 
-from pbm_envs import Game, make_game
+from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 from pbm_envs.envs.memory import AgentWithMemory, Ids
+from pbm_envs.foreign import registered_game
 
 from ..players.agent import Actions, Views
-from .network import FORBIDDEN, read, write
+from .network import FORBIDDEN, check_sizes, check_weights, read, write
 
 try:
     import torch
@@ -101,9 +102,13 @@ class RecurrentNetwork(nn.Module):
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
             raise ValueError(f"{str(path)!r} is no recurrent network: expected a file that its save has written")
         try:
-            network = cls(make_game(whole["game"], **whole["options"]), whole["hidden"])
+            game, hidden = registered_game(whole["game"], whole["options"]), whole["hidden"]
+            check_sizes({"hidden": hidden}, whole["weights"])
+            with torch.device("meta"):
+                check_weights(whole["weights"], cls(game, hidden))
+            network = cls(game, hidden)
             network.load_state_dict(whole["weights"])
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
             raise ValueError(f"{str(path)!r} is no network of this version of pbm_envs: {error}") from error
         return network.eval()
 

@@ -195,8 +195,8 @@ async def _receive_all(websocket: WebSocket, own: Table) -> None:
             await websocket.close(TOO_LONG, f"expected at most {MAX_MESSAGE_BYTES} bytes")
             return
         message: Any = None
-        with suppress(ValueError, RecursionError):
-            message = json.loads(text)
+        with suppress(ValueError):
+            message = parse_object(text, "a message")
         own.receive(message)
 
 

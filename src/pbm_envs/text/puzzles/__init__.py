@@ -15,19 +15,37 @@ random answers and searches on them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
 from typing import Any
 
-from ...registry import make_registered_game
+from ...core.printable import quoted
+from ...foreign import SCALAR, check_fields, parse_object, registered_game
 from ..dialogue import TextGame
 from ..prompts import FULL, PromptStyle
 from ..reading import Kind, last_json
 
 KINDS = ("win", "only-move", "contract", "count", "probability")
 MOVE_KINDS = ("win", "only-move")
+NUMBER_KINDS = ("count", "probability")
+FIELDS = {
+    "id": str,
+    "kind": str,
+    "game": str,
+    "options": {str: SCALAR},
+    "board": (str, type(None)),
+    "moves": [str],
+    "player": int,
+    "number": int,
+    "cell": str,
+    "answers": [str],
+}
+"""JSON's types of the fields of a puzzle."""
+NUMBER = re.compile(r"-?[0-9]{1,30}(/[0-9]{1,30}|\.[0-9]{0,30})?|\.[0-9]{1,30}")
+"""A number as an answer may have it; longer ones, and powers of ten, would fill the memory."""
 TOLERANCE = Fraction(1, 200)
 """By which a probability given as a decimal may differ."""
 ANSWER = "answer"
@@ -60,15 +78,14 @@ class Puzzle:
 
     @classmethod
     def from_json(cls, line: str) -> Puzzle:
-        """The puzzle in a line; ValueError if there is none."""
-        given = json.loads(line)
-        try:
-            puzzle = cls(**given | {"moves": tuple(given["moves"]), "answers": tuple(given["answers"])})
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"no puzzle ({error}): {line[:60]!r}") from None
-        if puzzle.kind not in KINDS:
-            raise ValueError(f"kind is {puzzle.kind!r}: expected one of {', '.join(KINDS)}")
-        return puzzle
+        """Return the puzzle in a line; ValueError if there is none."""
+        given = {"number": 0, "cell": "", **parse_object(line, "a puzzle")}
+        check_fields(given, FIELDS, "a puzzle")
+        if given["kind"] not in KINDS:
+            raise ValueError(f"kind is {given['kind'][:60]!r}: expected one of {', '.join(KINDS)}")
+        if not given["answers"] or (given["kind"] in NUMBER_KINDS and not NUMBER.fullmatch(given["answers"][0])):
+            raise ValueError(f"answers are {quoted(given['answers'])}: expected some, a number in {given['kind']!r}")
+        return cls(**given | {"moves": tuple(given["moves"]), "answers": tuple(given["answers"])})
 
     @property
     def question(self) -> str:
@@ -94,7 +111,7 @@ class Puzzle:
 
     def table(self, style: PromptStyle = FULL, disguise: int | None = None) -> TextGame:
         """The game at the position."""
-        table = TextGame(make_registered_game(self.game, self.options), style, attempts=1, disguise=disguise)
+        table = TextGame(registered_game(self.game, self.options), style, attempts=1, disguise=disguise)
         table.reset(options={"board": self.board, "moves": self.moves})
         return table
 
@@ -135,7 +152,8 @@ def score(puzzle: Puzzle, answer: str) -> float:
         said = str(last_json(answer, ANSWER)).strip().lower()
         if puzzle.kind == "contract":
             return float(said in puzzle.answers)
-        right, number = Fraction(puzzle.answers[0]), Fraction(said.replace(" ", ""))
+        said = said[:100].replace(" ", "")
+        right, number = Fraction(puzzle.answers[0]), Fraction(said if NUMBER.fullmatch(said) else "none")
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         return 0.0
     near = puzzle.kind == "probability" and "/" not in said and abs(number - right) <= TOLERANCE

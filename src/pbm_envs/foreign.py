@@ -1,0 +1,149 @@
+"""The one door for data from outside: records, puzzles, ladders, trees, policies, networks, checkpoints, messages.
+
+Whatever reads a file or a message that somebody else may have written goes through these functions. They import
+nothing that the data names, take linear time, bound memory before they allocate it, and raise only ValueError.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .core.game import Game
+from .core.printable import quoted
+from .core.types import Array
+from .registry import make_registered_game
+
+MOST_TEXT = 1 << 26
+"""Characters of JSON, at most."""
+MOST_BYTES = 1 << 32
+"""Bytes of the arrays of a file, at most."""
+MOST_AXES = 8
+SCALAR = (str, int, float, bool, type(None))
+"""Kinds of a value of an option."""
+
+
+def parse_object(text: str | bytes, what: str, most: int = MOST_TEXT) -> dict[str, Any]:
+    """Return a JSON object.
+
+    Args:
+        text: The JSON text.
+        what: What was expected, with its article, for the error.
+        most: The longest text that is read.
+
+    Raises:
+        ValueError: If the text is too long or no JSON object, or holds NaN or Infinity.
+    """
+    if not isinstance(text, (str, bytes)):
+        raise ValueError(f"{quoted(text)} is not {what}: expected JSON text")
+    if len(text) > most:
+        raise ValueError(f"{len(text):,} characters are too long for {what}: expected at most {most:,}")
+    try:
+        given = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{quoted(text, 60)} is not {what}: expected a JSON object ({str(error)[:100]})") from None
+    if not isinstance(given, dict):
+        raise ValueError(f"{quoted(text, 60)} is not {what}: expected a JSON object")
+    return given
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Return whether a JSON value is of a kind: a type, types, [kind] of a list, or {str: kind} of an object."""
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(fits(element, kind[0]) for element in value)
+    if isinstance(kind, dict):
+        return isinstance(value, dict) and all(fits(element, kind[str]) for element in value.values())
+    return isinstance(value, kind) and (not isinstance(value, bool) or kind is bool or kind == SCALAR)
+
+
+def wrong_fields(given: Mapping[str, Any], kinds: Mapping[str, Any]) -> list[str]:
+    """Return the names of fields that are missing, of the wrong kind (`fits`), or unknown."""
+    wrong = [name for name, kind in kinds.items() if name not in given or not fits(given[name], kind)]
+    return wrong + sorted(given.keys() - kinds.keys(), key=str)
+
+
+def check_fields(given: Mapping[str, Any], kinds: Mapping[str, Any], what: str) -> None:
+    """Raise ValueError unless an object has exactly these fields, each of its kind (`fits`)."""
+    if wrong := wrong_fields(given, kinds):
+        listed = ", ".join(repr(name)[1:-1] for name in wrong)
+        raise ValueError(f"missing, unknown or of a wrong type in {what}: {listed[:300]}")
+
+
+def registered_game(name: Any, options: Any) -> Game:
+    """Return the game that data names; only a registered name is accepted, and nothing is imported.
+
+    Raises:
+        ValueError: For a name that is not registered, such as `module:Class`, and for wrong options.
+    """
+    try:
+        return make_registered_game(name, dict(options))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"game {quoted(name)} with options {quoted(options)}: {error}") from None
+
+
+def check_array(array: Any, name: str, shape: tuple[int, ...], kinds: str = "f") -> Array:
+    """Return the array itself; ValueError unless it has this shape and a dtype of these kinds, and is finite."""
+    given = np.asarray(array)
+    if given.shape != shape or given.dtype.kind not in kinds:
+        raise ValueError(f"{name} are {given.dtype} {given.shape}: expected {shape}, dtype of kind {kinds!r}")
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        raise ValueError(f"{name} hold infinite numbers or NaN: expected finite numbers")
+    return given
+
+
+def read_arrays(path: str | Path, what: str, names: tuple[str, ...] | None = None) -> dict[str, Array]:
+    """Return the arrays of an `.npz` file; nothing in the file is executed.
+
+    Args:
+        path: The file.
+        what: What was expected, with its article, for the error.
+        names: The arrays that it must hold, and no others; None: any.
+
+    Raises:
+        ValueError: If the file is not such a file, or its arrays are larger than `MOST_BYTES`.
+    """
+    arrays, left = {}, MOST_BYTES
+    try:
+        with zipfile.ZipFile(path) as file:
+            for info in file.infolist():
+                with file.open(info) as member:
+                    data = member.read(left + 1)
+                if len(data) > left:
+                    raise ValueError(f"more than {MOST_BYTES:,} bytes of arrays")
+                left -= len(data)
+                arrays[info.filename.removesuffix(".npy")] = _array(data)
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {str(path)!r}") from None
+    except Exception as error:  # zipfile and the decompressors raise many kinds for damaged files
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"{str(path)!r} is not {what}: expected an .npz file ({reason})") from None
+    if names is not None and arrays.keys() != set(names):
+        raise ValueError(f"{str(path)!r} holds {quoted(sorted(arrays))}: expected {', '.join(names)}, {what}")
+    return arrays
+
+
+def _array(data: bytes) -> Array:
+    """Return the array of the bytes of an `.npy` file, whose head must say exactly as much as there is."""
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = reader(file, max_header_size=10_000)
+    rest = data[file.tell() :]
+    if dtype.hasobject or len(shape) > MOST_AXES or any(length < 0 for length in shape):
+        raise ValueError(f"an array is {dtype} {shape}")
+    size = dtype.itemsize
+    for length in shape:
+        size *= length
+    if size != len(rest):
+        raise ValueError(f"an array is {dtype} {shape}, {size:,} bytes, and there are {len(rest):,}")
+    return np.frombuffer(rest, dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number of JSON")
