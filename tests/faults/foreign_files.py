@@ -26,8 +26,8 @@ from pbm_envs.records import append_records, make_record, read_records, verify
 
 EVIL = "this_module_must_not_be_imported"
 SPLICES = (
-    f"{EVIL}:Game", "json:loads", "", "\0", "9" * 400, "1e999999999", "-1", "NaN", "[" * 3000, '{"a":' * 2000, "chameleon",
-    "curio-ladder-1", "..", "true", "null", "4294967296", "0.5", "\ud800",
+    f"{EVIL}:Game", "json:loads", "", "\0", "9" * 400, "1e999999999", "-1", "NaN", "[" * 3000, '{"a":' * 2000,
+    "chameleon", "curio-ladder-1", "..", "true", "null", "4294967296", "0.5", "\ud800",
 )  # fmt: skip
 VALUES = (*SPLICES, None, True, -1, 0, 1 << 62, 1e300, [], {}, [[]], {"a": 1}, ["x"] * 100)
 BATCH = 2000

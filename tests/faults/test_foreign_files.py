@@ -3,7 +3,6 @@
 `python -m tests.faults.foreign_files --count 100000` tries more.
 """
 
-import json
 import zipfile
 
 import numpy as np
@@ -61,9 +60,9 @@ def test_what_is_no_json_object(text):
 def test_arrays_that_claim_more_than_there_is(tmp_path):
     np.savez(tmp_path / "good.npz", a=np.arange(3))
     assert read_arrays(tmp_path / "good.npz", "a thing", ("a",))["a"].tolist() == [0, 1, 2]
-    with pytest.raises(ValueError, match="holds .'a'.: expected b, a thing"):
+    with pytest.raises(ValueError, match=r"holds \['a'\]: expected b, a thing"):
         read_arrays(tmp_path / "good.npz", "a thing", ("b",))
-    np.savez(tmp_path / "objects.npz", a=np.array([json], dtype=object))
+    np.savez(tmp_path / "objects.npz", a=np.array([None], dtype=object))
     with zipfile.ZipFile(tmp_path / "good.npz") as file:
         data = file.read("a.npy")
     with zipfile.ZipFile(tmp_path / "large.npz", "w") as file:

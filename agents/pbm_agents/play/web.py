@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pbm_envs.foreign import parse_object
 from pbm_envs.records import GameRecord
 
 from .kept import KeptGames
