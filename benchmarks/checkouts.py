@@ -35,7 +35,7 @@ SECONDS = 0.2
 
 
 class Case(NamedTuple):
-    """What is measured: `plays`, `plies`, or a search with these settings."""
+    """What is measured: random `games`, `plies`, or a search with these settings."""
 
     game: str
     options: dict[str, Any]
@@ -140,7 +140,8 @@ def checkout_of(name: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "checkout"
         if subprocess.run([*git, "add", "--detach", str(path), name], capture_output=True, check=False).returncode:
-            raise typer.BadParameter(f"{name!r} is neither a checkout of pbm_envs nor one of its git revisions")
+            typer.echo(f"{name!r} is neither a checkout of pbm_envs nor one of its git revisions", err=True)
+            raise typer.Exit(2)
         try:
             yield path
         finally:
