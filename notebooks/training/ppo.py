@@ -1,8 +1,12 @@
-"""Masked PPO by self-play (`pbm_agents.learning.ppo`): any game.
+"""Masked PPO by self-play, in one file: any game, in CleanRL's manner.
 
     python notebooks/training/ppo.py runs/chameleon chameleon -o size=5
     python notebooks/training/ppo.py runs/league chameleon -o size=5 --league hard    # against past selves
     pbm tournament results -g chameleon:size=5 -a network:file=runs/chameleon/network.pt -a mcts:simulations=100
+
+One network plays all seats. A reward reaches every player in the ply in which it falls, whoever has moved; what players
+still expect is what the network says at their own turns, by what they see then (the others' views, in Curio, know other
+things). A game that a limit of plies cuts off is worth what the network says of its last position.
 
 With `--league` the network trains from one seat, against random play and its own past selves, one a stage, drawn by
 prioritized fictitious self-play (`pbm_agents.arena.league`); at the end `payoffs.png` shows everybody against
@@ -20,16 +24,18 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
+import numpy as np
 import torch
 import typer
 from pbm_agents import evaluate
 from pbm_agents.arena.league import WEIGHTINGS, League, payoffs
 from pbm_agents.arena.plots import plot_head_to_head, save_plot
 from pbm_agents.learning.network import NetworkAgent, PolicyValueNetwork, read, write
-from pbm_agents.learning.ppo import PPO, play
 from pbm_agents.learning.training_log import TrainingLog
+from torch import Tensor
+from torch.distributions import Categorical
 
 from pbm_envs.envs.opponents import OpponentScore
 from pbm_envs.envs.vector import BoardGameVectorEnv
@@ -37,6 +43,86 @@ from pbm_envs.registry import parse_game
 
 STAGES = 1_000_003
 """More than a run has: stage k of seed s has the seed s * STAGES + k."""
+
+
+class Plies(NamedTuple):
+    """T plies of N games of P players."""
+
+    observations: Tensor
+    """(T, N, rows, cols, planes) int8, of the player to move."""
+    masks: Tensor
+    """(T, N, A) bool"""
+    movers: Tensor
+    """(T, N) the player to move."""
+    actions: Tensor
+    """(T, N)"""
+    chances: Tensor
+    """(T, N) logarithms of the actions' probabilities."""
+    values: Tensor
+    """(T, N) what the mover expects."""
+    rewards: Tensor
+    """(T, N, P) of all players, by seat."""
+    ends: Tensor
+    """(T, N) the game is over after this ply, and the next is the first of another."""
+    last: Tensor
+    """(T, N, P) what each player expects, by seat, of a game that a limit has cut off here; 0 elsewhere."""
+
+
+def play(
+    envs: BoardGameVectorEnv, seen: tuple[Any, Any], network: PolicyValueNetwork, plies: int
+) -> tuple[Plies, Tensor, Any]:
+    """So many plies; what every player expects after them, (N, P) by seat; and what is seen then."""
+    played = []
+    for _ in range(plies):
+        observations, masks, movers, values, logits = evaluate_positions(network, *seen)
+        choice = Categorical(logits=logits, validate_args=False)
+        actions = choice.sample()
+        observed, _, terminated, truncated, info = envs.step(actions.cpu().numpy())
+        seen = observed, info
+        rewards = torch.from_numpy(info["rewards"]).to(network.device)
+        ends = torch.from_numpy(terminated | truncated).to(network.device)
+        last = torch.zeros_like(rewards)
+        if len(cut := np.flatnonzero(truncated & ~terminated)):
+            final = {name: info["final_info"][name][cut] for name in ("action_mask", "to_move")}
+            if "seat" in info["final_info"]:  # the observation is the seat's
+                final["to_move"] = info["final_info"]["seat"][cut]
+            _, _, viewers, expected, _ = evaluate_positions(network, np.stack(list(info["final_obs"][cut])), final)
+            last[torch.from_numpy(cut).to(network.device)] = rolled(expected, -viewers)
+        chances = choice.log_prob(actions)
+        played.append((observations, masks, movers, actions, chances, values[:, 0], rewards, ends, last))
+    _, _, movers, values, _ = evaluate_positions(network, *seen)
+    return Plies(*map(torch.stack, zip(*played, strict=True))), rolled(values, -movers), seen
+
+
+@torch.no_grad()
+def evaluate_positions(
+    network: PolicyValueNetwork, observed: Any, info: Any
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Observations, masks, movers, values (N, P) from the mover on, and logits, on the network's device."""
+    observations, masks = torch.from_numpy(observed), torch.from_numpy(info["action_mask"]).bool()
+    observations, masks = observations.to(network.device), masks.to(network.device)
+    logits, values = network(observations, masks)
+    return observations, masks, torch.from_numpy(info["to_move"]).long().to(network.device), values, logits
+
+
+def rolled(values: Tensor, shifts: Tensor) -> Tensor:
+    """(..., P) with entry k taken from place k + shift: by seat -> from the mover on, and back with -movers."""
+    players = values.shape[-1]
+    return values.gather(-1, (torch.arange(players, device=values.device) + shifts[..., None]) % players)
+
+
+def targets(plies: Plies, expected: Tensor, gamma: float, lam: float) -> Tensor:
+    """(T, N, P) what each player gets from each ply on: lambda-returns over the player's own turns.
+
+    `expected` (N, P) after the last ply.
+    """
+    returns, after = torch.empty_like(plies.rewards), expected
+    for t in reversed(range(len(returns))):
+        returns[t] = plies.rewards[t] + gamma * (after * ~plies.ends[t, :, None] + plies.last[t])
+        mover = plies.movers[t, :, None]
+        own = lam * returns[t].gather(1, mover) + (1 - lam) * plies.values[t, :, None]
+        after = returns[t].scatter(1, mover, own)
+    return returns
 
 
 def main(
@@ -88,7 +174,7 @@ def main(
         if selves:
             selves.update([OpponentScore(**score) for score in saved["scores"]])
 
-    ppo, vector = PPO(epochs, minibatch, gamma, lam, clip), BoardGameVectorEnv(rules, envs)
+    vector = BoardGameVectorEnv(rules, envs)
     for stage in range(len(curve) if selves else 0):
         selves.add(f"stage {stage}", past_self(out, stage, network))
     spent = (curve[-1]["seconds"], curve[-1]["processor_seconds"]) if curve else (0.0, 0.0)
@@ -105,8 +191,23 @@ def main(
         for update in range(updates):
             optimizer.param_groups[0]["lr"] = learning_rate * (1 - (stage + update / updates) / stages)
             batch, expected, seen = play(vector, seen, network, plies)
-            value_loss, spread = ppo.update(network, optimizer, batch, expected, entropy)
-            log.advance(plies * envs, score=curve[-1]["score"] if curve else 0.5, entropy=spread)
+            goals = rolled(targets(batch, expected, gamma, lam), batch.movers).flatten(0, 1)
+            b = Plies(*(part.flatten(0, 1) for part in batch))
+            advantages = goals[:, 0] - b.values
+            for _ in range(epochs):
+                for k in torch.randperm(len(goals)).split(minibatch):
+                    logits, values = network(b.observations[k], b.masks[k])
+                    choice = Categorical(logits=logits, validate_args=False)
+                    gains = (advantages[k] - advantages[k].mean()) / (advantages[k].std(correction=0) + 1e-8)
+                    ratio = (choice.log_prob(b.actions[k]) - b.chances[k]).exp()
+                    policy_loss = -torch.min(ratio * gains, ratio.clamp(1 - clip, 1 + clip) * gains).mean()
+                    value_loss = (values - goals[k]).square().mean()
+                    spread = choice.entropy().mean()
+                    optimizer.zero_grad()
+                    (policy_loss + 0.5 * value_loss - entropy * spread).backward()
+                    torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
+                    optimizer.step()
+            log.advance(plies * envs, score=curve[-1]["score"] if curve else 0.5, entropy=spread.item())
         policy = lambda observations, masks: network.priors_and_values(observations, masks)[0]  # noqa: E731
         result = evaluate(policy, rules, ["random"], games=games, seed=seed)["random"]
         curve.append(
@@ -120,8 +221,8 @@ def main(
                 "wins": result.wins,
                 "draws": result.draws,
                 "losses": result.losses,
-                "entropy": round(spread, 4),
-                "value_loss": round(value_loss, 4),
+                "entropy": round(spread.item(), 4),
+                "value_loss": round(value_loss.item(), 4),
             }
         )
         if selves:

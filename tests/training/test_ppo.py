@@ -13,7 +13,6 @@ torch = pytest.importorskip("torch")
 
 import typer
 from pbm_agents import make_agent
-from pbm_agents.learning import ppo
 from pbm_agents.learning.network import PolicyValueNetwork
 
 from notebooks.training import ppo as program
@@ -26,7 +25,7 @@ def batch_of(game, plies=60, envs=6, seed=1):
     torch.manual_seed(seed)
     network = PolicyValueNetwork(game, hidden=16)
     vector = BoardGameVectorEnv(game, envs)
-    return ppo.play(vector, vector.reset(seed=seed), network, plies)
+    return program.play(vector, vector.reset(seed=seed), network, plies)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +39,7 @@ def test_targets_by_their_definition(game, gamma, lam):
     and the target from there on; nothing after the end of the game.
     """
     batch, expected, _ = batch_of(game)
-    found = ppo.targets(batch, expected, gamma, lam)
+    found = program.targets(batch, expected, gamma, lam)
     plies, envs, players = batch.rewards.shape
 
     def target(t, row, player):
@@ -65,8 +64,8 @@ def test_targets_by_their_definition(game, gamma, lam):
 def test_the_loser_learns_of_it_at_their_last_ply():
     """Who moves last wins here: the other's last ply has the target -1, though its own reward was 0."""
     batch, expected, _ = batch_of(Chameleon(size=3))
-    returns = ppo.targets(batch, expected, 1.0, 1.0)
-    own = ppo.rolled(returns, batch.movers)
+    returns = program.targets(batch, expected, 1.0, 1.0)
+    own = program.rolled(returns, batch.movers)
     ends = [(t, row) for t, row in batch.ends.nonzero().tolist() if t > 0 and not batch.ends[t - 1, row]]
     assert ends
     for t, row in ends:
@@ -82,11 +81,11 @@ def test_a_game_that_is_cut_off_is_worth_what_the_network_says():
     torch.manual_seed(1)
     network, vector = PolicyValueNetwork(game, hidden=16), BoardGameVectorEnv(game, 6)
     torch.nn.init.normal_(network.module.value.weight)
-    batch, expected, _ = ppo.play(vector, vector.reset(seed=1), network, 60)
+    batch, expected, _ = program.play(vector, vector.reset(seed=1), network, 60)
     cut = batch.ends & (batch.rewards == 0).all(dim=2) & (batch.last != 0).any(dim=2)
     assert cut.sum() > 5
     assert not batch.last[~batch.ends].any()
-    found = ppo.targets(batch, expected, 1.0, 1.0)
+    found = program.targets(batch, expected, 1.0, 1.0)
     assert torch.allclose(found[cut], batch.last[cut])
     [t, row] = cut.nonzero()[0].tolist()  # the position again, by the rules without a limit
     vector.reset(seed=1)
@@ -141,14 +140,14 @@ def test_what_is_played_is_what_was_seen():
     assert batch.masks.gather(2, batch.actions[..., None]).all()
     torch.manual_seed(1)
     network = PolicyValueNetwork(game, hidden=16)
-    flat = ppo.Plies(*(part.flatten(0, 1) for part in batch))
+    flat = program.Plies(*(part.flatten(0, 1) for part in batch))
     logits, values = network(flat.observations, flat.masks)
     chances = logits.log_softmax(dim=1).gather(1, flat.actions[:, None])[:, 0]
     assert torch.allclose(chances, flat.chances, atol=1e-4)
     assert torch.allclose(values[:, 0], flat.values, atol=1e-4)
-    by_seat = ppo.rolled(values, -flat.movers)
+    by_seat = program.rolled(values, -flat.movers)
     assert torch.allclose(by_seat.gather(1, flat.movers[:, None])[:, 0], flat.values, atol=1e-4)
-    assert torch.allclose(ppo.rolled(by_seat, flat.movers), values)
+    assert torch.allclose(program.rolled(by_seat, flat.movers), values)
     assert torch.allclose(expected.sum(dim=1), torch.zeros(len(expected)), atol=1e-5)
 
 
