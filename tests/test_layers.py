@@ -60,11 +60,8 @@ MODULES = modules()
 ALLOWED = {
     ("pbm_agents.equilibrium.tree", "pbm_agents.equilibrium.policy"),
     ("pbm_agents.learning.progress", "pbm_agents.arena.evaluation"),
-    ("pbm_agents.learning.self_play", "pbm_agents.arena.processes"),
     ("pbm_agents.learning.trainer", "pbm_agents.arena.plots"),
     ("pbm_agents.learning.trainer", "pbm_agents.players.names"),
-    ("pbm_agents.learning.work", "pbm_agents.arena.processes"),
-    ("pbm_agents.learning.work", "pbm_agents.arena.ray_tasks"),
     ("pbm_agents.search.running", "pbm_agents.search.search"),
     ("pbm_agents.search.simulation", "pbm_agents.search.search"),
 }

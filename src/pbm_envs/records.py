@@ -223,6 +223,24 @@ def ending(end: States, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) 
     return DRAWN if winner_of(end[0]) == NOBODY else WON
 
 
+def play_moves(game: Game, states: States, moves: Iterable[str]) -> Iterator[States]:
+    """Play moves, given as text, in every game of a batch, and yield the batch after each.
+
+    Args:
+        game: The rules.
+        states: (B,) positions, changed in place: copy what has to stay.
+        moves: As `Game.string_to_action` reads them.
+
+    Raises:
+        ValueError: A move is illegal in one of the games, or comes after its end.
+    """
+    for text in moves:
+        if states["done"].any():
+            raise ValueError(f"move {quoted(text)} comes after the end of the game")
+        game.step(states, np.full(len(states), game.string_to_action(text)))
+        yield states
+
+
 def replay(record: GameRecord) -> Iterator[States]:
     """Every position of the game, each a batch of one, by the rules: `plies` + 1 of them.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from pbm_agents.arena import Tournament, play_tournament, tournament_records
+from pbm_agents.common.folders import locked
 
 from pbm_envs import Chameleon, Curio, Trinim
 from pbm_envs.records import RecordError, verify
@@ -182,20 +183,13 @@ def test_a_folder_with_games_of_unknown_origin_is_refused(tmp_path):
         play_tournament(SMALL, tmp_path)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no flock")
 def test_two_processes_do_not_write_to_one_folder(played):
     """The second is told who has it."""
-    import fcntl
-
-    with open(played[1] / ".lock", "a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.write("process 77 on elsewhere")
-        file.flush()
-        with pytest.raises(
-            ValueError, match=r"another process is playing the tournament in .*: process 77 on elsewhere"
-        ):
+    with locked(played[1], "resting"):
+        message = rf"another process is at work in .*: process {os.getpid()} on .*, resting since"
+        with pytest.raises(ValueError, match=message):
             play_tournament(SMALL, played[1])
-        file.truncate(0)
+    play_tournament(SMALL, played[1])
 
 
 @pytest.mark.parametrize("workers", [1, 2])

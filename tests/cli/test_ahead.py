@@ -107,7 +107,7 @@ def test_a_step_that_fails_is_left(monkeypatch):
     def fail(game):
         raise ValueError(game)
 
-    monkeypatch.setattr(ahead, "start_worker", lambda: None)
+    monkeypatch.setattr(ahead, "follow_parent", lambda: None)
     monkeypatch.setattr(ahead, "compile_search", fail)
     monkeypatch.setattr(ahead, "STEPS", {"one": fail, "two": taken.append})
     out, err = os.dup(1), os.dup(2)

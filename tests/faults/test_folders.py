@@ -38,7 +38,7 @@ def test_two_commands_race_for_a_new_folder(tmp_path: Path) -> None:
         for racer in racers:
             racer.join()
         assert len(errors) == 1
-        assert "another process is playing" in errors[0] or "holds another tournament" in errors[0]
+        assert "another process is at work" in errors[0] or "holds another tournament" in errors[0]
         seed = json.loads((folder / "tournament.json").read_text())["seed"]
         winner = Tournament((Chameleon(size=3),), ("random", "tests.arena.agents:First"), openings=1, seed=seed)
         assert play_tournament(winner, folder) == tournament_records(folder)

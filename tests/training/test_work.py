@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pbm_agents.common.workers import ProcessPool, make_pool
 from pbm_agents.learning import round_games
 from pbm_agents.learning.round_games import BATCH_OF_GAMES, play_round
 from pbm_agents.learning.settings import Training
-from pbm_agents.learning.work import ProcessCrew, make_crew
 
 from pbm_envs import Chameleon
 
@@ -31,11 +31,11 @@ def dies(job):
 @pytest.mark.slow
 def test_a_process_that_dies(tmp_path):
     """Its work is done anew, by another; if all of them die, that is said."""
-    with ProcessCrew(2) as crew:
+    with ProcessPool(2) as pool:
         jobs = {k: (tmp_path / "died", k) for k in range(5)}
-        assert dict(crew.run(dies_once, jobs)) == {k: k for k in range(5)}
+        assert dict(pool.run(dies_once, jobs)) == {k: k for k in range(5)}
         with pytest.raises(ChildProcessError, match="worker processes die"):
-            dict(crew.run(dies, {0: 0}))
+            dict(pool.run(dies, {0: 0}))
 
 
 class Deadly:
@@ -73,23 +73,24 @@ def test_an_actor_on_ray_that_is_killed_in_the_midst_of_a_game(tmp_path, monkeyp
     game, told = Chameleon(size=3), []
     settings = Training(games=3 * BATCH_OF_GAMES + 2, simulations=4, gumbel=4)
 
-    def play(name, crew):
+    def play(name, pool):
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        with crew:
-            return play_round(
-                game, settings, 0, Deadly(folder, 0), folder / "games", crew, lambda *about: told.append(about)
+        with pool:
+            found, _ = play_round(
+                game, settings, 0, Deadly(folder, 0), folder / "games", pool, lambda *about: told.append(about)
             )
+        return found
 
     monkeypatch.setattr(round_games, "_play_batch", play_deadly_batch)
-    found = play("ray", make_crew(ray=True))
+    found = play("ray", make_pool(ray=True))
     assert (tmp_path / "ray" / "killed").exists()
     assert sorted((tmp_path / "ray" / "begun").read_text().split()) == ["0", "1", "1", "2", "3"]
     assert sorted(games for games, _ in told) == [2, 16, 16, 16]
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "killed").touch()
-    expected = play("alone", make_crew())
+    expected = play("alone", make_pool())
     for name, part in found._asdict().items():
         assert np.array_equal(part, getattr(expected, name)), name
-    with pytest.raises(ChildProcessError, match="processes of the Ray cluster die"), make_crew(ray=True) as crew:
-        dict(crew.run(dies, {0: 0}))
+    with pytest.raises(ChildProcessError, match="processes of the Ray cluster die"), make_pool(ray=True) as pool:
+        dict(pool.run(dies, {0: 0}))

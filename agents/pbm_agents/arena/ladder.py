@@ -26,6 +26,7 @@ from pbm_envs.core.printable import quoted
 from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
 
 from ..players.names import make_agent
+from .match import Opening
 
 NAME = re.compile(r"(?:ladder/)?(?P<name>[\w-]+?)(?:[/-]v(?P<version>\d+))?")
 
@@ -177,9 +178,7 @@ def pinned_moves(
 ) -> tuple[str, ...]:
     """The first `most` moves of an agent against itself, from a board and opening moves."""
     rng, player = np.random.default_rng(seed), make_agent(agent)
-    state = game.init(1, np.random.default_rng(seed), board)
-    for text in opening:
-        game.step(state, [game.string_to_action(text)])
+    _, state = Opening(seed, board, tuple(opening)).position(game)
     moves: list[str] = []
     while len(moves) < most and not state["done"][0]:
         action = int(player.act(game, game.view(state, state["to_move"]), rng)[0])

@@ -23,7 +23,7 @@ from pbm_envs import Game
 from pbm_envs.core.printable import describe_error
 from pbm_envs.core.streams import stream
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
-from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, board_text, make_record
+from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, board_text, make_record, play_moves
 
 from ..players.agent import AnyAgent, Views
 
@@ -50,11 +50,8 @@ class Opening:
 
     def positions(self, game: Game) -> list[Views]:
         """The board, and the position after each move, batches of one."""
-        found = [game.init(1, np.random.default_rng(self.seed), self.board)]
-        for text in self.moves:
-            found.append(found[-1].copy())
-            game.step(found[-1], [game.string_to_action(text)])
-        return found
+        start = game.init(1, np.random.default_rng(self.seed), self.board)
+        return [start, *(state.copy() for state in play_moves(game, start.copy(), self.moves))]
 
 
 class Answer(NamedTuple):

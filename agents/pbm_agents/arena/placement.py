@@ -34,6 +34,7 @@ from pbm_envs import __version__
 from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
 
+from ..common.folders import locked, programs
 from ..players.names import make_agent
 from .evaluation import NORMAL_95
 from .exploitability import Exploitability
@@ -41,8 +42,8 @@ from .ladder import Ladder, Rung, load_ladder
 from .ratings import PRIOR, Rating
 from .schedule import Batch, draw_opening, seatings
 from .sprt import opening_score
-from .tournament import SCHEMA, Bar, check_start, games_file, locked
-from .workers import play_batches, play_batches_on_ray
+from .tournament import PLAYING, SCHEMA, Bar, check_start, games_file
+from .workers import play_batches
 
 Array = NDArray[np.float64]
 
@@ -248,6 +249,7 @@ def rate_on_ladder(
     workers: int = 1,
     ray: bool | str = False,
     progress: bool = False,
+    accept_changes: bool = False,
 ) -> LadderRating:
     """Play until the agent's rating is known to within `half_width` points, or `most_openings` have been played.
 
@@ -261,6 +263,7 @@ def rate_on_ladder(
         workers: Processes that play.
         ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
         progress: Show a bar, with the rating so far.
+        accept_changes: As in `play_tournament`.
 
     Returns:
         The rating, the same whoever plays.
@@ -286,7 +289,12 @@ def rate_on_ladder(
         "seed": seed,
     }
     bar = Bar(progress, rating.note, open_ended=True)
-    with locked(folder), games_file(folder, command) as file, bar.track(0, 0) as update:
+    here = programs([chosen.game], [agent])
+    with (
+        locked(folder, PLAYING),
+        games_file(folder, command, here, accept_changes) as file,
+        bar.track(0, 0) as update,
+    ):
         stored = _Stored(file)
         while rating.openings < most_openings and not rating.precise:
             batches = _round(rating, seed, most_openings)
@@ -294,8 +302,7 @@ def rate_on_ladder(
             missing = [batch for batch in batches if not found[batch.number]]
             if missing:
                 stored.cut()
-            played = play_batches_on_ray(missing, None if ray is True else ray) if ray else None
-            with closing(played or play_batches(missing, min(workers, max(1, len(missing))))) as results:
+            with closing(play_batches(missing, min(workers, max(1, len(missing))), ray=ray)) as results:
                 for games in results:
                     append_to(file, games)
                     found[games[0].number] = games

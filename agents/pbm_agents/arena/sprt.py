@@ -272,6 +272,7 @@ def play_sprt(
     workers: int = 1,
     ray: bool | str = False,
     progress: bool = False,
+    accept_changes: bool = False,
 ) -> SequentialResult:
     """Play until the test is decided, or its openings are used up; games that `folder` holds are not played again.
 
@@ -281,6 +282,7 @@ def play_sprt(
         workers: Processes that play.
         ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
         progress: Show a bar, with the likelihood ratio, its bounds and the strength so far.
+        accept_changes: As in `play_tournament`.
 
     Returns:
         The result, the same whoever plays.
@@ -290,7 +292,6 @@ def play_sprt(
     """
     result = SequentialResult(test)
     order = _InOrder(test, result.add)
-    play_in_folder(
-        folder, test.command(), test.batches, workers, ray, Bar(progress, result.note, open_ended=True), order.take
-    )
+    bar = Bar(progress, result.note, open_ended=True)
+    play_in_folder(folder, test.command(), test.batches, workers, ray, bar, order.take, accept_changes=accept_changes)
     return result

@@ -7,31 +7,27 @@ file holds whole batches, at most followed by a part of one, which is dropped wh
 from __future__ import annotations
 
 import json
-import os
-import platform
 import secrets
-import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game, __version__
-from pbm_envs.core.files import write_text
 from pbm_envs.core.printable import printable
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
 
+from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar
 from .match import Opening
 from .schedule import Batch, Tournament
-from .workers import play_batches, play_batches_on_ray
+from .workers import play_batches
 
 SCHEMA = 1
-COMMAND, GAMES, LOCK = "tournament.json", "games.jsonl", ".lock"
-FAR_AWAY = 1 << 30
+COMMAND, GAMES = "tournament.json", "games.jsonl"
+PLAYING = "playing games"
 MOST_REPLAYED = 10_000
 """Of the games of a tournament that goes on, so many are played through (of more, every second, third, ...): some
 seconds at most. How each was started is always compared."""
@@ -43,13 +39,31 @@ def play_tournament(
     workers: int = 1,
     ray: bool | str = False,
     progress: bool = False,
+    accept_changes: bool = False,
 ) -> list[GameRecord]:
-    """Play what is missing of the tournament in `folder` (made if missing), and return the records of all its games.
+    """Play what is missing of a tournament, and return the records of all its games.
 
-    `workers` processes play; or the Ray cluster at the address `ray` (True: the one that runs or is started here). The
-    games are the same. `progress` shows a bar. ValueError if the folder holds another tournament.
+    Args:
+        tournament: What is played.
+        folder: Where the games are kept; it is made if missing. Stopped in whatever way, the same call resumes.
+        workers: Processes that play. The games are the same with any number.
+        ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
+        progress: Show a bar.
+        accept_changes: Resume although this package, an agent, a file that an agent reads or a library has changed
+            since the folder was made; `tournament.json` records it.
+
+    Raises:
+        ValueError: The folder holds another tournament, was made with other programs, or is in use.
     """
-    records = play_in_folder(folder, command_of(tournament), tournament.batches, workers, ray, Bar(progress))
+    records = play_in_folder(
+        folder,
+        command_of(tournament),
+        tournament.batches,
+        workers,
+        ray,
+        Bar(progress),
+        accept_changes=accept_changes,
+    )
     return sorted(records, key=lambda record: record.number)
 
 
@@ -61,6 +75,8 @@ def play_in_folder(
     ray: bool | str,
     bar: Bar,
     enough: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
+    *,
+    accept_changes: bool = False,
 ) -> list[GameRecord]:
     """Play the batches that are missing in `folder`, which is that of `command`; all games that are there then.
 
@@ -74,29 +90,31 @@ def play_in_folder(
         bar: Shows how far it is.
         enough: Called with the games that were there, then with those of each batch in the order in which they are
             done; once it says True, no more are played.
+        accept_changes: As in `play_tournament`.
 
     Raises:
-        ValueError: The folder holds something else, or `workers` is none.
+        ValueError: The folder holds something else, was made with other programs or is in use, or `workers` is none.
     """
     if workers < 1:
         raise ValueError(f"workers is {workers}: expected at least 1")
     if ray and command.get("move_seconds") is not None:
         raise ValueError("move_seconds is given: expected no Ray cluster, whose processes nobody watches")
     folder = Path(folder)
-    schedule(command.get("key", ""))  # what is wrong with the command is said before anything is written
+    batches = schedule(command.get("key", ""))  # what is wrong with the command is said before anything is written
+    agents = dict.fromkeys(name for batch in batches for name in batch.agents)
+    here = programs(list(dict.fromkeys(batch.game for batch in batches)), list(agents))
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder), games_file(folder, command := with_key(folder, command)) as file:
+    with (
+        locked(folder, PLAYING),
+        games_file(folder, command := with_key(folder, command), here, accept_changes) as file,
+    ):
         batches = schedule(command.get("key", ""))
         records = resume(file, batches)
         if enough(records):
             return records
         played = {record.number for record in records}
         missing = [batch for batch in batches if batch.number not in played]
-        results: Generator[list[GameRecord], None, None]
-        if ray:
-            results = play_batches_on_ray(missing, None if ray is True else ray)
-        else:
-            results = play_batches(missing, workers, command.get("move_seconds"))
+        results = play_batches(missing, workers, command.get("move_seconds"), ray)
         with closing(results), bar.track(done=len(records), total=sum(map(len, batches))) as update:
             for games in results:
                 append_to(file, games)
@@ -145,13 +163,13 @@ def with_key(folder: Path, command: dict[str, Any]) -> dict[str, Any]:
     return command | {"key": known if known and isinstance(known, str) else secrets.token_hex(16)}
 
 
-def claim(folder: Path, command: dict[str, Any]) -> None:
-    """Make the folder that of this tournament, or ValueError if it is that of another."""
+def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept_changes: bool = False) -> None:
+    """Make the folder that of this tournament, played by the programs `here`; ValueError if it is that of another."""
     path = folder / COMMAND
     if not path.exists():
         if (folder / GAMES).exists():
             raise ValueError(f"{folder} holds {GAMES} but no {COMMAND}: expected an empty folder, or a tournament's")
-        write_text(path, json.dumps(command, indent=1, ensure_ascii=False) + "\n", durable=True)
+        write_about(path, command | {"made_with": [here]})
         return
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
@@ -159,6 +177,7 @@ def claim(folder: Path, command: dict[str, Any]) -> None:
         raise ValueError(f"{path} is no JSON ({error}): expected the command of a tournament") from None
     if not isinstance(there, dict):
         raise ValueError(f"{path} holds {_short(there)[:60]}: expected the command of a tournament")
+    made_with = there.pop("made_with", None)
     changed = [
         f"{name.replace('_', ' ')} {_plain(there.get(name))} there and {_plain(command.get(name))} here"
         for name in [*command, *(there.keys() - command.keys())]
@@ -169,6 +188,9 @@ def claim(folder: Path, command: dict[str, Any]) -> None:
             f"{folder} holds another tournament: {'; '.join(changed)}. The command that began it goes on with it "
             f"({path} says what is played); for this one, name another folder"
         )
+    known = check_programs(folder, made_with, here, accept=accept_changes)
+    if known != made_with:
+        write_about(path, command | {"made_with": known})
 
 
 def _plain(value: Any) -> str:
@@ -186,43 +208,11 @@ def _short(value: Any) -> str:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Have the folder for this process alone; ValueError that says who has it. The lock ends with the process."""
-    with open(folder / LOCK, "a+", encoding="utf-8") as file:
-        if not _lock(file.fileno()):
-            file.seek(0)
-            holder = printable(file.read().strip() or "one that has just started")
-            raise ValueError(f"another process is playing the tournament in {folder}: {holder}")
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {platform.node()}, since {datetime.now():%Y-%m-%d %H:%M:%S}\n")
-        file.flush()
-        try:
-            yield
-        finally:
-            file.truncate(0)
-
-
-def _lock(descriptor: int) -> bool:
-    """Whether the file is now locked by this process."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(descriptor, FAR_AWAY, os.SEEK_SET)  # what is locked cannot be read
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
-
-
-@contextmanager
-def games_file(folder: Path, command: dict[str, Any]) -> Iterator[FileIO]:
+def games_file(
+    folder: Path, command: dict[str, Any], here: Mapping[str, str], accept_changes: bool = False
+) -> Iterator[FileIO]:
     """`games.jsonl` of the tournament that `command` says, to read and to append to. The folder is locked."""
-    claim(folder, command)
+    claim(folder, command, here, accept_changes)
     with open(folder / GAMES, "a+b", buffering=0) as file:
         yield file
 

@@ -1,34 +1,149 @@
-"""Batches played here, in processes of this machine, or on a Ray cluster: the same games, in whatever order."""
+"""Batches played here, in processes of this machine, or on a Ray cluster: the same games, in whatever order.
+
+A process reports each question that it puts to an agent and each answer. So when it ends, or an answer takes too long
+and it is ended, it is known which agent was being asked, and about which games. Another process goes on from the
+answers so far:
+
+* The agent was asked about one game: it forfeits that game.
+* It was asked about several: from then on, and in this batch, it is asked about one at a time.
+* It was being loaded, or has ended MOST_DEATHS processes in this batch: it forfeits its unfinished games of the batch.
+* The process was killed (SIGKILL) by somebody else, such as a system that is short of memory: the batch is played
+  again from the start, once. If it happens again, it counts as the agent's doing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from time import monotonic
+from typing import Any, NamedTuple, final
 
+from pbm_envs.core.printable import describe_error
 from pbm_envs.records import GameRecord
 
-from .processes import play_in_processes
-from .ray_tasks import ray_cluster, run_tasks
+from ..common.workers import MOST_DEATHS, Death, ProcessPool, Task, make_pool
+from .match import Answer, SoFar
 from .schedule import Batch
+
+LOADING_SECONDS = 120.0
+"""For loading an agent and compiling, beside the limit of a move."""
 
 
 def play_batches(
-    batches: Sequence[Batch], workers: int = 1, move_seconds: float | None = None
+    batches: Sequence[Batch], workers: int = 1, move_seconds: float | None = None, ray: bool | str = False
 ) -> Generator[list[GameRecord], None, None]:
-    """The games of each batch as it is done; with one worker and no limit of time in this process, in order."""
-    if workers == 1 and move_seconds is None:
-        return (batch.play() for batch in batches)
-    return play_in_processes(batches, workers, move_seconds)
+    """Yield the games of each batch as it is done.
 
+    Args:
+        batches: What to play.
+        workers: Processes. With one, and no limit of time, this process plays the batches in order.
+        move_seconds: How long an agent may take for a move; None: as long as it likes.
+        ray: The address of a Ray cluster that plays instead, one processor per batch; True: the one that runs or is
+            started here. Its machines need this package, and the packages of your own agents.
 
-def play_batches_on_ray(
-    batches: Sequence[Batch], address: str | None = None
-) -> Generator[list[GameRecord], None, None]:
-    """The games of each batch as it is done by a Ray cluster, one processor a batch.
-
-    Ray is started with `ray.init(address)` if it does not run yet. The cluster's machines need this package, and the
-    packages of your own agents.
+    Raises:
+        ChildProcessError: Processes die that are not asking an agent.
     """
-    with ray_cluster(address) as ray, closing(run_tasks(ray, Batch.play, dict(enumerate(batches)))) as results:
-        for _, records in results:
-            yield records
+    if ray:
+        with make_pool(ray=ray) as pool, closing(pool.run(Batch.play, dict(enumerate(batches)))) as results:
+            for _, games in results:
+                yield games
+    elif workers == 1 and move_seconds is None:
+        for batch in batches:
+            yield batch.play()
+    else:
+        tasks = [BatchTask(batch, move_seconds) for batch in batches]
+        with ProcessPool(workers) as processes, closing(processes.do(tasks)) as done:
+            for _, games in done:
+                yield games
+
+
+class Question(NamedTuple):
+    """What a process was about to ask: an agent, and the rows of the games; none while the agent is loaded."""
+
+    agent: str
+    rows: tuple[int, ...]
+
+
+@final
+class BatchTask(Task):
+    """A batch, and what is known of it."""
+
+    def __init__(self, batch: Batch, move_seconds: float | None) -> None:
+        super().__init__(Batch.play, batch)
+        self.move_seconds, self.killed = move_seconds, False
+        self.question: Question | None = None
+        self._start_again()
+
+    def call(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """As `Task`."""
+        self._forget_question()
+        return _play, (self.job, self.so_far)
+
+    def hear(self, message: Question | list[Answer]) -> None:
+        """Take a question, or answers. A forfeit that was decided here is among the answers once it is carried out."""
+        if isinstance(message, Question):
+            self.question = message
+            if self.move_seconds is not None:
+                limit = self.move_seconds * max(1, len(message.rows)) + LOADING_SECONDS * (not message.rows)
+                self.deadline = monotonic() + limit
+        else:
+            self.so_far.answers += message
+            for answer in message:
+                self.so_far.sentences.pop(answer.row, None)
+            self._forget_question()
+
+    def lost(self, death: Death) -> None:
+        """Go on without the agent's answer, or start again; ChildProcessError if no agent can be blamed again."""
+        if death.late:
+            self._blame(f"no answer within {self.move_seconds:g} seconds")
+        elif death.killed and not self.killed:
+            self.killed = True
+            self._start_again()
+        elif self.question is not None:
+            self._blame(death.how)
+        else:
+            super().lost(death)
+            self._start_again()
+
+    def _blame(self, how: str) -> None:
+        """Go on without the answer to the question; `how` its process came to its end."""
+        assert self.question is not None
+        name, rows = self.question
+        self.so_far.restarts += 1
+        self.ended[name] += 1
+        if not rows or self.ended[name] >= MOST_DEATHS:
+            times = f", {self.ended[name]} times in a batch" if rows else " while the agent was loaded"
+            self.so_far.excluded[name] = how + times
+        elif len(rows) > 1:
+            self.so_far.alone.add(name)
+        else:
+            self.so_far.sentences[rows[0]] = how
+
+    def _start_again(self) -> None:
+        self.so_far, self.ended = SoFar(), Counter[str]()
+        self._forget_question()
+
+    def _forget_question(self) -> None:
+        self.question, self.deadline = None, float("inf")
+
+
+class Reports:
+    """The reporter of a batch that is played in another process."""
+
+    def __init__(self, report: Callable[[Any], None]) -> None:
+        self._report = report
+
+    def asks(self, agent: str, rows: Sequence[int]) -> None:
+        self._report(Question(agent, tuple(rows)))
+
+    def answers(self, answers: Sequence[Answer]) -> None:
+        self._report(list(answers))
+
+
+def _play(batch: Batch, so_far: SoFar, report: Callable[[Any], None]) -> list[GameRecord]:
+    try:
+        return batch.play(Reports(report), so_far)
+    except Exception as error:  # an agent's errors do not get here: this is a fault of ours
+        raise RuntimeError(f"games from {batch.number} on: {describe_error(error)}") from None

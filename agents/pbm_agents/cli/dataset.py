@@ -9,9 +9,9 @@ import typer
 
 from pbm_envs.registry import parse_game
 
-from ..data import GRADES, export_records, make_games
+from ..data import GRADES, export_records, is_complete, make_games
 from .export import FullStates, Label, ShardRows, To
-from .playing import BatchSize, OpeningMoves, Ray, Workers
+from .playing import AcceptChanges, BatchSize, OpeningMoves, Ray, Workers
 
 EXAMPLES = """
   pbm dataset chameleon:size=5 --grade medium --games 1000 --out medium
@@ -38,6 +38,7 @@ def dataset(
     shard_rows: ShardRows = 100_000,
     workers: Workers = 1,
     ray: Ray = None,
+    accept_changes: AcceptChanges = False,
 ) -> None:
     """Make a graded data set of games.
 
@@ -65,9 +66,10 @@ def dataset(
         workers=workers,
         ray=ray or False,
         progress=True,
+        accept_changes=accept_changes,
     )
     place = minari_id or str(out / to)
-    if minari_id is None and Path(place).exists():
+    if minari_id is None and is_complete(place, label=label, seed=seed, full_states=full_states, shard_rows=shard_rows):
         print(f"{place} is complete")
         return
     title = f"{rules.name}, {grade}" if grade else f"{rules.name}, {', '.join(names)}"

@@ -13,7 +13,7 @@ from pbm_envs.registry import parse_game
 
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
-from .playing import FirstSeed, Ray, Workers, write_whole
+from .playing import AcceptChanges, FirstSeed, Ray, Workers, write_whole
 from .terminal import table
 
 EXAMPLES = """
@@ -43,6 +43,7 @@ def ladder(
     seed: FirstSeed = 0,
     workers: Workers = 1,
     ray: Ray = None,
+    accept_changes: AcceptChanges = False,
     exploit: Annotated[
         list[int] | None,
         typer.Option(metavar="RUNG", help="Of Curio: also measure exploitability in curio-ladder-RUNG; 0: in none."),
@@ -75,6 +76,7 @@ def ladder(
         seed=seed,
         workers=workers,
         ray=ray or False,
+        accept_changes=accept_changes,
         progress=True,
     )
     rungs = [rung for rung in exploit or RUNGS if rung] if chosen.game.name == "curio" else []

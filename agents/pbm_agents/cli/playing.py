@@ -15,6 +15,12 @@ BatchSize = Annotated[int, typer.Option("--batch", help="Games that are played, 
 Workers = Annotated[int, typer.Option(help="Processes that play.")]
 Ray = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Play on this Ray cluster; 'local' starts one here.")]
 Key = Annotated[str, typer.Option(metavar="TEXT", help="The secret of another folder, to play the games in it again.")]
+AcceptChanges = Annotated[
+    bool,
+    typer.Option(
+        "--accept-changes", help="Resume although agents, files or packages have changed; the folder records it."
+    ),
+]
 
 
 def write_whole(path: Path, text: str) -> None:

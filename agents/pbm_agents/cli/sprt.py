@@ -11,7 +11,7 @@ import typer
 from pbm_envs.registry import parse_game
 
 from ..arena import SequentialTest, play_sprt
-from .playing import Ray, Workers, write_whole
+from .playing import AcceptChanges, Ray, Workers, write_whole
 from .settings import with_settings
 
 EXAMPLES = """
@@ -30,6 +30,7 @@ def sprt(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the games are kept.")] = Path("sprt"),
     workers: Workers = 1,
     ray: Ray = None,
+    accept_changes: AcceptChanges = False,
 ) -> None:
     """Test whether NEW is stronger than OLD.
 
@@ -37,6 +38,6 @@ def sprt(
     in whatever way, the same command goes on; the result does not depend on the workers. `FOLDER/result.json` holds it.
     """
     test = SequentialTest(parse_game(game), new, old, **settings)
-    result = play_sprt(test, out, workers, ray or False, progress=True)
+    result = play_sprt(test, out, workers, ray or False, progress=True, accept_changes=accept_changes)
     write_whole(out / "result.json", json.dumps(result.as_dict(), indent=1, ensure_ascii=False))
     print(result)

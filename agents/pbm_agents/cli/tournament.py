@@ -11,7 +11,7 @@ from pbm_envs.registry import parse_game
 
 from ..arena import Tournament, play_tournament, tournament_records
 from ..arena.tournament import GAMES as GAMES_FILE
-from .playing import Ray, Workers
+from .playing import AcceptChanges, Ray, Workers
 from .rate import report
 from .settings import with_settings
 from .wrapping import wrapped
@@ -32,6 +32,7 @@ def tournament(
     settings: dict[str, Any],
     workers: Workers = 1,
     ray: Ray = None,
+    accept_changes: AcceptChanges = False,
 ) -> None:
     """Let agents play a tournament, and rate them.
 
@@ -41,7 +42,7 @@ def tournament(
     games = tuple(map(parse_game, settings.pop("games")))
     chosen = Tournament(games, **settings)
     try:
-        records = play_tournament(chosen, folder, workers, ray or False, progress=True)
+        records = play_tournament(chosen, folder, workers, ray or False, progress=True, accept_changes=accept_changes)
     except KeyboardInterrupt:
         stopped(folder, sum(map(len, chosen.batches(chosen.key or "-"))))
     report(records)

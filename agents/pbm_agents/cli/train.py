@@ -11,7 +11,7 @@ from pbm_envs.registry import parse_game
 
 from ..learning.settings import Training
 from .games import Options
-from .playing import Ray, Workers
+from .playing import AcceptChanges, Ray, Workers
 from .settings import with_settings
 from .wrapping import wrapped
 
@@ -31,6 +31,7 @@ def train(
     options: Options = None,
     workers: Workers = 1,
     ray: Ray = None,
+    accept_changes: AcceptChanges = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")] = False,
 ) -> None:
     """Train a network by self-play.
@@ -45,7 +46,15 @@ def train(
     from ..learning.trainer import train as run  # PyTorch
 
     try:
-        run(rules, out, chosen, workers=workers, ray=ray or False, tensorboard=tensorboard)
+        run(
+            rules,
+            out,
+            chosen,
+            workers=workers,
+            ray=ray or False,
+            tensorboard=tensorboard,
+            accept_changes=accept_changes,
+        )
     except KeyboardInterrupt:
         typer.echo(
             "\n" + wrapped(f"pbm: the run is kept in {out}; the same command goes on with it", err=True), err=True

@@ -15,9 +15,8 @@ from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.registry import parse_game
 
 from .. import arena, champions, equilibrium, exact  # noqa: F401  (so that their kernels are known and counted)
-from ..arena.processes import usable_cores
 from ..common.progress import progress_bar
-from ..learning.work import ProcessCrew
+from ..common.workers import ProcessPool, usable_cores
 from ..play.ahead import STEPS
 from .terminal import table
 
@@ -53,7 +52,7 @@ def warm_up(
     seconds, missing = {}, len(COMPILING.missing())
     workers = min(len(jobs), processes or min(usable_cores(), MOST_PROCESSES))
     try:
-        with ProcessCrew(workers) as crew, progress_bar(total=len(jobs), unit="step") as bar:
+        with ProcessPool(workers) as crew, progress_bar(total=len(jobs), unit="step") as bar:
             for key, taken in crew.run(_timed, jobs):
                 seconds[key] = f"{taken:.1f} s"
                 bar.set_description(f"{missing - len(COMPILING.missing())} of {missing} kernels")

@@ -8,7 +8,7 @@
 A row is a position in which a player has chosen a move: what that player knew, what they played, and what came of it.
 """
 
-from .export import FORMATS, export_records, records_from
+from .export import FORMATS, export_records, is_complete, records_from
 from .graded import GRADES, make_games
 from .parquet import parquet_records
 from .rows import COLUMNS, Column, Table, position_tables
@@ -20,6 +20,7 @@ __all__ = [
     "Column",
     "Table",
     "export_records",
+    "is_complete",
     "make_games",
     "parquet_records",
     "position_tables",

@@ -81,7 +81,7 @@ def export_records(
             summary.count_game(record)
         write_minari(_with_progress(records, progress), str(out), card_text(summary))
         return summary
-    agent = make_agent(label) if label else None
+    agent, made_with = make_agent(label) if label else None, _choices(label, seed, full_states, with_games, shard_rows)
     folder = Path(out)
     if folder.exists():
         raise ValueError(f"{folder} is there already: expected a folder to be made")
@@ -102,8 +102,48 @@ def export_records(
                     writer.write_records(first, some)
             summary.shards = writer.shards
         (part / CARD).write_text(card_text(summary), encoding="utf-8")
-        (part / SCHEMA).write_text(json.dumps(schema(summary), indent=1) + "\n", encoding="utf-8")
+        (part / SCHEMA).write_text(
+            json.dumps(schema(summary) | {"made_with": made_with}, indent=1) + "\n", encoding="utf-8"
+        )
     return summary
+
+
+def is_complete(
+    folder: str | Path, *, label: str | None, seed: int, full_states: bool, shard_rows: int, with_games: bool = True
+) -> bool:
+    """Return whether `export_records` has made this data set, with the same arguments.
+
+    Raises:
+        ValueError: The folder holds a data set that was made with other arguments, or something else.
+    """
+    folder = Path(folder)
+    if not folder.exists():
+        return False
+    try:
+        there = json.loads((folder / SCHEMA).read_text(encoding="utf-8"))["made_with"]
+        changed = [
+            f"{name} {there.get(name)} there and {value} here"
+            for name, value in _choices(label, seed, full_states, with_games, shard_rows).items()
+            if there.get(name) != value
+        ]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise ValueError(f"{folder} is there and does not say how it was made: expected another folder") from None
+    if changed:
+        raise ValueError(f"{folder} holds another data set: {'; '.join(changed)}. For this one, name another folder")
+    return True
+
+
+def _choices(
+    label: str | None, seed: int, full_states: bool, with_games: bool, shard_rows: int
+) -> dict[str, str | int | None]:
+    """Return what a data set of given games depends on."""
+    return {
+        "label": label,
+        "seed": seed,
+        "full_states": full_states,
+        "with_games": with_games,
+        "shard_rows": shard_rows,
+    }
 
 
 def schema(summary: Summary) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def make_games(
     workers: int = 1,
     ray: bool | str = False,
     progress: bool = False,
+    accept_changes: bool = False,
 ) -> list[GameRecord]:
     """Let each agent play its part of the games against itself, and keep them in `folder`.
 
@@ -50,6 +51,7 @@ def make_games(
         workers: Processes that play.
         ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
         progress: Show a bar.
+        accept_changes: As in `play_tournament`.
 
     Raises:
         ValueError: No agents, a number that is impossible, or a folder that holds something else.
@@ -83,7 +85,9 @@ def make_games(
         openings = [draw_opening(game, seed + number, None, opening_moves) for number in range(first, last)]
         for start in range(0, len(openings), batch):
             batches.append(_batch(game, name, first + start, openings[start : start + batch], seed))
-    records = play_in_folder(folder, command, lambda key: batches, workers, ray, Bar(progress))
+    records = play_in_folder(
+        folder, command, lambda key: batches, workers, ray, Bar(progress), accept_changes=accept_changes
+    )
     return sorted(records, key=lambda record: record.number)
 
 

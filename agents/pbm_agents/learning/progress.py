@@ -8,15 +8,15 @@ from typing import Any
 
 from pbm_envs import Game
 
+from ..common.workers import Pool
 from ..search import Search
 from .settings import Training
-from .work import Crew
 
 OPENING_MOVES = 2
 """Random moves that games of evaluations begin with."""
 
 
-def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, crew: Crew) -> dict[str, Any]:
+def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, pool: Pool) -> dict[str, Any]:
     """Play the games of an evaluation.
 
     Args:
@@ -25,7 +25,7 @@ def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, c
         number: Of the round, from 0: decides the openings.
         mine: The evaluator of the learner's network.
         best: That of the best network so far; None: the learner's takes over without a match.
-        crew: Plays.
+        pool: Plays.
 
     Returns:
         For the line of the curve: scores by opponent, Elo against the last of them, and `taken`, whether the learner's
@@ -39,7 +39,7 @@ def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, c
             jobs[name] = (search, game, name, settings.evaluation_games, seed)
     if settings.gate_games and best is not None:
         jobs[""] = (search, game, settings.playing_search(best), settings.gate_games, seed + 1)
-    scores: Mapping[str, float] = dict(crew.run(_evaluate, jobs))
+    scores: Mapping[str, float] = dict(pool.run(_evaluate, jobs))
     line: dict[str, Any] = {f"against {name}": scores[name] for name in settings.opponents if name in scores}
     if settings.opponents and settings.opponents[-1] in scores:
         line["elo"] = elo(scores[settings.opponents[-1]], settings.evaluation_games, game.num_players)
@@ -54,8 +54,10 @@ def in_words(line: Mapping[str, Any]) -> str:
     parts = (f"{name} {value:.2f}" for name, value in line.items() if name.startswith("against "))
     rating = f", Elo {line['elo']:+.0f}" if "elo" in line else ""
     taken = "" if line["taken"] else "; the network before stays the best"
+    speed = line["positions_a_second"]
+    speed = "" if speed is None else f"{speed:.0f} per second, "
     return (
-        f"round {line['round']}: {line['positions']:,} positions, {line['positions_a_second']:.0f} a second, losses "
+        f"round {line['round']}: {line['positions']:,} positions, {speed}losses "
         f"{line['policy_loss']:.3f} and {line['value_loss']:.3f}; {', '.join(parts)}{rating}{taken}"
     )
 

@@ -1,4 +1,4 @@
-"""A round's games of self-play: in batches, which a crew plays, and each of which is on the disk once it is done."""
+"""A round's games of self-play: in batches, which a pool plays, and each of which is on the disk once it is done."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.files import in_one_piece, is_partial
 
+from ..common.workers import Pool
 from ..search import Search
 from .self_play import SelfPlay, self_play
 from .settings import Training
 from .training_data import Examples, joined
-from .work import Crew
 
 BATCH_OF_GAMES = 16
 """Games that are played side by side in a process."""
@@ -28,10 +28,12 @@ def play_round(
     number: int,
     evaluator: Any,
     folder: Path,
-    crew: Crew,
+    pool: Pool,
     advance: Callable[[int, float | None], None],
-) -> Examples:
-    """Games of self-play with one version of the network: those that are on the disk, and those that are missing.
+) -> tuple[Examples, float | None]:
+    """Return a round's games of self-play, and the positions per second of those that were missing; None if none was.
+
+    Games that a killed process has left on the disk are not played again.
 
     Args:
         game: The rules.
@@ -39,25 +41,25 @@ def play_round(
         number: Of the round, from 0. Games follow from the seed, this, and the number of their batch.
         evaluator: The network; None in the imitation rounds.
         folder: Where a file for each batch is kept; it is made if missing.
-        crew: Plays.
-        advance: Is told of games that are done, and of positions a second so far if they were played now.
+        pool: Plays.
+        advance: Is told of games that are done, and of positions per second so far if they were played now.
     """
     folder.mkdir(exist_ok=True)
     search, how = settings.self_play_search(evaluator), settings.self_play_settings()
     sizes = [min(BATCH_OF_GAMES, settings.games - k) for k in range(0, settings.games, BATCH_OF_GAMES)]
     files = [folder / f"{number}-{k}.npz" for k in range(len(sizes))]
-    jobs, positions, began = {}, 0, perf_counter()
+    jobs, positions, speed, began = {}, 0, None, perf_counter()
     for k, (file, size) in enumerate(zip(files, sizes, strict=True)):
         if file.exists():
             advance(size, None)
         else:
             jobs[k] = (game, search, size, (settings.seed, number, k), how)
-    for k, examples in crew.run(_play_batch, jobs):
+    for k, examples in pool.run(_play_batch, jobs):
         _save(files[k], examples)
         positions += len(examples.returns)
-        advance(sizes[k], positions / (perf_counter() - began))
+        advance(sizes[k], speed := positions / (perf_counter() - began))
     parts = [_load(file) for file in files]
-    return joined(part._replace(games=part.games + k * BATCH_OF_GAMES) for k, part in enumerate(parts))
+    return joined(part._replace(games=part.games + k * BATCH_OF_GAMES) for k, part in enumerate(parts)), speed
 
 
 def forget_rounds(folder: Path, before: int) -> None:

@@ -4,23 +4,40 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game
-from pbm_envs.core.files import is_partial, write_text
 
+from ..common.folders import check_programs, is_unused, programs, write_about
 from .network import PolicyValueNetwork
 from .settings import Training
 
 FORMAT = "pbm_agents.learning.trainer 1"
+ABOUT = "training.json"
+TORCH_THREADS = 1
+"""Of a run, in every process: with another number PyTorch adds in another order, and rounds otherwise."""
 
 
-def open_folder(game: Game, out: Path, settings: Training) -> None:
-    """Make the folder of a run; ValueError if it holds another run, or something else."""
+def check_folder(out: Path) -> None:
+    """Raise ValueError if the folder holds anything but a run; nothing is written."""
+    if not is_unused(out) and not (out / ABOUT).exists():
+        raise ValueError(f"{str(out)!r} holds something else: expected a folder of train, or a new or empty one")
+
+
+def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool = False) -> None:
+    """Write what a run is about to its folder, which is locked.
+
+    Raises:
+        ValueError: The folder holds another run, or was made with other programs and `accept_changes` is False.
+    """
     about = {"format": FORMAT, "game": game.name, "options": dict(game.options), "settings": asdict(settings)}
-    about, path = json.loads(json.dumps(about)), out / "training.json"
+    about, path = json.loads(json.dumps(about)), out / ABOUT
+    here = programs([game], settings.opponents, ("torch", "onnxruntime") if _has_onnx() else ("torch",))
+    here["threads of torch"] = str(TORCH_THREADS)
+    made_with: Sequence[Mapping[str, str]] = [here]
     if path.exists():
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
@@ -32,10 +49,8 @@ def open_folder(game: Game, out: Path, settings: Training) -> None:
         other = {name: value for name, value in theirs.items() if name != "rounds" and value != ours.get(name)}
         if other:
             raise ValueError(f"{str(out)!r} holds a run with other settings, {other}: expected these, or a new folder")
-    elif out.is_dir() and not all(is_partial(file) for file in out.iterdir()):
-        raise ValueError(f"{str(out)!r} holds something else: expected a folder of train, or a new or empty one")
-    out.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(about, indent=2) + "\n")
+        made_with = check_programs(out, found.get("made_with"), here, accept=accept_changes)
+    write_about(path, about | {"made_with": made_with})
 
 
 def _flat(about: dict[str, Any]) -> dict[str, Any]:

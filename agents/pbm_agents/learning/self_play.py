@@ -11,9 +11,6 @@ Dirichlet noise in the priors of the root is a setting of the selection rule (`P
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +20,8 @@ from numpy.typing import NDArray
 from pbm_envs import Game
 from pbm_envs.core.randomness import seeds
 
+from ..common.progress import progress_bar
+from ..common.workers import make_pool
 from ..search import Search, SearchResult, Workspace
 from ..search.result import check_temperature
 from ..search.rules import without_noise
@@ -183,18 +182,12 @@ def self_play_in_processes(
     sizes = [min(batch, games - first) for first in range(0, games, batch)]
     streams = np.random.SeedSequence(seed).spawn(len(sizes))
     jobs = [(game, replace(search), size, stream, settings) for size, stream in zip(sizes, streams, strict=True)]
-    if workers == 1:
-        parts = list(_with_progress(map(_play, jobs), len(jobs), progress))
-    else:
-        from ..arena.processes import one_thread_each, start_worker  # imported lazily: arena stands above learning
-
-        with one_thread_each():
-            pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), start_worker)
-            try:
-                parts = list(_with_progress(pool.map(_play, jobs), len(jobs), progress))
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-    return joined(part._replace(games=part.games + k * batch) for k, part in enumerate(parts))
+    parts = {}
+    with make_pool(workers) as pool, progress_bar(progress, total=len(jobs), unit="batch", desc="self-play") as bar:
+        for k, part in pool.run(_play, dict(enumerate(jobs))):
+            parts[k] = part._replace(games=part.games + k * batch)
+            bar.update()
+    return joined(parts[k] for k in range(len(jobs)))
 
 
 def wrong_resignations(examples: Examples, threshold: float) -> float:
@@ -239,17 +232,6 @@ def _searched(
             for row, result in zip(rows, how.run(game, views[rows], rng, workspace=workspace), strict=True):
                 found[row] = result
     return found, full
-
-
-def _with_progress(parts: Iterable[Examples], count: int, progress: bool) -> Iterable[Examples]:
-    if not progress:
-        return parts
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("the bar needs tqdm: pip install 'pbm-envs[cli]'") from None
-    bar: Any = tqdm(parts, total=count, unit="batch", desc="self-play")
-    return bar
 
 
 def _full_observations(game: Game, states: NDArray[Any]) -> NDArray[np.int8]:

@@ -28,13 +28,14 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.checks import check_range
 
+from ..common.folders import locked
+from ..common.workers import Pool, make_pool
 from .progress import in_words, measure
 from .replay_buffer import ReplayBuffer
 from .round_games import forget_rounds, play_round
 from .settings import Training
 from .training_data import Examples
 from .training_log import TrainingLog
-from .work import Crew, make_crew
 
 try:
     import torch
@@ -43,7 +44,7 @@ except ImportError:
 
 from .critic import Critic
 from .network import PolicyValueNetwork, read, write
-from .run_folder import fast_evaluator, open_folder, write_network
+from .run_folder import TORCH_THREADS, check_folder, fast_evaluator, open_folder, write_network
 
 __all__ = ["Training", "train"]
 
@@ -56,6 +57,7 @@ def train(
     workers: int = 1,
     ray: bool | str = False,
     tensorboard: bool = False,
+    accept_changes: bool = False,
 ) -> list[dict[str, Any]]:
     """Train a network for a game, or go on with a run that was stopped.
 
@@ -69,20 +71,43 @@ def train(
             started here. Its machines need this package with its extras, and those of your own games and agents; no
             common folder.
         tensorboard: Write for TensorBoard, too.
+        accept_changes: Resume although this package, an opponent or a library has changed since the folder was made;
+            `training.json` records it.
 
     Returns:
         The curve: for each round, by name, positions, losses, seconds, scores and Elo.
 
     Raises:
-        ValueError: If the folder holds a run with other settings, or something else; for an agent that there is not.
+        ValueError: If the folder holds a run with other settings or of other programs, or something else, or is in
+            use; for an agent that there is not.
         ImportError: For a Ray cluster without the extra `ray`.
         ChildProcessError: If processes that play die again and again.
     """
     check_range("workers", workers, 1)
-    crew = make_crew(workers, ray)
-    run = _Run(game, Path(out), settings or Training())
-    with crew:
-        return run.go_on(crew, tensorboard)
+    pool = make_pool(workers, ray)
+    out, settings, threads = Path(out), settings or Training(), torch.get_num_threads()
+    _check(game, out, settings)
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with locked(out, "training"):
+            open_folder(game, out, settings, accept_changes)
+            torch.set_num_threads(TORCH_THREADS)
+            run = _Run(game, out, settings)
+            with pool:
+                return run.go_on(pool, tensorboard)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _check(game: Game, out: Path, settings: Training) -> None:
+    """Raise ValueError for what cannot be trained, before anything is written."""
+    from ..players.names import make_agent  # which stands above
+
+    for name in settings.opponents:
+        make_agent(name)
+    if settings.critic_share and game.perfect_information:
+        raise ValueError(f"critic_share is {settings.critic_share} in {game!r}: expected 0, as nothing is hidden")
+    check_folder(out)
 
 
 @final
@@ -90,14 +115,7 @@ class _Run:
     """A run: what is in its folder, and the networks."""
 
     def __init__(self, game: Game, out: Path, settings: Training) -> None:
-        from ..players.names import make_agent  # which stands above
-
-        for name in settings.opponents:
-            make_agent(name)  # ValueError, before anything is written
-        if settings.critic_share and game.perfect_information:
-            raise ValueError(f"critic_share is {settings.critic_share} in {game!r}: expected 0, as nothing is hidden")
         self.game, self.out, self.settings = game, out, settings
-        open_folder(game, out, settings)
         torch.manual_seed(settings.seed)
         self.learner = PolicyValueNetwork(game, settings.hidden, settings.layers)
         self.best = PolicyValueNetwork(game, settings.hidden, settings.layers)
@@ -122,7 +140,7 @@ class _Run:
         if self.critic is not None:
             self.critic.restore(saved)
 
-    def go_on(self, crew: Crew, tensorboard: bool) -> list[dict[str, Any]]:
+    def go_on(self, pool: Pool, tensorboard: bool) -> list[dict[str, Any]]:
         """Play the rounds that are missing."""
         settings, done = self.settings, len(self.curve)
         with TrainingLog(
@@ -135,8 +153,10 @@ class _Run:
         ) as log:
             write_network(self.best, self.out)  # a run that was killed may have had no time for this, and for the next
             forget_rounds(self.out / "self_play", done)
+            if done >= settings.rounds:
+                log.say(f"nothing is left to do: all {done} rounds are done; more rounds prolong the run")
             for number in range(done, settings.rounds):
-                line = self._round(number, crew, log)
+                line = self._round(number, pool, log)
                 self._finish(line)
                 log.record(line, step=number + 1)
                 log.say(in_words(line))
@@ -144,10 +164,10 @@ class _Run:
                 self._plot(log)
         return self.curve
 
-    def _round(self, number: int, crew: Crew, log: TrainingLog) -> dict[str, Any]:
+    def _round(self, number: int, pool: Pool, log: TrainingLog) -> dict[str, Any]:
         """Play, learn, and see what it was good for. The line of the curve."""
         began, imitating = perf_counter(), number < self.settings.imitation_rounds
-        examples = self._play(number, crew, log, None if imitating else fast_evaluator(self.best, self.out))
+        examples, speed = self._play(number, pool, log, None if imitating else fast_evaluator(self.best, self.out))
         played = perf_counter()
         if self.buffer.added == self.added:
             self.buffer.add(examples)
@@ -161,21 +181,24 @@ class _Run:
             "positions": self.buffer.added,
             **losses,
         }
-        line |= self._measure(number, crew, always=imitating)
+        line |= self._measure(number, pool, always=imitating)
         line["seconds"] = (self.curve[-1]["seconds"] if self.curve else 0.0) + perf_counter() - began
-        line["positions_a_second"] = len(examples.returns) / max(1e-9, played - began)
+        line["positions_a_second"] = speed  # of games that this process has played, not of those that it has found
         line["learning_seconds"], line["evaluation_seconds"] = learned - played, perf_counter() - learned
         return {name: round(value, 4) if isinstance(value, float) else value for name, value in line.items()}
 
-    def _play(self, number: int, crew: Crew, log: TrainingLog, evaluator: Any) -> Examples:
+    def _play(self, number: int, pool: Pool, log: TrainingLog, evaluator: Any) -> tuple[Examples, float | None]:
         """The round's games, with the last figures beside the bar."""
         last = self.curve[-1] if self.curve else {}
         shown: dict[str, float] = {name: last[name] for name in ("policy_loss", "value_loss", "elo") if name in last}
 
         def advance(games: int, speed: float | None) -> None:
-            log.advance(games, **({} if speed is None else {"positions/s": speed} | shown))
+            if speed is None:
+                log.skip(games)
+            else:
+                log.advance(games, **{"positions/s": speed} | shown)
 
-        return play_round(self.game, self.settings, number, evaluator, self.out / "self_play", crew, advance)
+        return play_round(self.game, self.settings, number, evaluator, self.out / "self_play", pool, advance)
 
     def _learn(self, number: int, new: int) -> dict[str, float]:
         """Update the learner's network, and the critic if there is one; the mean losses."""
@@ -201,11 +224,11 @@ class _Run:
         means = {"policy_loss": policy_mean, "value_loss": value_mean}
         return means if self.critic is None else means | {"critic_loss": critic_mean}
 
-    def _measure(self, number: int, crew: Crew, always: bool) -> dict[str, Any]:
+    def _measure(self, number: int, pool: Pool, always: bool) -> dict[str, Any]:
         """Games of the learner's network: scores, and whether it is the best from now on."""
         mine = fast_evaluator(self.learner, self.out)
         best = None if always or not self.settings.gate_games else fast_evaluator(self.best, self.out)
-        line = measure(self.game, self.settings, number, mine, best, crew)
+        line = measure(self.game, self.settings, number, mine, best, pool)
         if line["taken"]:
             self.best.load_state_dict(self.learner.state_dict())
         return line

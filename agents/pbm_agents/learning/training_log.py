@@ -57,6 +57,11 @@ class TrainingLog:
             self._bar.set_postfix({name: f"{value:.3f}" for name, value in figures.items()}, refresh=False)
         self._bar.update(steps)
 
+    def skip(self, steps: int) -> None:
+        """Count steps that were done before this process began: they are no part of its speed."""
+        self._bar.initial += steps
+        self._bar.update(steps)
+
     def record(self, line: Mapping[str, Any], step: int | None = None) -> None:
         """One more line of `curve.csv`; `step` is TensorBoard's axis, the steps of the bar if not given."""
         self._curve.append(dict(line))

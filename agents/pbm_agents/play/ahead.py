@@ -19,7 +19,7 @@ from pbm_envs.core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_o
 from pbm_envs.core.jit import COMPILES
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
 
-from ..arena.processes import start_worker, usable_cores
+from ..common.workers import follow_parent, usable_cores
 from ..search import PUCT, UCT, Gumbel, Search, Workspace
 from .start import Message
 
@@ -142,7 +142,7 @@ def compiling_ahead(games: Sequence[Game]) -> Iterator[None]:
 
 def _work(games: Sequence[Game]) -> None:
     """Take the steps in silence; one that fails is left."""
-    start_worker()
+    follow_parent()
     silence = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
         os.dup2(silence, descriptor)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.records import UNFINISHED, Forfeit, GameRecord, board_text
+from pbm_envs.records import UNFINISHED, Forfeit, GameRecord, board_text, play_moves
 from pbm_envs.registry import make_registered_game
 
 from ..arena import Opening
@@ -60,8 +60,8 @@ def _another_start(session: Session, seat: int, ply: int, rng: np.random.Generat
         start = game.resample_start(before, then, rng)
         state = start.copy()
         try:
-            for move in moves:
-                game.step(state, [game.string_to_action(move)])
+            for _ in play_moves(game, state, moves):
+                pass
         except ValueError:
             continue
         if (game.view(state, seat) == then).all():

@@ -9,7 +9,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.core.streams import stream
 from pbm_envs.envs.memory import watches
-from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record
+from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, play_moves
 
 from ..arena import Opening
 from ..arena.match import ask_in_game
@@ -261,11 +261,11 @@ class Session:
         """
         game, before = self.game, self.game.view(self._positions[then], player)
         worlds = game.determinize(np.repeat(before, UNDO_WORLDS), self._side_rng)
-        for move in self._moves[then:]:
-            try:
-                game.step(worlds, np.full(UNDO_WORLDS, game.string_to_action(move)))
-            except ValueError:  # illegal in one of the worlds
-                return True
+        try:
+            for _ in play_moves(game, worlds, self._moves[then:]):
+                pass
+        except ValueError:  # illegal in one of the worlds
+            return True
         seen, now = game.view(worlds, player), self.view(player)
         same = all((seen[field] == now[field]).all() for field in game.dtype.names or ())
         return not (same and (game.legal_action_mask(seen) == game.legal_action_mask(now)).all())

@@ -41,6 +41,7 @@ from ..core.game import Game
 from ..core.printable import quoted
 from ..core.state import INT64, copy_states
 from ..core.types import Rng, States
+from ..records import play_moves
 from ..render import Scene
 from ..render.modes import EVERYTHING, MODES, Frame, Renderer
 from .history import History
@@ -174,10 +175,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
         states = self.game.init(1, rng, board)
         start = copy_states(states)
-        for text in moves:
-            if states["done"][0]:
-                raise ValueError(f"move {quoted(text)} comes after the end of the game")
-            self.game.step(states, [self.game.string_to_action(text)])
+        for _ in play_moves(self.game, states, moves):
+            pass
         self._rng, self._states, self._stepped, self.game_number = rng, states, True, next(_numbers)
         if self._history is not None:
             self._history = History(self.game, 1, self._history.length)
