@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.printable import quoted
+from pbm_envs.authoring import check_range
 from pbm_envs.envs.memory import AgentWithMemory
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import quoted
 
 from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.printable import quoted
 from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
+from pbm_envs.toolbox import quoted
 
 from ..players.names import make_agent
 from .match import Opening

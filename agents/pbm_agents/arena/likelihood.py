@@ -23,7 +23,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.authoring import kernel
 
 Array = NDArray[np.float64]
 

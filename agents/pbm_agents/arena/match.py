@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.printable import describe_error
-from pbm_envs.core.streams import stream
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
 from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, board_text, make_record, play_moves
+from pbm_envs.toolbox import describe_error, stream
 
 from ..players.agent import AnyAgent, Views
 

@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import __version__
-from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
+from pbm_envs.toolbox import derive
 
 from ..common.folders import locked, programs
 from ..players.names import make_agent

@@ -19,10 +19,8 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import check_settings, setting
-from pbm_envs.core.printable import describe_error, printable, quoted
-from pbm_envs.core.streams import BITS, RECORDED_BITS, derive
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import BITS, RECORDED_BITS, check_settings, derive, describe_error, printable, quoted, setting
 
 from ..players.agent import Actions, Agent, Views
 from ..players.names import make_agent

@@ -38,9 +38,8 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game, __version__
-from pbm_envs.core.options import check_settings, setting
-from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import check_settings, derive, setting
 
 from .evaluation import NORMAL_95
 from .likelihood import (

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs.core.files import in_one_piece
 from pbm_envs.records import UNFINISHED, GameRecord
 from pbm_envs.registry import make_registered_game
+from pbm_envs.toolbox import in_one_piece
 
 from .ratings import Rating, rate, shares
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game, __version__
-from pbm_envs.core.printable import printable
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
+from pbm_envs.toolbox import printable
 
 from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar

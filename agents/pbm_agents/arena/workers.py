@@ -19,8 +19,8 @@ from contextlib import closing
 from time import monotonic
 from typing import Any, NamedTuple, final
 
-from pbm_envs.core.printable import describe_error
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import describe_error
 
 from ..common.workers import MOST_DEATHS, Death, ProcessPool, Task, make_pool
 from .match import Answer, SoFar

@@ -21,8 +21,8 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_number
-from pbm_envs.core.options import Option
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import check_number
 
 from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
 from ..players.agent import Actions, Agent, Views

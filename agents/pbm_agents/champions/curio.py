@@ -12,8 +12,8 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Curio, Game
-from pbm_envs.core.checks import check_number, check_range
-from pbm_envs.core.types import Array, Floats, Ints, Record, States
+from pbm_envs.authoring import Ints, Record, States, check_range
+from pbm_envs.toolbox import Array, Floats, check_number
 
 from ..players.agent import Actions, Views
 from ..search.ending import ending

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.state import NO_ACTION
-from pbm_envs.core.types import Array
+from pbm_envs.authoring import NO_ACTION
+from pbm_envs.toolbox import Array
 
 from ..exact import CurioSolver
 from ..players.agent import Actions, Views

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.types import Floats, Ints, Record, States
+from pbm_envs.authoring import Ints, Record, States
+from pbm_envs.toolbox import Floats, stack_kernel
 
 NO_PIECE, CAPTURED, DIRECTIONS = -1, -1, 8
 CELL_BITS = 10

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.record_rules import BatchKernel
-from pbm_envs.core.types import Array, Floats, Ints, States
+from pbm_envs.authoring import Ints, States
+from pbm_envs.toolbox import Array, BatchKernel, Floats, stack_kernel
 
 EMPTY, SAME, OTHER, OFF_OWN, OFF_OTHER = range(5)
 """What a cell can be, seen from an action: without a stone, a stone of the same or the other mark, off the board

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.core.options import nearest, typed
+from pbm_envs.toolbox import nearest, typed
 
 from ..players.names import agent_kinds
 from .terminal import say, table

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.core.files import in_one_piece
 from pbm_envs.render.animation import animate as film_of
 from pbm_envs.render.film import check_path
+from pbm_envs.toolbox import in_one_piece
 
 from .replay import game_in_line
 

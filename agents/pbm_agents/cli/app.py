@@ -67,7 +67,7 @@ class Commands(TyperGroup):
             except BrokenPipeError:  # `pbm games | head -1`, which typer handles
                 raise
             except EXPECTED as error:
-                from pbm_envs.core.printable import printable
+                from pbm_envs.toolbox import printable
 
                 said_lines = in_words(error)[:LONGEST_ERROR].split("\n")
                 say("\n".join(printable(line, LONGEST_ERROR) for line in said_lines))

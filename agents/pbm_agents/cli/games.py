@@ -7,9 +7,8 @@ from typing import Annotated
 import typer
 
 from pbm_envs import registered_games
-from pbm_envs.core.options import options_of, typed
-from pbm_envs.core.printable import summary
 from pbm_envs.registry import find_game
+from pbm_envs.toolbox import options_of, summary, typed
 
 from .terminal import say, table
 

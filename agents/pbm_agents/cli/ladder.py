@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.core.printable import describe_error
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import describe_error
 
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS

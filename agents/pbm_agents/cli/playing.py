@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.core.files import write_text
+from pbm_envs.toolbox import write_text
 
 FirstSeed = Annotated[int, typer.Option(help="Of the first opening; the others follow.")]
 OpeningMoves = Annotated[int, typer.Option(help="Random moves that each opening begins with.")]

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.core.printable import printable
 from pbm_envs.records import UNFINISHED, GameRecord, read_records
+from pbm_envs.toolbox import printable
 
 from ..arena import (
     HeadToHead,

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.core.printable import printable
 from pbm_envs.records import GameRecord, record_of_line, verify
 from pbm_envs.records import replay as positions
+from pbm_envs.toolbox import printable
 
 from ..arena.tournament import GAMES
 from .terminal import say, show_board

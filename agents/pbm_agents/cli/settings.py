@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pbm_envs.core.options import REQUIRED, Option, options_of
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import REQUIRED, options_of
 
 SIMPLE = (bool, int, float)
 

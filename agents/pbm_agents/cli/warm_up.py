@@ -10,9 +10,8 @@ from typing import Annotated
 import typer
 
 from pbm_envs import Game, registered_games
-from pbm_envs.core.compiling import COMPILING
-from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import COMPILING, cache_directory
 
 from .. import arena, champions, equilibrium, exact  # noqa: F401  (so that their kernels are known and counted)
 from ..common.progress import progress_bar

@@ -25,8 +25,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from pbm_envs import Game, __version__
-from pbm_envs.core.files import is_partial, write_text
-from pbm_envs.core.printable import printable
+from pbm_envs.toolbox import is_partial, printable, write_text
 
 LOCK, HOLDER = ".lock", ".lock-holder"
 PACKAGES = ("pbm_envs", "pbm_agents")

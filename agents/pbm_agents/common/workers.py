@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, TypeVar, final
 
-from pbm_envs.core.printable import describe_error
+from pbm_envs.toolbox import describe_error
 
 Key = TypeVar("Key")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pbm_envs.core.files import in_one_piece
 from pbm_envs.records import GameRecord, read_records
+from pbm_envs.toolbox import in_one_piece
 
 from ..arena import tournament_records
 from ..common.progress import progress_bar

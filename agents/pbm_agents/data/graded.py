@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game, __version__
-from pbm_envs.core.streams import derive
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import derive
 
 from ..arena.match import Opening
 from ..arena.schedule import Batch, draw_opening

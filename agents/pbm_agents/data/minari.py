@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 from pbm_envs import Game
-from pbm_envs.core.state import take_rows
+from pbm_envs.authoring import take_rows
 from pbm_envs.records import PLY_LIMIT, GameRecord, replay
 
 from ..learning.training_data import ended_games

@@ -7,7 +7,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.authoring import check_range
 
 from ..common.progress import progress_bar
 from ..players.agent import Agent, Views

@@ -13,7 +13,7 @@ from typing import final
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.authoring import kernel
 
 from .policy import Array, Policy
 from .solvers import PredictiveCFRPlus

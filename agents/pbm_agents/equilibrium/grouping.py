@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs.core.kernels import kernel
+from pbm_envs.authoring import kernel
 
 Array = NDArray[Any]
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.state import as_bytes, take_rows
-from pbm_envs.core.types import States
+from pbm_envs.authoring import States, take_rows
+from pbm_envs.toolbox import as_bytes
 
 from ..common.progress import progress_bar
 from .grouping import extend_histories, split_runs

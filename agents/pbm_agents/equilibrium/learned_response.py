@@ -12,9 +12,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.state import take_rows
-from pbm_envs.core.types import States
+from pbm_envs.authoring import States, check_range, take_rows
 
 from ..common.progress import progress_bar
 from ..learning.network import PolicyValueNetwork

@@ -15,8 +15,7 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.state import take_rows
-from pbm_envs.core.types import States
+from pbm_envs.authoring import States, take_rows
 
 from ..common.progress import progress_bar
 from .growth import Collector, Grower, add_level, with_views

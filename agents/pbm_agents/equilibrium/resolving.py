@@ -18,10 +18,9 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import check_settings, options_of, setting
-from pbm_envs.core.state import take_rows
-from pbm_envs.core.types import States
+from pbm_envs.authoring import States, take_rows
 from pbm_envs.envs.memory import AgentWithMemory, Ids
+from pbm_envs.toolbox import check_settings, options_of, setting
 
 from ..players.agent import Actions, Views
 from .lookahead import Belief, Lookahead, same_views

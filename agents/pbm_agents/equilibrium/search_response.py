@@ -14,9 +14,8 @@ from typing import final
 
 import numpy as np
 
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.state import as_bytes, copy_states, take_rows
-from pbm_envs.core.types import States
+from pbm_envs.authoring import States, check_range, copy_states, take_rows
+from pbm_envs.toolbox import as_bytes
 
 from .agent_policies import MemoizedAgent, agent_policy
 from .evaluation import best_response

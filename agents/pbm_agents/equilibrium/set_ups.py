@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.deals import Deal
-from pbm_envs.core.types import States
+from pbm_envs.authoring import Deal, States
 
 MOST_WORLDS = 1_000_000
 """Set-ups that are listed; a game with more has no public tree of a size that fits anywhere."""

@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from pbm_envs.core.checks import check_range
+from pbm_envs.authoring import check_range
 
 from .evaluation import exploitability, forward_sweep
 from .policy import Policy

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from pbm_envs.core.types import Array
+from pbm_envs.toolbox import Array
 
 PART = 1 << 24
 """Entries that are looked at in one piece, so that the check of a large tree takes little memory."""

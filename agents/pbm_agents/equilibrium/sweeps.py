@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs.core.kernels import kernel, stack_kernel
+from pbm_envs.authoring import kernel
+from pbm_envs.toolbox import stack_kernel
 
 Array = NDArray[Any]
 Stage: TypeAlias = "list[tuple[int, int]]"

@@ -31,10 +31,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.printable import quoted
-from pbm_envs.core.state import NOBODY, copy_states, take_rows
-from pbm_envs.core.types import States
+from pbm_envs.authoring import NOBODY, States, copy_states, take_rows
 from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
+from pbm_envs.toolbox import quoted
 
 from .growth import grow
 from .set_ups import check_public_moves, set_ups

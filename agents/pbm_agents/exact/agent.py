@@ -7,7 +7,8 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import Option, checked
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import checked
 
 from ..players.agent import Actions, Views
 from ..players.search_agents import SearchAgent

@@ -7,9 +7,8 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Chameleon, Game, Unlur
-from pbm_envs.core.boards import BOTTOM, LEFT, RIGHT, TOP
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.types import Array, Floats, Ints, Record, States
+from pbm_envs.authoring import Ints, Record, States, check_range
+from pbm_envs.toolbox import BOTTOM, LEFT, RIGHT, TOP, Array, Floats
 
 from ..search.search import check_searchable
 from .connection_kernels import CHAMELEON, NODES, SPENT, TABLE_BITS, UNKNOWN, UNLUR, Problem, solve

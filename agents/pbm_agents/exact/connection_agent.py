@@ -11,8 +11,7 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game, Unlur
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.types import Record
+from pbm_envs.authoring import Record, check_range
 
 from ..players.agent import Actions, Views
 from ..players.search_agents import SearchAgent

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel, stack_kernel
-from pbm_envs.core.types import Ints
+from pbm_envs.authoring import Ints, kernel
+from pbm_envs.toolbox import stack_kernel
 
 WON, LOST, UNKNOWN = 1, -1, 0
 """For the player to move."""

@@ -7,8 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Curio, Game
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.types import Ints, States
+from pbm_envs.authoring import Ints, States, check_range
 
 from ..search.search import check_searchable
 from .curio_kernels import ANY, CELL_BITS, FACES, TABLE_BITS, UNKNOWN, WON, Duel, force_win

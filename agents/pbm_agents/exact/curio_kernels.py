@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel, stack_kernel
-from pbm_envs.core.types import Ints
+from pbm_envs.authoring import Ints, kernel
+from pbm_envs.toolbox import stack_kernel
 
 WON, FAILED, UNKNOWN = 1, -1, 0
 """For the attacker: a win is forced, is not forced in so many own moves, or is not found out."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, Trinim
-from pbm_envs.core.checks import check_number, check_range
-from pbm_envs.core.types import Array, Record, States
+from pbm_envs.authoring import Record, States, check_range
+from pbm_envs.toolbox import Array, check_number
 
 from ..players.agent import Actions, Views
 from ..search.search import check_searchable

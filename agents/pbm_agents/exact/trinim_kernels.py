@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pbm_envs.core.kernels import kernel
-from pbm_envs.core.types import Array, Floats, Ints
+from pbm_envs.authoring import Ints, kernel
+from pbm_envs.toolbox import Array, Floats
 
 PARITIES = 8
 """Of three colours."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pbm_envs.core.options import Option, checked
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import checked
 
 from ..players.agent import Agent, AnyAgent
 

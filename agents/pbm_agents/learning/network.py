@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.files import in_one_piece
-from pbm_envs.core.printable import quoted
 from pbm_envs.foreign import registered_game
+from pbm_envs.toolbox import in_one_piece, quoted
 
 from ..players.agent import Actions, Views
 from ..search import FunctionEvaluator

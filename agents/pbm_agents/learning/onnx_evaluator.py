@@ -17,11 +17,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.files import in_one_piece
-from pbm_envs.core.kernels import kernel
-from pbm_envs.core.types import Array, Floats, Ints, Mask, Planes, Seeds
+from pbm_envs.authoring import Ints, Mask, Planes, Seeds, check_range, kernel
 from pbm_envs.foreign import check_array, parse_object, registered_game
+from pbm_envs.toolbox import Array, Floats, in_one_piece
 
 from .symmetric_form import form_weights
 from .training_data import symmetry_tables

@@ -16,7 +16,7 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.authoring import check_range
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.foreign import registered_game
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
-from pbm_envs.core.files import write_text
+from pbm_envs.authoring import check_range
+from pbm_envs.toolbox import write_text
 
 from .training_data import Examples
 

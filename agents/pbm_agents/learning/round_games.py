@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.files import in_one_piece, is_partial
+from pbm_envs.toolbox import in_one_piece, is_partial
 
 from ..common.workers import Pool
 from ..search import Search

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.randomness import seeds
+from pbm_envs.authoring import seeds
 
 from ..common.progress import progress_bar
 from ..common.workers import make_pool

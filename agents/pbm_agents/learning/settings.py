@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
-from pbm_envs.core.options import check_settings, setting
+from pbm_envs.toolbox import check_settings, setting
 
 from ..search import PUCT, Gumbel, Search
 from .self_play import SelfPlay

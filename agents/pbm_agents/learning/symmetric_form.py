@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pbm_envs.core.types import Floats, Ints
+from pbm_envs.authoring import Ints
+from pbm_envs.toolbox import Floats
 
 WEIGHT = 131
 """Greatest weight of a number of an observation: sums of so many are exact in single precision."""

@@ -26,7 +26,7 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_range
+from pbm_envs.authoring import check_range
 
 from ..common.folders import locked
 from ..common.workers import Pool, make_pool

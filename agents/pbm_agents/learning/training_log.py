@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
-from pbm_envs.core.files import in_one_piece
+from pbm_envs.toolbox import in_one_piece
 
 from ..common.progress import progress_bar
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from pbm_envs import Game, make_game, sample_actions
-from pbm_envs.core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
-from pbm_envs.core.jit import COMPILES
 from pbm_envs.envs.factories import make_raw_env, make_vector_env
+from pbm_envs.toolbox import COMPILES, COMPILING, SEARCH, SHARED, Progress, rules_of
 
 from ..common.workers import follow_parent, usable_cores
 from ..search import PUCT, UCT, Gumbel, Search, Workspace

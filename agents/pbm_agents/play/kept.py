@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, final
 
-from pbm_envs.core.files import write_text
+from pbm_envs.toolbox import write_text
 
 ADDRESS = re.compile(r"[\w-]{22}")
 MOST_GAMES = 1000

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import typed, without_implied
-from pbm_envs.core.scene import Sample
 from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
+from pbm_envs.toolbox import Sample, typed, without_implied
 
 from ..players.agent import Views
 from ..search import SearchResult

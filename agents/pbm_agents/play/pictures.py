@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pbm_envs.core.scene import Sample, Scene
+from pbm_envs.authoring import Scene
 from pbm_envs.render import cropped, svg
+from pbm_envs.toolbox import Sample
 
 
 def board_svg(scene: Scene, theme: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.streams import stream
 from pbm_envs.envs.memory import watches
 from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, play_moves
+from pbm_envs.toolbox import stream
 
 from ..arena import Opening
 from ..arena.match import ask_in_game

@@ -12,9 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pbm_envs import Game, make_game
-from pbm_envs.core.options import choices_given, options_of, parse_options, typed
-from pbm_envs.core.printable import summary
 from pbm_envs.registry import find_game, make_registered_game, parse_game
+from pbm_envs.toolbox import choices_given, options_of, parse_options, summary, typed
 
 from ..arena import Opening
 from ..players.agent import Agent

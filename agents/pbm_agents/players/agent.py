@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, sample_actions
-from pbm_envs.core.printable import quoted
 from pbm_envs.envs.memory import AgentWithMemory
+from pbm_envs.toolbox import quoted
 
 Views: TypeAlias = NDArray[np.void]
 Actions: TypeAlias = NDArray[np.int64]

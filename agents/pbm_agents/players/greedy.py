@@ -7,8 +7,8 @@ from typing import Annotated, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import Option, checked
-from pbm_envs.core.state import take_rows
+from pbm_envs.authoring import Option, take_rows
+from pbm_envs.toolbox import checked
 
 from .agent import Actions, Views, check_game, check_generator
 

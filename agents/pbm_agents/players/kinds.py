@@ -15,8 +15,8 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-from pbm_envs.core.options import Option, options_of
-from pbm_envs.core.printable import quoted, summary
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import options_of, quoted, summary
 
 GROUP = "pbm_agents.agents"
 """Entry points of installed packages: `name = "package.module:AgentClass"`, or an AgentKind there."""

@@ -27,11 +27,10 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import Option, checked
-from pbm_envs.core.state import NO_ACTION
-from pbm_envs.core.types import States
+from pbm_envs.authoring import NO_ACTION, Option, States
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.text import History, Kind, PromptStyle, Vocabulary, correction, system_prompt, turn_prompt
+from pbm_envs.toolbox import checked
 
 from .agent import Actions, Views
 

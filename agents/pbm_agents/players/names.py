@@ -35,10 +35,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pbm_envs.core.checks import check_seed
-from pbm_envs.core.options import Option, nearest, options_of, parse_options
-from pbm_envs.core.printable import describe_error, quoted
+from pbm_envs.authoring import Option
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
+from pbm_envs.toolbox import check_seed, describe_error, nearest, options_of, parse_options, quoted
 
 from ..search import SEARCH_SETTINGS, Search
 from .agent import Agent, AnyAgent, RandomAgent

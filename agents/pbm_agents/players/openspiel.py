@@ -12,7 +12,8 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import Option, checked
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import checked
 
 from .agent import Actions, Views
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import Option, checked
-from pbm_envs.core.randomness import branch, seeds
+from pbm_envs.authoring import Option, seeds
+from pbm_envs.toolbox import branch, checked
 
 from ..search import Evaluator, Search, SearchResult, Workspace, make_search
 from ..search.result import check_temperature

@@ -6,9 +6,8 @@ information and any number of players.
 
 from __future__ import annotations
 
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.state import NOBODY
-from pbm_envs.core.types import Array
+from pbm_envs.authoring import NOBODY
+from pbm_envs.toolbox import Array, stack_kernel
 
 from .tree import BEST, ILLEGAL, NO_CHILD, NO_PARENT, SUM, TERMINAL, UNVISITED, Tree, edge_at
 

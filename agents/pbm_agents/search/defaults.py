@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pbm_envs.core.checks import check_number
+from pbm_envs.toolbox import check_number
 
 
 class Weights(NamedTuple):

@@ -13,10 +13,8 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, final, runtime_c
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import check_settings, setting
-from pbm_envs.core.printable import quoted
-from pbm_envs.core.record_rules import PlayKernels
-from pbm_envs.core.types import Array, Seeds
+from pbm_envs.authoring import Seeds
+from pbm_envs.toolbox import Array, PlayKernels, check_settings, quoted, setting
 
 PriorsAndValues: TypeAlias = Callable[[Array, Array], tuple[Any, Any]]
 """A function from observations and masks to priors and values: see `FunctionEvaluator`."""

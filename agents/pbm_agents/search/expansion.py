@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.randomness import next_bits
-from pbm_envs.core.types import Array, Seeds
+from pbm_envs.authoring import Seeds, next_bits
+from pbm_envs.toolbox import Array, stack_kernel
 
 from .tree import EVALUATED, NO_CHILD, UNVISITED, Tree, add_node, edge_at, is_leaf, open_node
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from pbm_envs.core.options import Option, options_of
-from pbm_envs.core.printable import describe_error, quoted
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import describe_error, options_of, quoted
 
 from .evaluators import Playouts
 from .rules import PUCT, UCT, Gumbel, Selection, find

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.types import Array, Floats, Mask, Record, Seeds, Tables
+from pbm_envs.authoring import Mask, Record, Seeds, Tables
+from pbm_envs.toolbox import Array, Floats, stack_kernel
 
 from .selection import can_take
 from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at, edges_of

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_number
-from pbm_envs.core.scene import Drawn
-from pbm_envs.core.types import Array, Floats, Ints
+from pbm_envs.authoring import Ints
+from pbm_envs.toolbox import Array, Drawn, Floats, check_number
 
 from ..players.agent import Views, check_generator
 from .gumbel import GumbelRoots

@@ -14,10 +14,7 @@ from typing import Any, ClassVar, TypeAlias, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.checks import check_number
-from pbm_envs.core.jit import COMPILES
-from pbm_envs.core.options import check_settings, setting
-from pbm_envs.core.printable import describe_error, quoted
+from pbm_envs.toolbox import COMPILES, check_number, check_settings, describe_error, quoted, setting
 
 from .defaults import OTHER_GAMES, default_weights
 from .evaluators import ActionPriors, Evaluator

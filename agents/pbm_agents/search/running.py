@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.randomness import branch
-from pbm_envs.core.types import Array, Seeds
+from pbm_envs.authoring import Seeds
+from pbm_envs.toolbox import Array, branch
 
 from .ending import end_searches_when, ending
 from .evaluators import Playouts

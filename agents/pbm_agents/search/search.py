@@ -12,10 +12,8 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.options import check_settings, setting
-from pbm_envs.core.printable import quoted
-from pbm_envs.core.randomness import seeds
-from pbm_envs.core.types import Array, Rng, Seeds
+from pbm_envs.authoring import Rng, Seeds, seeds
+from pbm_envs.toolbox import Array, check_settings, quoted, setting
 
 from ..players.agent import check_game
 from .evaluators import Evaluator, Playouts, PriorsAndValues, as_evaluator

@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.randomness import draw, next_bits
-from pbm_envs.core.types import Array, Seeds, Tables
+from pbm_envs.authoring import Seeds, Tables, draw, next_bits
+from pbm_envs.toolbox import Array, stack_kernel
 
 from .tree import (
     AN_EDGE,

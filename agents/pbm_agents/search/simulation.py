@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.randomness import branch
-from pbm_envs.core.record_rules import PlayKernels
-from pbm_envs.core.state import NOBODY
-from pbm_envs.core.types import Array, Seeds
+from pbm_envs.authoring import NOBODY, Seeds
+from pbm_envs.toolbox import Array, PlayKernels, branch
 
 from .backup import backup
 from .evaluators import ActionPriors, Evaluator

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.kernels import kernel, stack_kernel
-from pbm_envs.core.types import Array
+from pbm_envs.authoring import kernel
+from pbm_envs.toolbox import Array, stack_kernel
 
 NODE = np.dtype(
     [

@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from pbm_envs.core.calls import call, call_for_flag, call_for_int, table_of_calls
-from pbm_envs.core.kernels import stack_kernel
-from pbm_envs.core.randomness import next_bits
-from pbm_envs.core.record_rules import PlayKernels
-from pbm_envs.core.state import NOBODY
-from pbm_envs.core.types import Array, Seeds, States
+from pbm_envs.authoring import NOBODY, Seeds, States, next_bits
+from pbm_envs.toolbox import Array, PlayKernels, call, call_for_flag, call_for_int, stack_kernel, table_of_calls
 
 from .backup import backup
 from .expansion import advance, put_priors
@@ -23,7 +19,7 @@ from .workspace import Buffers, Memory
 BUFFERS = len(Buffers._fields)
 SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, WORLD = range(9)
 Calls: TypeAlias = Any
-"""A table of calls, an array of addresses: see `pbm_envs.core.calls`."""
+"""A table of calls, an array of addresses: see `pbm_envs.toolbox.table_of_calls`."""
 NO_WORLDS = -1
 """In place of how many roots are proven: worlds have to be drawn by `Game.determinize` first."""
 

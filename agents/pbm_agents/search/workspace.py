@@ -10,7 +10,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.core.types import Array, Seeds, States
+from pbm_envs.authoring import Seeds, States
+from pbm_envs.toolbox import Array
 
 from .tree import SIMULATION, allocate_tree
 

@@ -1,0 +1,100 @@
+"""What fast agents, and programs around games, are made of, beside `pbm_envs.authoring`. `pbm_agents` uses these two.
+
+| name | what it is for |
+|---|---|
+| `stack_kernel` | as `kernel`, for functions that make no arrays but on their stack: most kernels |
+| `table_of_calls`, `call`, `call_for_int`, `call_for_flag` | kernels that call others by address |
+| `BatchKernel`, `PlayKernels` | what plays a game without returning to Python |
+| `COMPILES`, `COMPILING`, `Progress`, `SEARCH`, `SHARED`, `rules_of` | what is compiled, and how far that is |
+| `cache_directory` | where compiled kernels are kept |
+| `branch` | new random streams inside kernels |
+| `derive`, `stream`, `BITS`, `RECORDED_BITS` | seeds and generators for parts of a program, by name |
+| `setting`, `options_of`, `check_settings`, `checked`, `REQUIRED`, `nearest` | settings: declared, read, checked |
+| `parse_options`, `choices_given`, `without_implied`, `typed` | options of games as text |
+| `check_number`, `check_seed` | arguments, or a clear ValueError |
+| `quoted`, `printable`, `summary`, `describe_error` | other people's values and errors in one safe line |
+| `write_text`, `in_one_piece`, `is_partial` | files that are written whole or not at all |
+| `as_bytes` | records as rows of bytes |
+| `Drawn`, `Sample`, `LEFT`, `RIGHT`, `TOP`, `BOTTOM` | parts of pictures; sides of a board |
+| `Array`, `Floats` | types of arguments |
+"""
+
+from __future__ import annotations
+
+from .core.boards import BOTTOM, LEFT, RIGHT, TOP
+from .core.calls import call, call_for_flag, call_for_int, table_of_calls
+from .core.checks import check_number, check_seed
+from .core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
+from .core.files import in_one_piece, is_partial, write_text
+from .core.jit import COMPILES
+from .core.kernel_files import cache_directory
+from .core.kernels import stack_kernel
+from .core.options import (
+    REQUIRED,
+    check_settings,
+    checked,
+    choices_given,
+    nearest,
+    options_of,
+    parse_options,
+    setting,
+    typed,
+    without_implied,
+)
+from .core.printable import describe_error, printable, quoted, summary
+from .core.randomness import branch
+from .core.record_rules import BatchKernel, PlayKernels
+from .core.scene import Drawn, Sample
+from .core.state import as_bytes
+from .core.streams import BITS, RECORDED_BITS, derive, stream
+from .core.types import Array, Floats
+
+__all__ = [
+    "BITS",
+    "BOTTOM",
+    "COMPILES",
+    "COMPILING",
+    "LEFT",
+    "RECORDED_BITS",
+    "REQUIRED",
+    "RIGHT",
+    "SEARCH",
+    "SHARED",
+    "TOP",
+    "Array",
+    "BatchKernel",
+    "Drawn",
+    "Floats",
+    "PlayKernels",
+    "Progress",
+    "Sample",
+    "as_bytes",
+    "branch",
+    "cache_directory",
+    "call",
+    "call_for_flag",
+    "call_for_int",
+    "check_number",
+    "check_seed",
+    "check_settings",
+    "checked",
+    "choices_given",
+    "derive",
+    "describe_error",
+    "in_one_piece",
+    "is_partial",
+    "nearest",
+    "options_of",
+    "parse_options",
+    "printable",
+    "quoted",
+    "rules_of",
+    "setting",
+    "stack_kernel",
+    "stream",
+    "summary",
+    "table_of_calls",
+    "typed",
+    "without_implied",
+    "write_text",
+]
