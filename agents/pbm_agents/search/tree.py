@@ -61,12 +61,12 @@ SIMULATION = np.dtype(
 )
 SETTINGS = np.dtype(
     [
-        ("c", "f8"),  # weight of exploration
-        ("equivalence", "f8"),  # parameter of RAVE
+        ("parameter", "f8"),  # of the score: the weight of exploration in UCT and PUCT
+        ("rave", "f8"),  # equivalence parameter of RAVE
         ("prior_weight", "f8"),  # of priors beside RAVE
         ("first_play_reduction", "f8"),  # in PUCT
         ("forced_playouts", "f8"),  # in PUCT at the root
-        ("value_weight", "f8"),  # with Gumbel numbers at the root
+        ("value_weight", "f8"),  # in Gumbel root selection
         ("resign_action", "i4"),  # which is never searched
         ("to_move", "i4"),  # where in a state's bytes this field is
         ("done", "i4"),  # and this one
