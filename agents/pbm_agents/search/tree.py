@@ -45,7 +45,7 @@ EDGE = np.dtype(
     [
         ("total", "f8"),  # returns of the player to move, less one for each simulation under way (virtual loss)
         ("visits", "i4"),  # simulations under way included
-        ("child", "i4"),  # what is below: see CHILDREN
+        ("child", "i4"),  # what is below: see ILLEGAL
     ],
     align=True,
 )
@@ -81,7 +81,8 @@ NO_PARENT = -1
 NOT_OPENED = -1
 NO_CHILD = -1
 TERMINAL, ILLEGAL = -(2**31), -(2**31) + 1
-CHILDREN = """
+"""What `child` of an edge means:
+
     child > 0                   the node to continue from (node 0 is the root, nobody's child)
     NO_CHILD                    no node yet
     ILLEGAL < child < NO_CHILD  ~child is a node whose outcome is proven
@@ -89,11 +90,10 @@ CHILDREN = """
     ILLEGAL                     only in the shared edge of actions that are not legal
     in a free block             the first edge's is the next free block of that size, 0 at the end (`Tree.blocks`)
 
-One number says all this so that an edge is 16 bytes, four in a cache line: selection reads every edge of each node of a
-path, and its speed is that of memory. Therefore "may still be selected" has to be one comparison, child >= NO_CHILD, and
-"proven" the opposite one. The order of these values is what selection, backup and results rely on.
+One number says all this so that an edge is 16 bytes, four in a cache line: selection reads every edge of each node of
+a path, and its speed is that of memory. So "may still be selected" has to be one comparison, `child >= NO_CHILD`, and
+"proven" the opposite one: selection, backup and results rely on this order.
 """
-"""What `child` of an edge means."""
 SUM, BEST, EVALUATED = range(3)
 UNVISITED, NOT_LEGAL, AN_EDGE = range(3)
 LONGEST_BLOCK = 24
