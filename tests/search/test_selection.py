@@ -131,7 +131,9 @@ def test_a_function_is_no_kernel():
         Selection(lambda visits, mean, prior, parent_visits, parameter: mean)
 
 
-@pytest.mark.parametrize("selection", [own_uct, "uct", 3, Search(simulations=1)], ids=str)
+@pytest.mark.parametrize(
+    "selection", [own_uct, "uct", 3, Search(simulations=1)], ids=["kernel", "text", "number", "search"]
+)
 def test_other_selections_are_refused(selection):
     with pytest.raises(ValueError, match=r"selection is .*: expected UCT, PUCT, Gumbel or Selection, or None"):
         Search(simulations=10, selection=selection)
