@@ -8,9 +8,10 @@ from functools import cache
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.champions import CurioValues, LinesAgent
+from pbm_agents.champions import ChampionAgent, CurioValues, LinesAgent
 from pbm_agents.champions.curio import MARGIN, empty_board, expected_outcomes
 from pbm_agents.champions.lines import ALL_CAPTURES, MOST_CAPTURES, WON, value_moves
+from pbm_agents.players.search_agents import SearchAgent
 from pbm_agents.search.ending import end_searches_when
 
 from pbm_envs import Curio
@@ -98,7 +99,7 @@ def test_values_of_moves_are_exact_near_the_best_and_bounds_elsewhere():
         if not moves:
             continue
         ends, found = np.array([cells for _, cells in moves]), np.empty(len(moves))
-        assert value_moves(state[0], board, values.values, ends, len(moves), 1, MARGIN, found, result)
+        assert value_moves(state, board, values.values, ends, len(moves), 1, MARGIN, found, result)
         best = -np.inf
         for k, (action, cells) in enumerate(moves):
             after = state.copy()
@@ -111,7 +112,7 @@ def test_values_of_moves_are_exact_near_the_best_and_bounds_elsewhere():
                 assert expected <= found[k] + 1e-9
             best = max(best, found[k])
         board.nodes[1] = 10
-        assert not value_moves(state[0], board, values.values, ends, len(moves), 4, MARGIN, found, result)
+        assert not value_moves(state, board, values.values, ends, len(moves), 4, MARGIN, found, result)
         board.nodes[1] = 1 << 60
     assert exact > 30
 
@@ -207,6 +208,16 @@ def test_values_are_checked_and_compared():
         CurioValues(Curio(), values.kinds, values.royals)
     with pytest.raises(ValueError, match="expected Curio with"):
         CurioValues.simple(Curio(limit=False))
+
+
+def test_an_option_that_lines_of_play_do_not_know_is_refused():
+    """Not ignored: the champion falls back to the tree search, which plays by the game itself."""
+    game = Curio()
+    game.options = {**game.options, "moat": True}
+    with pytest.raises(ValueError, match=r"no search of lines knows: moat; known are allow_resign, base"):
+        CurioValues.simple(game)
+    assert not CurioValues.fits(game)
+    assert isinstance(ChampionAgent(simulations=5).player(game), SearchAgent)
 
 
 @pytest.mark.slow

@@ -126,7 +126,7 @@ class Look:
         self.broken, self.first = np.zeros(len(every), np.int64), np.zeros(count, np.int64)
         self.visited = np.zeros((SWEEPS, count), np.int64)
         self.tracked, self.counted = np.zeros((SWEEPS, 3), np.int64), np.zeros((SWEEPS, 3), np.int64)
-        self.begun = look_at_conditions(views, game._settings, game._steps, legal, self.hides, self.broken, self.first,
+        self.begun = look_at_conditions(views, game.settings, game.steps, legal, self.hides, self.broken, self.first,
                                         self.visited, self.tracked, self.counted, np.array([7], np.uint64))  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def probabilities(monkeypatch, view, rules, hides, turned):
 
 def check_steps(monkeypatch, game, view, every):
     """Exactly, over everything that the random numbers of a step can be. Whether a cycle can be turned around."""
-    matrices, rules, cycles = [], game._settings[0], False
+    matrices, rules, cycles = [], game.settings[0], False
     for turned in (False, True) if game.options["face"] == "random" else (False,):
         matrix = {hides: probabilities(monkeypatch, view, rules, hides, turned) for hides in every}
         for hides, row in matrix.items():

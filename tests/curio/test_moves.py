@@ -23,7 +23,7 @@ def test_masks_are_those_of_the_walk(options):
     while not states["done"].all():
         masks = game.legal_action_mask(states)
         walked = np.ones_like(masks)
-        mask_large_batch(states, walked, game._steps, game._settings)
+        mask_large_batch(states, walked, game.steps, game.settings)
         np.testing.assert_array_equal(masks, walked)
         live = np.flatnonzero(~states["done"])
         actions = np.zeros(GAMES, np.int64)
@@ -38,7 +38,7 @@ def test_playouts_are_those_of_the_walk(options):
     game = Curio(**options)
     states = game.init(GAMES, np.random.default_rng(6))
     walked, seeds = states.copy(), np.arange(GAMES, dtype=np.uint64)
-    playout_large_batch(walked, seeds.copy(), game._moves, game._steps, game._settings, NO_TRACE)
+    playout_large_batch(walked, seeds.copy(), game._moves, game.steps, game.settings, NO_TRACE)
     game.playout(states, seeds)
     np.testing.assert_array_equal(states, walked)
 

@@ -116,3 +116,10 @@ def test_what_takes_too_long_is_not_claimed_and_wins_that_are_found_are_won():
 def test_other_games_are_refused():
     with pytest.raises(ValueError, match="expected Curio"):
         CurioSolver(Trinim())
+
+
+def test_an_option_that_the_kernels_do_not_know_is_refused():
+    game = Curio(**SMALL)
+    game.options = {**game.options, "moat": True}
+    with pytest.raises(ValueError, match="no search of lines knows: moat"):
+        CurioSolver(game)

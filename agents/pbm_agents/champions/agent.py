@@ -7,7 +7,7 @@
 | Trinim | solved exactly as soon as that fits into the budget, searched until then |
 | Curio with its usual options | alpha-beta search of worlds that are drawn (`LinesAgent`) |
 | Curio with others | information-set search, with a solver once all pieces are known |
-| games outside the package | the tree search as it is |
+| games outside the package, and Curio with options that the solver does not know | the tree search as it is |
 
 Each is described by a card in the documentation: how it was made, what it scores, what it does not know.
 """
@@ -25,6 +25,7 @@ from pbm_envs.authoring import Option
 from pbm_envs.toolbox import check_number
 
 from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
+from ..exact.curio_lines import follows
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
 from ..search import UCT, Playouts, Search
@@ -99,7 +100,7 @@ class ChampionAgent:
             seconds, simulations = self.settings["seconds"], self.settings["simulations"]
             nodes = None if simulations is None else simulations * NODES_OF_A_SIMULATION
             return LinesAgent(CurioValues.simple(game), nodes=nodes, seconds=seconds)
-        if game.name == "curio":
+        if follows(game):
             return KnownWorldAgent(Search(**self.settings))
         if game.name not in PATTERNS:
             return SearchAgent(Search(**self.settings))

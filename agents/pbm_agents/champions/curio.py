@@ -12,14 +12,14 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Curio, Game
-from pbm_envs.authoring import Ints, Record, States, check_range
+from pbm_envs.authoring import Ints, States, check_range
 from pbm_envs.toolbox import Array, Floats, check_number
 
+from ..exact.curio_lines import PLY_FIELDS, check_game, follows
 from ..players.agent import Actions, Views
 from ..search.ending import ending
 from ..search.search import check_searchable
 from .lines import (
-    DIRECTIONS,
     MOST_CAPTURES,
     MOST_DEPTH,
     MOST_ROYALS,
@@ -32,7 +32,7 @@ from .lines import (
 )
 
 RULES = {"turn": True, "limit": True, "face": "large", "capture": "le"}
-"""Options that the kernels know."""
+"""The options that the values were made for."""
 WORLDS = 6
 MARGIN, DROP = 1.5, 0.5
 """In a world, moves that are worse than the best by more than MARGIN (before the hyperbolic tangent) are only known to
@@ -59,24 +59,24 @@ class CurioValues:
             kinds: (base, base) weights of kinds.
             royals: (6, 6) by the royals left, at most 5, of the player to move and of the opponent.
         """
+        check_game(game)
         if not self.fits(game):
             raise ValueError(f"{game!r} has no values: expected Curio with {RULES}")
         base, most = int(game.options["base"]), MOST_ROYALS + 1
         for name, given, expected in (("kinds", kinds, (base, base)), ("royals", royals, (most, most))):
             if given.shape != expected:
                 raise ValueError(f"{name} have shape {given.shape}: expected {expected} for {game!r}")
+        assert isinstance(game, Curio)
         self.game = game
         self.kinds, self.royals = np.asarray(kinds, np.float64), np.asarray(royals, np.float64)
         by_faces = np.zeros((base + 1, base + 1))
         by_faces[1:, 1:] = self.kinds
-        limit = int(game.options["no_capture_limit"] or 0)
-        neighbours = game.board.neighbours.astype(np.int64)
-        self.values = Values(neighbours, by_faces, self.royals, limit)
+        self.values = Values(game.steps, game.settings, by_faces, self.royals)
 
     @staticmethod
     def fits(game: Game) -> bool:
-        """Whether a game has the options that the kernels know."""
-        return isinstance(game, Curio) and all(game.options[name] == value for name, value in RULES.items())
+        """Whether a game is Curio with RULES, and has no options that lines of play do not follow."""
+        return follows(game) and all(game.options[name] == value for name, value in RULES.items())
 
     @classmethod
     def simple(cls, game: Game) -> CurioValues:
@@ -168,7 +168,9 @@ class LinesAgent:
         found, finished = np.empty(len(legal)), False
         for depth in (STANDING, *range(1, MOST_DEPTH)):
             for world in range(len(worlds)):
-                done, spent = self._search_world(board, worlds[world], ends[kept], depth, found, spent, start)
+                done, spent = self._search_world(
+                    board, worlds[world : world + 1], ends[kept], depth, found, spent, start
+                )
                 finished = not done or (depth > STANDING and is_over is not None and is_over())
                 if finished:
                     break
@@ -183,7 +185,7 @@ class LinesAgent:
         return int(legal[kept[0]]), float(table[:, 0].mean())
 
     def _search_world(
-        self, board: Board, world: Record, ends: Ints, depth: int, found: Floats, spent: int, start: float
+        self, board: Board, world: States, ends: Ints, depth: int, found: Floats, spent: int, start: float
     ) -> tuple[bool, int]:
         """Whether the values of the moves with these ends were found, and how many positions were looked at so far.
 
@@ -207,9 +209,9 @@ class LinesAgent:
 
     def _compile(self, game: Game, legal: Ints, worlds: Array) -> Board:
         """Memory to search in; before the clock starts, one search of one move compiles."""
-        board = self._board = empty_board(game)
+        board = self._board = empty_board(self.values.game)
         ends = np.array([game.action_cells(int(legal[0]))], np.int64)
-        value_moves(worlds[0], board, self.values.values, ends, 1, 1, MARGIN, np.empty(1), np.empty(1))
+        value_moves(worlds[:1], board, self.values.values, ends, 1, 1, MARGIN, np.empty(1), np.empty(1))
         return board
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -226,27 +228,15 @@ def expected_outcomes(values: Floats) -> Floats:
     return np.where(np.abs(values) > WON / 2, certain, np.tanh(values))
 
 
-def pieces_of(game: Game) -> int:
-    """How many pieces an army has at the start."""
-    base = int(game.options["base"])
-    return int(game.options["num_pieces"] or base * (base + 1) // 2)
-
-
-def empty_board(game: Game) -> Board:
+def empty_board(game: Curio) -> Board:
     """Memory to search positions of a game in."""
-    cells, base = game.board.size, int(game.options["base"])
-    moves = min(game.num_actions, DIRECTIONS * base * pieces_of(game))
-    at, cell, owner, near, far = np.zeros((5, cells), np.int64)
+    cells, moves = game.board.size, game.num_actions
     return Board(
-        at,
-        cell,
-        owner,
-        near,
-        far,
-        tally=np.zeros((2, 3)),
+        world=np.zeros(1, game.dtype),
+        tally=np.zeros((2, 2)),
         moves=np.zeros((PLIES, moves), np.int64),
         order=np.zeros((PLIES, moves)),
-        plies=np.zeros((PLIES, 6), np.int64),
+        plies=np.zeros((PLIES, PLY_FIELDS), np.int64),
         bounds=np.zeros((PLIES, 3)),
         history=np.zeros((cells, cells)),
         nodes=np.array([0, UNLIMITED]),

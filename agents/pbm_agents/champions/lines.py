@@ -1,7 +1,6 @@
 """Lines of play of Curio in a world without secrets, as kernels: alpha-beta search, then captures, then a value.
 
-A capture compares the taker's face towards its owner with the target's face away from its owner (`capture="le"`), and a
-piece that captures changes its faces; so a piece is told by two numbers, `near` and `far`, whoever owns it.
+The value of a piece depends on two numbers, `near` and `far`: its faces towards its owner and away from them.
 """
 
 from __future__ import annotations
@@ -9,12 +8,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pbm_envs.authoring import Ints, Record, States
+from pbm_envs.games.curio import CAPTURED, GOES_ON, NO_PIECE, end_of, is_royal, list_moves, move_to, slot_of
+from pbm_envs.games.curio import WON as LAST_ROYAL
 from pbm_envs.toolbox import Floats, stack_kernel
 
-NO_PIECE, CAPTURED, DIRECTIONS = -1, -1, 8
-CELL_BITS = 10
-"""Of a move: slot << CELL_BITS | cell where it ends."""
-PASS = -1
+from ..exact.curio_lines import COUNT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
+
 WON = 1000.0
 """Of the player who captures the last royal; less one for each ply until then."""
 INFINITE = 1e9
@@ -24,51 +23,40 @@ ALL_CAPTURES = 2
 """After so many of them, only on the cell of the last one."""
 MOST_DEPTH = 24
 PLIES = MOST_DEPTH + MOST_CAPTURES + 1
-PIECES, ROYALS, WORTH = range(3)
-"""Of a tally: how many a player has, and the sum of what they are worth."""
+ROYALS, WORTH = range(2)
+"""Of a tally: how many royals a player has, and the sum of what the pieces are worth."""
 MOST_ROYALS = 5
 """More count as so many."""
 CAPTURE_FIRST, HISTORY = 1e6, 1e5
-COUNT, TRIED, ORIGIN, TAKEN, QUIET, PASSED = range(6)
-"""Of a ply: how many moves there are, which is tried, from where it went, what it took; plies without a capture before
-it; whether the one before was a pass."""
 ALPHA, BETA, BEST = range(3)
 
 
 class Values(NamedTuple):
     """What positions are worth; it stays the same while they are searched."""
 
-    neighbours: Ints
-    """(cells, DIRECTIONS)"""
+    steps: Ints
+    """As `list_moves` has them."""
+    settings: States
+    """Of the game."""
     kinds: Floats
     """(base + 1, base + 1) of a piece with these `near` and `far`."""
     royals: Floats
     """(MOST_ROYALS + 1, MOST_ROYALS + 1): of so many of the player to move and of the opponent."""
-    limit: int
-    """Plies without a capture that end the game; 0: none."""
 
 
 class Board(NamedTuple):
-    """A position, and room to search it. Pieces are named by slots, as in the game's states."""
+    """A position, and room to search it."""
 
-    at: Ints
-    """(cells,) the slot on each cell, or NO_PIECE."""
-    cell: Ints
-    """(slots,) where each piece stands, or CAPTURED."""
-    owner: Ints
-    """(slots,)"""
-    near: Ints
-    """(slots,) the face towards its owner."""
-    far: Ints
-    """(slots,) the other one."""
+    world: States
+    """(1,) the full state that is searched, in which moves are made and taken back."""
     tally: Floats
-    """(2, 3) of each player: PIECES, ROYALS, WORTH."""
+    """(2, 2) of each player: ROYALS, WORTH."""
     moves: Ints
-    """(PLIES, moves)"""
+    """(PLIES, moves) as `list_moves` writes them."""
     order: Floats
     """(PLIES, moves) the highest is tried first."""
     plies: Ints
-    """(PLIES, 6)"""
+    """(PLIES, PLY_FIELDS)"""
     bounds: Floats
     """(PLIES, 3)"""
     history: Floats
@@ -80,29 +68,21 @@ class Board(NamedTuple):
 @stack_kernel
 def set_up(state: Record, board: Board, values: Values) -> None:
     """Put a full state on the board."""
-    base = len(values.kinds) - 1
-    for cell in range(len(board.at)):
-        board.at[cell] = state["board"][cell]
-    for k in range(board.tally.shape[1]):
-        board.tally[0, k], board.tally[1, k] = 0, 0
-    for slot in range(len(board.cell)):
-        owner = int(state["owner"][slot])
-        board.cell[slot], board.owner[slot] = state["cell"][slot], owner
-        if owner < 0:
-            board.cell[slot] = CAPTURED
-            continue
-        board.near[slot], board.far[slot] = state["faces"][slot, owner], state["faces"][slot, 1 - owner]
-        if board.cell[slot] != CAPTURED:
-            count(board, values, slot, base, 1)
+    board.world[0] = state
+    for player in range(2):
+        board.tally[player, ROYALS], board.tally[player, WORTH] = 0, 0
+    for slot in range(len(state["cell"])):
+        if state["cell"][slot] != CAPTURED:
+            count(board.world[0], board.tally, values.kinds, slot, 1)
+    board.plies[0, QUIET], board.plies[0, PASSED] = state["quiet"], state["passed"]
 
 
 @stack_kernel
-def count(board: Board, values: Values, slot: int, base: int, sign: int) -> None:
+def count(state: Record, tally: Floats, kinds: Floats, slot: int, sign: int) -> None:
     """Count a piece that stands on the board, or no longer."""
-    tally, near, far = board.tally[board.owner[slot]], board.near[slot], board.far[slot]
-    tally[PIECES] += sign
-    tally[ROYALS] += sign * (near == base or far == base)
-    tally[WORTH] += sign * values.kinds[near, far]
+    owner = state["owner"][slot]
+    tally[owner, ROYALS] += sign * is_royal(state, slot, len(kinds) - 1)
+    tally[owner, WORTH] += sign * kinds[state["faces"][slot, owner], state["faces"][slot, 1 - owner]]
 
 
 @stack_kernel
@@ -114,97 +94,46 @@ def value_of(board: Board, values: Values, mover: int) -> float:
 
 
 @stack_kernel
-def list_moves(board: Board, values: Values, mover: int, captures_only: bool, on: int, ply: int) -> int:
-    """Write the moves of a player (C6, C7), and how promising they are; how many.
+def list_promising(
+    state: Record, board: Board, values: Values, mover: int, captures_only: bool, on: int, ply: int
+) -> int:
+    """Write the moves of a player, and how promising they are; how many.
 
     Captures come first, of the most valuable pieces by the least valuable ones, then what was good elsewhere. With `on`
     only captures on that cell count, or on any if it is NO_PIECE.
     """
-    at, cell, owner, near, far = board.at, board.cell, board.owner, board.near, board.far
-    moves, order, base, found = board.moves[ply], board.order[ply], len(values.kinds) - 1, 0
-    for slot in range(len(cell)):
-        if owner[slot] != mover or cell[slot] == CAPTURED:
+    moves, order, history, found = board.moves[ply], board.order[ply], board.history, 0
+    at, faces, base = state["board"], state["faces"], len(values.kinds) - 1
+    for k in range(list_moves(state, mover, values.steps, values.settings[0], captures_only, moves)):
+        move = moves[k]
+        slot, end = slot_of(move), end_of(move)
+        target = at[end]
+        if target == NO_PIECE:
+            order[found] = history[slot, end]
+        elif on < 0 or on == end:
+            near, mine = int(faces[target, 1 - mover]), int(faces[slot, mover])
+            order[found] = CAPTURE_FIRST * (1 + is_royal(state, target, base)) + 10 * near - mine
+        else:
             continue
-        mine = near[slot]
-        for d in range(DIRECTIONS):
-            end = values.neighbours[cell[slot], d]
-            for _ in range(mine):
-                if end < 0:
-                    break
-                target = at[end]
-                if target == NO_PIECE:
-                    if not captures_only:
-                        moves[found], order[found] = slot << CELL_BITS | end, board.history[slot, end]
-                        found += 1
-                    end = values.neighbours[end, d]
-                    continue
-                if owner[target] != mover and far[target] <= mine and (on < 0 or on == end):
-                    moves[found] = slot << CELL_BITS | end
-                    royal = near[target] == base or far[target] == base
-                    order[found] = CAPTURE_FIRST * (1 + royal) + 10 * near[target] - mine
-                    found += 1
-                break
+        moves[found] = move
+        found += 1
     return found
 
 
 @stack_kernel
-def make_move(board: Board, values: Values, move: int) -> int:
-    """Make a move and return the slot that it captures, or NO_PIECE."""
-    base = len(values.kinds) - 1
-    slot, end = move >> CELL_BITS, move & ((1 << CELL_BITS) - 1)
-    taken = board.at[end]
+def undo(state: Record, board: Board, values: Values, move: int, now: Ints) -> None:
+    """Take a move back, and count its pieces as before."""
+    slot, taken = slot_of(move), now[TAKEN]
     if taken != NO_PIECE:
-        count(board, values, taken, base, -1)
-        board.cell[taken] = CAPTURED
-        turn(board, values, slot, base)
-    board.at[board.cell[slot]] = NO_PIECE
-    board.at[end] = slot
-    board.cell[slot] = end
-    return taken
-
-
-@stack_kernel
-def take_back(board: Board, values: Values, move: int, origin: int, taken: int) -> None:
-    """Undo a move from `origin` that has captured `taken`; nothing, for a pass."""
-    if move == PASS:
-        return
-    base = len(values.kinds) - 1
-    slot, end = move >> CELL_BITS, move & ((1 << CELL_BITS) - 1)
-    board.at[end] = taken
-    board.at[origin] = slot
-    board.cell[slot] = origin
+        count(state, board.tally, values.kinds, slot, -1)
+    take_back(state, move, now, values.settings[0])
     if taken != NO_PIECE:
-        turn(board, values, slot, base)
-        board.cell[taken] = end
-        count(board, values, taken, base, 1)
+        count(state, board.tally, values.kinds, slot, 1)
+        count(state, board.tally, values.kinds, taken, 1)
 
 
 @stack_kernel
-def turn(board: Board, values: Values, slot: int, base: int) -> None:
-    """Exchange the faces of a piece (C8)."""
-    count(board, values, slot, base, -1)
-    board.near[slot], board.far[slot] = board.far[slot], board.near[slot]
-    count(board, values, slot, base, 1)
-
-
-@stack_kernel
-def is_dead(board: Board) -> bool:
-    """C11: each player has one piece left, or no piece could ever capture another."""
-    tally = board.tally
-    if tally[0, PIECES] == 1 and tally[1, PIECES] == 1:
-        return True
-    light_near, dark_near, light_far, dark_far = 0, 0, 100, 100
-    for slot in range(len(board.cell)):
-        if board.cell[slot] != CAPTURED:
-            if board.owner[slot] == 0:
-                light_near, light_far = max(light_near, board.near[slot]), min(light_far, board.far[slot])
-            else:
-                dark_near, dark_far = max(dark_near, board.near[slot]), min(dark_far, board.far[slot])
-    return light_near < dark_far and dark_near < light_far
-
-
-@stack_kernel
-def play_next(board: Board, values: Values, ply: int, mover: int, result: Floats) -> bool:
+def play_next(state: Record, board: Board, values: Values, ply: int, result: Floats) -> bool:
     """Play the next move of a ply, the most promising first, and say whether the game goes on.
 
     If it does not, `result[0]` is its value for the player who has made the move.
@@ -216,21 +145,16 @@ def play_next(board: Board, values: Values, ply: int, mover: int, result: Floats
             best = k
     moves[best], moves[now[TRIED]] = moves[now[TRIED]], moves[best]
     order[best], order[now[TRIED]] = order[now[TRIED]], order[best]
-    move = moves[now[TRIED]]
-    after[QUIET], after[PASSED], now[TAKEN] = now[QUIET] + 1, move == PASS, NO_PIECE
-    result[0] = 0
-    if move == PASS:
-        return not (now[PASSED] == 1 or 0 < values.limit <= after[QUIET])
-    now[ORIGIN] = board.cell[move >> CELL_BITS]
-    now[TAKEN] = make_move(board, values, move)
-    if now[TAKEN] != NO_PIECE:
-        after[QUIET] = 0
-        base, taken = len(values.kinds) - 1, now[TAKEN]
-        if board.tally[1 - mover, ROYALS] == 0 and (board.near[taken] == base or board.far[taken] == base):
-            result[0] = WON - ply
-            return False
-        return not is_dead(board)
-    return not 0 < values.limit <= after[QUIET]
+    move, rules = moves[now[TRIED]], values.settings[0]
+    slot, target = slot_of(move), NO_PIECE if is_pass(move, rules) else int(state["board"][end_of(move)])
+    if target != NO_PIECE:
+        count(state, board.tally, values.kinds, target, -1)
+        count(state, board.tally, values.kinds, slot, -1)
+    outcome = play_move(state, move, now, after, rules)
+    if target != NO_PIECE:
+        count(state, board.tally, values.kinds, slot, 1)
+    result[0] = WON - ply if outcome == LAST_ROYAL else 0.0
+    return outcome == GOES_ON
 
 
 @stack_kernel
@@ -251,7 +175,7 @@ def search(
         beta: The greatest one.
         result: (1,) overwritten.
     """
-    ply, entering, value = first, True, 0.0
+    ply, entering, value, state, rules = first, True, 0.0, board.world[0], values.settings[0]
     player = mover
     board.bounds[ply, ALPHA], board.bounds[ply, BETA] = alpha, beta
     while True:
@@ -271,24 +195,22 @@ def search(
             if not leaving:
                 on = NO_PIECE
                 if left <= -ALL_CAPTURES:
-                    on = board.moves[ply - 1, board.plies[ply - 1, TRIED]] & ((1 << CELL_BITS) - 1)
-                now[COUNT] = list_moves(board, values, player, left <= 0, on, ply)
-                if now[COUNT] == 0 and left > 0:
-                    board.moves[ply, 0], now[COUNT] = PASS, 1
+                    on = end_of(board.moves[ply - 1, board.plies[ply - 1, TRIED]])
+                now[COUNT] = list_promising(state, board, values, player, left <= 0, on, ply)
         else:
             move = board.moves[ply, now[TRIED]]
-            take_back(board, values, move, now[ORIGIN], now[TAKEN])
+            undo(state, board, values, move, now)
             if value > bounds[BEST]:
                 bounds[BEST] = value
                 bounds[ALPHA] = max(bounds[ALPHA], value)
                 if value >= bounds[BETA]:
                     leaving = True
-                    if move != PASS and now[TAKEN] == NO_PIECE:
-                        slot, end = move >> CELL_BITS, move & ((1 << CELL_BITS) - 1)
+                    if not is_pass(move, rules) and now[TAKEN] == NO_PIECE:
+                        slot, end = slot_of(move), end_of(move)
                         board.history[slot, end] = min(board.history[slot, end] + left * left, HISTORY)
             now[TRIED] += 1
         if not leaving and now[TRIED] < now[COUNT]:
-            if play_next(board, values, ply, player, result):
+            if play_next(state, board, values, ply, result):
                 board.bounds[ply + 1, ALPHA], board.bounds[ply + 1, BETA] = -bounds[BETA], -bounds[ALPHA]
                 ply, player, entering = ply + 1, 1 - player, True
             else:
@@ -302,7 +224,7 @@ def search(
 
 @stack_kernel
 def value_moves(
-    state: Record,
+    states: States,
     board: Board,
     values: Values,
     moves: Ints,
@@ -315,7 +237,7 @@ def value_moves(
     """The values of the moves of a full state, by searches of so many plies, this one included.
 
     Args:
-        state: A full state.
+        states: (1,) a full state.
         board: Overwritten, but for the number of positions that may be looked at.
         values: What positions are worth.
         moves: (M, 2) from and to of each move; the first `kept` are searched.
@@ -328,21 +250,20 @@ def value_moves(
     Returns:
         Whether they are found: it stops when it has looked at too many positions.
     """
+    state = states[0]
     set_up(state, board, values)
-    mover, best = int(state["to_move"]), -INFINITE
+    mover, best, now = int(state["to_move"]), -INFINITE, board.plies[0]
     board.nodes[0] = 0
-    now = board.plies[0]
-    now[QUIET], now[PASSED] = state["quiet"], state["passed"]
     for k in range(kept):
         now[COUNT], now[TRIED] = 1, 0
-        board.moves[0, 0] = board.at[moves[k, 0]] << CELL_BITS | moves[k, 1]
-        if play_next(board, values, 0, mover, result):
+        board.moves[0, 0] = move_to(state["board"][moves[k, 0]], moves[k, 1])
+        if play_next(board.world[0], board, values, 0, result):
             found[k] = -search(board, values, 1 - mover, 1, depth - 1, -INFINITE, margin - best, result)
         else:
             found[k] = result[0]
         if board.nodes[0] > board.nodes[1]:
             return False
-        take_back(board, values, board.moves[0, 0], now[ORIGIN], now[TAKEN])
+        undo(board.world[0], board, values, board.moves[0, 0], now)
         best = max(best, found[k])
     return True
 
@@ -352,5 +273,4 @@ def value_states(states: States, board: Board, values: Values, depth: int, found
     """(B,) the values of full states for the players to move."""
     for i in range(len(states)):
         set_up(states[i], board, values)
-        board.plies[0, QUIET], board.plies[0, PASSED] = states[i]["quiet"], states[i]["passed"]
         found[i] = search(board, values, int(states[i]["to_move"]), 0, depth, -INFINITE, INFINITE, result)

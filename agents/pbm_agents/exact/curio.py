@@ -7,14 +7,14 @@ from typing import Any, final
 import numpy as np
 
 from pbm_envs import Curio, Game
-from pbm_envs.authoring import Ints, States, check_range
+from pbm_envs.authoring import Ints, States, check_range, copy_states
 
 from ..search.search import check_searchable
-from .curio_kernels import ANY, CELL_BITS, FACES, TABLE_BITS, UNKNOWN, WON, Duel, force_win
+from .curio_kernels import FACES, NODES, SPENT, TABLE_BITS, UNKNOWN, WON, Duel, force_win
+from .curio_lines import check_game
 
 MOST_OWN_MOVES = 8
 MOST_NODES = 1_000_000
-COMPARES = {"lt": 0, "le": 1, "gt": 2, "ge": 3, "any": ANY}
 SEED = 2018
 
 
@@ -31,17 +31,10 @@ class CurioSolver:
         Args:
             game: Curio.
         """
-        if not isinstance(game, Curio):
-            raise ValueError(f"{game!r} cannot be solved: expected Curio")
+        check_game(game)
+        assert isinstance(game, Curio)
         self.game = game
-        options, board = game.options, game.board
-        compare = COMPARES[options["capture"].removesuffix("_total")]
-        total, limit = options["capture"].endswith("_total"), options["no_capture_limit"] or 0
-        self._settings: Ints = np.array(
-            [options["base"], options["turn"], options["limit"], compare, total, limit, game.num_actions], np.int64
-        )
-        self._neighbours = board.neighbours.astype(np.int64)
-        self._keys: Ints = np.random.default_rng(SEED).integers(1, 1 << 62, (2, FACES, FACES, board.size))
+        self._keys: Ints = np.random.default_rng(SEED).integers(1, 1 << 62, (2, FACES, FACES, game.board.size))
         self._table: Ints = np.zeros((1 << TABLE_BITS, 2), np.int64)
         self.nodes = 0
         """Positions that the last call has looked at."""
@@ -60,24 +53,16 @@ class CurioSolver:
         check_searchable(self.game, state)
         check_range("own_moves", own_moves, 1, 100)
         check_range("nodes", nodes, 0)
-        counters, first = np.array([nodes, 0], np.int64), np.zeros(1, np.int64)
-        value = UNKNOWN
+        counters = np.zeros(2, np.int64)
+        counters[NODES] = nodes
+        duel, value, action = Duel(self.game.steps, self._keys, self._table, counters), UNKNOWN, -1
+        mover, passed, quiet = (int(state[name][0]) for name in ("to_move", "passed", "quiet"))
         for most in range(1, own_moves + 1):
-            duel = self._duel(state, counters)
-            quiet, passed = int(state["quiet"][0]), int(state["passed"][0])
-            value = force_win(duel, int(state["to_move"][0]), most, passed, quiet, first)
+            value, action = force_win(copy_states(state), duel, self.game.settings, mover, most, passed, quiet)
             if value in (WON, UNKNOWN):
                 break
-        self.nodes = int(counters[1])
-        if value != WON:
-            return None
-        slot, end, names = int(first[0]) >> CELL_BITS, int(first[0]) & ((1 << CELL_BITS) - 1), self.game.board.names
-        return self.game.string_to_action(f"{names[state['cell'][0, slot]]}-{names[end]}")
-
-    def _duel(self, state: States, counters: Ints) -> Duel:
-        """A copy of the position that the kernels may change."""
-        board, cell, owner, faces = (state[name][0].astype(np.int64) for name in ("board", "cell", "owner", "faces"))
-        return Duel(board, cell, owner, faces, self._neighbours, self._settings, self._keys, self._table, counters)
+        self.nodes = int(counters[SPENT])
+        return int(action) if value == WON else None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CurioSolver, (self.game,)  # it forgets

@@ -27,7 +27,8 @@ from ...core.state import NOBODY
 from ...core.types import Ints, Record, Seeds, States
 from .conditions import MINE, WANTED, Conditions, list_allowed, list_conditions
 from .inference import assign, shows_larger
-from .rules import RANDOM, beats, kind
+from .pieces import RANDOM, beats
+from .rules import kind
 from .worlds import is_consistent
 
 PENALTY = 0.004
@@ -269,7 +270,7 @@ def draw_worlds_batch(
     Args:
         views: (B,) changed in place.
         settings: One record of SETTINGS.
-        steps: As `list_legal` has them.
+        steps: As `list_moves` has them.
         legal: (B, actions) what each viewer may do, under `*_total`; else (1, 0).
         seeds: (B,)
         out: (B,) the sweeps that each took; -1 where no world was found.

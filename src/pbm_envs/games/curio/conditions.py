@@ -13,7 +13,8 @@ import numpy as np
 from ...core.kernels import kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Record
-from .rules import ANY, CAPTURED, DIRECTIONS, NO_PIECE, has_royal, kind, reach
+from .pieces import ANY, CAPTURED, DIRECTIONS, NO_PIECE, has_royal, reach
+from .rules import kind
 
 MINE, WANTED = 1, 2
 """Bits of a pair as one of its pieces has it: this piece is the one that captures; it beats the other."""
@@ -69,7 +70,7 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
     Args:
         view: The view.
         rules: A record of SETTINGS.
-        steps: As `list_legal` has them.
+        steps: As `list_moves` has them.
         legal: (actions,) whether the viewer may play each; read only under `*_total`, when it is the viewer's turn.
         pairs: (n, 3) to write to.
     """
@@ -87,7 +88,8 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
         for slot in range(len(owner)):
             if owner[slot] == seen and where[slot] != CAPTURED:
                 for d in range(DIRECTIONS):
-                    action, cell = steps[where[slot], d, 0], steps[where[slot], d, 1]
+                    way = where[slot] * DIRECTIONS + d
+                    action, cell = steps[0, way], steps[1, way]
                     for k in range(reach(view, slot, rules)):
                         if cell < 0:
                             break
@@ -98,7 +100,7 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
                                 pairs[count, 2] = legal[action + k]
                                 count += 1
                             break
-                        cell = steps[cell, d, 1]
+                        cell = steps[1, cell * DIRECTIONS + d]
     if ends(view, rules) and view["returns"][0] == 0:  # C11: nobody can capture
         light, dark = 0, 0
         for slot in range(len(where)):

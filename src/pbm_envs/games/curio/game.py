@@ -29,7 +29,8 @@ from .ladder import RUNGS
 from .large_boards import mask_large_batch, playout_large_batch
 from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
 from .options import FACES, OPTIONS, make_deck, make_settings, with_num_pieces
-from .rules import DIRECTIONS, NO_PIECE, RANDOM, curio_dtype, set_up_batch, start_batch, step_batch
+from .pieces import DIRECTIONS, NO_PIECE, RANDOM
+from .rules import curio_dtype, set_up_batch, start_batch, step_batch
 from .scene import draw
 from .text import board_text, read_board
 from .validation import validate_records
@@ -88,9 +89,9 @@ class Curio(Game):
         self._total = options["capture"].endswith("_total")
         farthest = self._base if options["limit"] else max(board.shape)
         self._deck = make_deck(options)
-        self._steps, self._moves, texts = _moves(board, farthest)
+        self.steps, self._moves, texts = _moves(board, farthest)
         self._tables = move_tables(self._moves, board.size) if board.size <= MOST_CELLS else None
-        self._settings = make_settings(options, len(texts))
+        self.settings = make_settings(options, len(texts))
         self._plane_numbers = plane_numbers(self._base)
         self._piece_words = piece_words(self._base)
         self.mask_reveals_hidden = self._total
@@ -113,26 +114,26 @@ class Curio(Game):
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:
-            set_up_batch(states, seeds, self._deck, self._settings)
+            set_up_batch(states, seeds, self._deck, self.settings)
         else:
             owner, faces = read_board(board, self.board, self._base)
             states["owner"], states["faces"] = owner, faces
-        start_batch(states, self._settings)
+        start_batch(states, self.settings)
 
     def _deal(self) -> Deal:
         return deal(self.board, self._deck, self.options["face"])
 
     def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self._moves, self.board.neighbours, self._settings)
+        return step_batch(states, actions, self._moves, self.board.neighbours, self.settings)
 
     def _validate(self, states: States) -> None:
-        validate_records(states, self._settings[0])
+        validate_records(states, self.settings[0])
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         if self._tables is None:
-            mask_large_batch(states, out, self._steps, self._settings)
+            mask_large_batch(states, out, self.steps, self.settings)
         else:
-            mask_batch(states, out, self._tables, self._settings)
+            mask_batch(states, out, self._tables, self.settings)
         if self._total:  # what a view's faces allow is not known there: it carries its legal actions (C7)
             views = states["viewer"] != NOBODY
             out[views] = states["legal"][views, : self.num_actions]
@@ -147,8 +148,8 @@ class Curio(Game):
         candidates = NO_CANDIDATES
         if self._face == RANDOM:
             candidates = np.zeros((len(views), self.board.size), np.int64)
-            find_hidden_batch(views, candidates, self._settings)
-        observe_batch(views, out, candidates, *self._piece_words, self._settings, self._plane_numbers)
+            find_hidden_batch(views, candidates, self.settings)
+        observe_batch(views, out, candidates, *self._piece_words, self.settings, self._plane_numbers)
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
         own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not tell how many tries it took
@@ -180,7 +181,7 @@ class Curio(Game):
         for row in range(0, len(worlds), MOST_CHAINS):  # few at once, so that Ctrl-C acts soon
             some = slice(row, row + MOST_CHAINS)
             known = legal[some] if self._total else legal
-            draw_worlds_batch(worlds[some], self._settings, self._steps, known, seeds[some], sweeps[some], longer)
+            draw_worlds_batch(worlds[some], self.settings, self.steps, known, seeds[some], sweeps[some], longer)
         if (sweeps < 0).any():
             raise RuntimeError(f"{self!r}: found no position that fits what a player knows: the view is of no game")
         return worlds
@@ -196,10 +197,10 @@ class Curio(Game):
         worlds, good = copy_states(views), np.empty(len(views), np.bool_)
         hidden = np.zeros((len(views), 2, self._base + 1, self._base + 1), np.int64)
         if self._face == RANDOM:
-            draw_turnings(worlds, self._settings, seeds, hidden)
+            draw_turnings(worlds, self.settings, seeds, hidden)
         else:
-            split_batch(worlds, self._settings, hidden)
-        deal_batch(worlds, hidden, self._settings, seeds, good)
+            split_batch(worlds, self.settings, hidden)
+        deal_batch(worlds, hidden, self.settings, seeds, good)
         if self._total:  # a mover knows their legal actions (C7)
             movers = views["viewer"] == views["to_move"]
             open_worlds = worlds[movers]
@@ -209,16 +210,16 @@ class Curio(Game):
         return worlds, good
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        moves, settings = self._moves, self._settings
+        moves, settings = self._moves, self.settings
         if self._tables is None:
-            playout_large_batch(states, seeds, moves, self._steps, settings, last_player_by_action)
+            playout_large_batch(states, seeds, moves, self.steps, settings, last_player_by_action)
         else:
             playout_batch(states, seeds, moves, self._tables, settings, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
-        settings, moves = self._settings, self._moves
-        mask = BatchKernel(mask_large_batch, (self._steps, settings))
-        playout = BatchKernel(playout_large_batch, (moves, self._steps, settings))
+        settings, moves = self.settings, self._moves
+        mask = BatchKernel(mask_large_batch, (self.steps, settings))
+        playout = BatchKernel(playout_large_batch, (moves, self.steps, settings))
         if self._tables is not None:
             mask = BatchKernel(mask_batch, (self._tables, settings))
             playout = BatchKernel(playout_batch, (moves, self._tables, settings))
@@ -328,18 +329,18 @@ class Curio(Game):
 
 
 def _moves(board: Board, farthest: int) -> tuple[Ints, Ints, list[str]]:
-    """The moves (C6): `steps` as `list_legal` has it, (origin, direction, distance, end) of each, and its text."""
-    steps = np.empty((board.size, DIRECTIONS, 2), np.int32)
+    """The moves (C6): `steps` as `list_moves` has it, (origin, direction, distance, end) of each, and its text."""
+    steps = np.empty((2, board.size, DIRECTIONS), np.int32)
     moves: list[tuple[int, int, int, int]] = []
     texts: list[str] = []
     for origin in range(board.size):
         for d in range(DIRECTIONS):
             cell = int(board.neighbours[origin, d])
-            steps[origin, d] = len(moves), cell
+            steps[:, origin, d] = len(moves), cell
             for distance in range(1, farthest + 1):
                 if cell == NO_CELL:
                     break
                 moves.append((origin, d, distance, cell))
                 texts.append(f"{board.names[origin]}-{board.names[cell]}")
                 cell = int(board.neighbours[cell, d])
-    return steps, np.array(moves, np.int16), texts
+    return steps.reshape(2, -1), np.array(moves, np.int16), texts

@@ -13,7 +13,8 @@ import numpy as np
 from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Record, States
-from .rules import LARGE, kind
+from .pieces import LARGE
+from .rules import kind
 
 
 @stack_kernel

@@ -8,7 +8,7 @@ from ...core.game import Game
 from ...core.scene import Circle, Label, Sample, Shape
 from ...core.types import Record
 from ...render.parts import crown
-from .rules import CAPTURED
+from .pieces import CAPTURED
 from .scene import ARMIES, TILE, _lost, _swatch
 from .wording import ARMIES as NAMES
 from .wording import _numbers

@@ -14,7 +14,8 @@ from ...core.randomness import draw
 from ...core.state import NOBODY
 from ...core.types import Ints, Mask, Record, Seeds, States
 from ...core.words import BITS, NO_BITS, ONE, WORD, Words, clear_of, count_bits, flat, load_word, lowest_bit, store_word
-from .rules import CAPTURED, NO_PIECE, beats, compared_value, play, reach
+from .pieces import CAPTURED, NO_PIECE, beats, compared_value, reach
+from .rules import play
 
 MOST_CELLS = 64
 MOST_MOVES, FEW_MOVES = 32, 16

@@ -12,7 +12,7 @@ from ...core.game import ALLOW_RESIGN
 from ...core.options import Option
 from ...core.state import NO_ACTION
 from ...core.types import Ints, States
-from .rules import ANY, GREATER, GREATER_EQUAL, LARGE, LESS, LESS_EQUAL, RANDOM, SETTINGS, SMALL
+from .pieces import ANY, GREATER, GREATER_EQUAL, LARGE, LESS, LESS_EQUAL, RANDOM, SETTINGS, SMALL
 
 FACES = {"large": LARGE, "small": SMALL, "random": RANDOM}
 COMPARES = {"lt": LESS, "le": LESS_EQUAL, "gt": GREATER, "ge": GREATER_EQUAL}

@@ -1,4 +1,4 @@
-"""The rules of Curio as kernels (C1 to C14).
+"""The record of a game of Curio, and its rules as kernels (C1 to C15); `pieces` has those of moves and captures.
 
 A piece is a *slot*: the number of the cell on which it stood at the start. It keeps it wherever it goes. Its two faces
 are numbered by the agent they look at: Light's 0, Dark's 1. What the players learn from public moves is kept with the
@@ -17,32 +17,29 @@ from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
 from ...core.state import NOBODY, common_fields, win
 from ...core.types import Ints, Record, Seeds, States
+from .pieces import (
+    ANY,
+    CAPTURED,
+    DIRECTIONS,
+    DRAWN,
+    GREATER,
+    GREATER_EQUAL,
+    LARGE,
+    LESS,
+    NO_PIECE,
+    RANDOM,
+    SMALL,
+    WON,
+    capture_piece,
+    compared_value,
+    is_dead,
+    may_capture,
+    move_piece,
+    reach,
+    result_of_capture,
+)
 
 MOST_BASE = 9
-WORST = 127
-"""More than any number that C7 compares."""
-NO_PIECE = -1
-CAPTURED = -1
-DIRECTIONS = 8
-LARGE, SMALL, RANDOM = 0, 1, 2
-LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, ANY = 0, 1, 2, 3, 4
-
-SETTINGS = np.dtype(
-    [
-        ("base", "i8"),
-        ("turn", "?"),
-        ("limit", "?"),
-        ("face", "i8"),  # LARGE, SMALL or RANDOM
-        ("compare", "i8"),  # LESS ... ANY: what the enemy's number must be
-        ("total", "?"),  # compare the sums of both faces
-        ("reveal", "?"),
-        ("quiet_limit", "i8"),  # 0: none
-        ("moves", "i8"),  # number of (from, to) actions; the next is `pass`
-        ("resign", "i8"),  # that action, or -1
-    ],
-    align=True,
-)
-"""C1 as the kernels need it: batch kernels take an array of one such record, the rest the record, as `rules`."""
 
 
 def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.void]:
@@ -81,40 +78,6 @@ KINDS = np.stack([_kinds(base) for base in range(MOST_BASE + 1)])
 def kind(a: int, b: int, base: int) -> int:
     """The number of the kind of piece with these faces."""
     return int(KINDS[base, a, b])  # plain Python would go on in eight bits
-
-
-@stack_kernel
-def compared_value(state: Record, slot: int, mover: int, rules: Record) -> int:
-    """What C7 compares."""
-    faces = state["faces"][slot]
-    return faces[0] + faces[1] if rules["total"] else int(faces[mover])
-
-
-@stack_kernel
-def beats(mine: int, theirs: int, compare: int) -> bool:
-    """C7"""
-    if compare == LESS:
-        return theirs < mine
-    if compare == LESS_EQUAL:
-        return theirs <= mine
-    if compare == GREATER:
-        return theirs > mine
-    if compare == GREATER_EQUAL:
-        return theirs >= mine
-    return True
-
-
-@stack_kernel
-def may_capture(state: Record, slot: int, target: int, mover: int, rules: Record) -> bool:
-    return beats(
-        compared_value(state, slot, mover, rules), compared_value(state, target, mover, rules), rules["compare"]
-    )
-
-
-@stack_kernel
-def reach(state: Record, slot: int, rules: Record) -> int:
-    """How far a piece may go (C6)."""
-    return state["faces"][slot, state["owner"][slot]] if rules["limit"] else len(state["board"])
 
 
 @stack_kernel
@@ -159,45 +122,6 @@ def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: R
 
 
 @stack_kernel
-def is_dead(state: Record, rules: Record) -> bool:
-    """C11: no capture can ever happen again, or each player has one piece left.
-
-    Is there a pair of pieces that C7 would let a player capture, wherever they stand? It is enough to look at the
-    player's piece that beats most and at the enemy piece that is beaten most easily. There are no branches in the loop,
-    since they could not be foreseen.
-    """
-    owner, where, faces, total = state["owner"], state["cell"], state["faces"], rules["total"]
-    sign = 1 if beats(1, 0, rules["compare"]) else -1
-    light, dark = 0, 0
-    light_best, dark_best, light_worst, dark_worst = -WORST, -WORST, WORST, WORST
-    for slot in range(len(where)):
-        to_light, to_dark = int(faces[slot, 0]), int(faces[slot, 1])
-        is_light, is_dark = where[slot] >= 0 and owner[slot] == 0, where[slot] >= 0 and owner[slot] == 1
-        by_light = sign * (to_light + to_dark if total else to_light)
-        by_dark = sign * (to_light + to_dark if total else to_dark)
-        light_best = max(light_best, by_light if is_light else -WORST)
-        dark_worst = min(dark_worst, by_light if is_dark else WORST)
-        dark_best = max(dark_best, by_dark if is_dark else -WORST)
-        light_worst = min(light_worst, by_dark if is_light else WORST)
-        light += is_light
-        dark += is_dark
-    if light == 0 or dark == 0 or light == dark == 1:
-        return True
-    light_can = beats(sign * light_best, sign * dark_worst, rules["compare"])
-    return not light_can and not beats(sign * dark_best, sign * light_worst, rules["compare"])
-
-
-@stack_kernel
-def has_royal(state: Record, agent: int, base: int, captured: bool) -> bool:
-    """C10: has the agent a royal piece on the board, or if `captured`, has there been one?"""
-    for slot in range(len(state["cell"])):
-        if state["owner"][slot] == agent and (captured or state["cell"][slot] != CAPTURED):
-            if state["faces"][slot, 0] == base or state["faces"][slot, 1] == base:
-                return True
-    return False
-
-
-@stack_kernel
 def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: int, rules: Record) -> None:
     """C15: what a capture tells about a piece that is still not known, when the other one is.
 
@@ -234,33 +158,27 @@ def make_known(state: Record, slot: int, base: int) -> None:
 def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) -> None:
     """C7 to C11."""
     mine, theirs = compared_value(state, taker, mover, rules), compared_value(state, taken, mover, rules)
-    state["cell"][taken] = CAPTURED
+    capture_piece(state, taker, taken, rules)
     state["taker"][taken] = taker
     state["last_captured"] = taken
     if rules["turn"]:  # C8
-        faces = state["faces"][taker]
-        faces[0], faces[1] = faces[1], faces[0]
         make_known(state, taker, rules["base"])
     if rules["reveal"]:  # C9
         make_known(state, taken, rules["base"])
     learn(state, taker, taken, mover, mine, theirs, rules)
     state["quiet"] = 0
-    royal = state["faces"][taken, 0] == rules["base"] or state["faces"][taken, 1] == rules["base"]
-    if royal and not has_royal(state, 1 - mover, rules["base"], False):
+    result = result_of_capture(state, taken, rules)
+    if result == WON:
         win(state, mover)
-    elif is_dead(state, rules):
+    elif result == DRAWN:
         state["done"] = True
 
 
 @stack_kernel
 def move(state: Record, origin: int, distance: int, cell: int, rules: Record) -> None:
     """Move the piece on `origin` as far as `distance`, to `cell` (C6)."""
-    mover = state["to_move"]
-    slot = state["board"][origin]
-    target = state["board"][cell]
-    state["board"][origin] = NO_PIECE
-    state["board"][cell] = slot
-    state["cell"][slot] = cell
+    mover, slot = state["to_move"], state["board"][origin]
+    target = move_piece(state, slot, origin, cell)
     if rules["limit"]:  # C15: it has a face of at least this towards its owner
         limits = state["bounds"][slot, mover]
         limits[0] = max(limits[0], distance)

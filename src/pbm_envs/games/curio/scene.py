@@ -18,7 +18,7 @@ from ...core.scene import Cell, Circle, Glyph, Heat, Label, Polygon, Scene, Shap
 from ...core.state import NOBODY
 from ...core.types import Record
 from ...render.parts import arrow, crown, player, rectangle, warm_lines, words
-from .rules import CAPTURED, NO_PIECE
+from .pieces import CAPTURED, NO_PIECE
 
 ARMIES = ("light", "dark")
 TILE = 0.92, 1.0

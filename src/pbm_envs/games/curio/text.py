@@ -9,7 +9,7 @@ from ...core.boards import Board
 from ...core.printable import quoted
 from ...core.state import NOBODY
 from ...core.types import Record
-from .rules import NO_PIECE
+from .pieces import NO_PIECE
 
 OWNERS = "LD"
 

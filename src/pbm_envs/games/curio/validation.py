@@ -7,7 +7,8 @@ import numpy as np
 from ...core.state import NOBODY
 from ...core.types import Record, States
 from ...core.validation import expect, expect_flag, expect_range
-from .rules import CAPTURED, KINDS, LARGE, NO_PIECE, RANDOM
+from .pieces import CAPTURED, LARGE, NO_PIECE, RANDOM
+from .rules import KINDS
 
 MOST_PLIES = 2**31 - 2
 

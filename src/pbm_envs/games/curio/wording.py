@@ -8,7 +8,7 @@ from ...core.game import Game
 from ...core.state import NOBODY
 from ...core.types import Record
 from ...core.wording import JSON, Wording
-from .rules import CAPTURED, NO_PIECE
+from .pieces import CAPTURED, NO_PIECE
 
 ARMIES = ("Light", "Dark")
 FACES = {

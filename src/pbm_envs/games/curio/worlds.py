@@ -26,7 +26,7 @@ from ...core.randomness import draw, next_bits, uniform
 from ...core.state import NOBODY
 from ...core.types import Floats, Ints, Mask, Record, Seeds, States
 from .inference import shows_larger, split_pool
-from .rules import RANDOM, has_royal, is_dead, may_capture
+from .pieces import RANDOM, has_royal, is_dead, is_royal, may_capture
 
 BITS, SPAN_BITS = 10, 32
 MOST_DONE = (1 << BITS) - 1
@@ -107,8 +107,7 @@ def is_consistent(state: Record, rules: Record) -> bool:
         if lost != (ended and state["returns"][army] < 0):
             return False
     if ended and state["returns"][0] != 0:
-        faces = state["faces"][state["last_captured"]]
-        return faces[0] == rules["base"] or faces[1] == rules["base"]
+        return is_royal(state, state["last_captured"], rules["base"])
     return is_dead(state, rules) == ended
 
 
