@@ -197,11 +197,11 @@ def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, 
         else:
             prior = 1.0 / legal_actions(tree, g, n, mask, hidden)
         parent_visits = node["visits"] + (0 if each_first else 1)
-        best, highest = -1, BELOW_ALL
-        for a in range(tree.places.shape[2]):
-            at = edge_at(tree, g, n, a)
-            if can_take(tree, g, n, at, mask[a], hidden):
-                edge = edges[g, at]
+        best, highest, all_proven = -1, BELOW_ALL, node["unproven"] == 0
+        for a in range(tree.places.shape[2]):  # the test of `can_take`, with what is the same for all taken out
+            edge = edges[g, edge_at(tree, g, n, a)]
+            unproven = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
+            if mask[a] if hidden else unproven:
                 visits = edge["visits"]
                 if priors:
                     prior = float(tree.priors[g, n, a])
