@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .arena.evaluation import Evaluation, evaluate
     from .players.agent import Agent, RandomAgent
-    from .players.kinds import agent_kinds, register_agent
-    from .players.names import as_agent, as_policy, make_agent
+    from .players.names import agent_kinds, as_agent, as_policy, make_agent, register_agent
     from .players.policy import PolicyAgent
     from .players.search_agents import PIMCAgent, SearchAgent
     from .search import (
@@ -67,12 +66,12 @@ _MODULES = {
     "SearchResult": ".search",
     "Selection": ".search",
     "Workspace": ".search",
-    "agent_kinds": ".players.kinds",
+    "agent_kinds": ".players.names",
     "as_agent": ".players.names",
     "as_policy": ".players.names",
     "evaluate": ".arena.evaluation",
     "make_agent": ".players.names",
-    "register_agent": ".players.kinds",
+    "register_agent": ".players.names",
 }
 """Where the public names are: they are imported when they are first used, so that `pbm --help` does not wait."""
 

@@ -225,7 +225,7 @@ def test_commands(tmp_path, monkeypatch):
     ("change", "message"),
     [
         ({"to": "csv"}, "to is 'csv': expected one of parquet, minari"),
-        ({"shard_rows": 0}, "shard_rows is 0: expected at least 1"),
+        ({"shard_rows": 0}, "shard_rows is 0: expected an integer from 1 up"),
         ({"label": "random"}, "expected an agent that searches, such as mcts"),
         ({"to": "minari", "full_states": True}, "Minari's episodes have no policies and no full states"),
         ({"out": "."}, "is there already: expected a folder to be made"),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pbm_envs.registry import parse_game
 
 from ..data import GRADES, export_records, is_complete, make_games
-from .export import FullStates, Label, ShardRows, To
-from .playing import AcceptChanges, BatchSize, OpeningMoves, Ray, Workers
+from .playing import AcceptChanges, Ray, Workers
+from .settings import with_settings
 
 EXAMPLES = """
   pbm dataset chameleon:size=5 --grade medium --games 1000 --out medium
@@ -20,22 +20,22 @@ EXAMPLES = """
 """
 
 
+OWN = ("game", "folder", "agents", "workers", "ray", "progress", "accept_changes")
+"""Parameters of `make_games` that the command has itself."""
+
+
+@with_settings(make_games, skip=OWN)
+@with_settings(export_records, skip=("source", "out", "seed", "title", "with_games", "progress"), into="form")
 def dataset(
     game: Annotated[str, typer.Argument(metavar="GAME[:OPTION=VALUE,...]", help="The game.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where games and data set are written.")],
+    settings: dict[str, Any],
+    form: dict[str, Any],
     grade: Annotated[str | None, typer.Option(metavar="GRADE", help=f"One of {', '.join(GRADES)}.")] = None,
     agent: Annotated[
         list[str] | None, typer.Option("--agent", "-a", metavar="AGENT", help="Instead of a grade; can be repeated.")
     ] = None,
-    games: Annotated[int, typer.Option(help="How many, in all.")] = 1000,
-    to: To = "parquet",
-    minari_id: Annotated[str | None, typer.Option(metavar="ID", help="Of the data set, for Minari.")] = None,
-    label: Label = None,
-    full_states: FullStates = False,
-    opening_moves: OpeningMoves = 0,
-    seed: Annotated[int, typer.Option(help="Of the first game; the others follow.")] = 0,
-    batch: BatchSize = 64,
-    shard_rows: ShardRows = 100_000,
+    minari_id: Annotated[str | None, typer.Option(metavar="ID", help="Id of the data set, for Minari.")] = None,
     workers: Workers = 1,
     ray: Ray = None,
     accept_changes: AcceptChanges = False,
@@ -51,6 +51,8 @@ def dataset(
         raise ValueError(f"--grade is {grade} and --agent is {agent}: expected one of the two")
     if grade is not None and grade not in GRADES:
         raise ValueError(f"--grade is {grade!r}: expected one of {', '.join(GRADES)}")
+    to = form.pop("to")
+    form = {"label": None, "seed": settings["seed"], **form}
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
     rules = parse_game(game)
@@ -59,30 +61,17 @@ def dataset(
         rules,
         out,
         names,
-        games,
-        seed=seed,
-        opening_moves=opening_moves,
-        batch=batch,
+        **settings,
         workers=workers,
         ray=ray or False,
         progress=True,
         accept_changes=accept_changes,
     )
     place = minari_id or str(out / to)
-    if minari_id is None and is_complete(place, label=label, seed=seed, full_states=full_states, shard_rows=shard_rows):
+    if minari_id is None and is_complete(place, **form):
         print(f"{place} is complete")
         return
     title = f"{rules.name}, {grade}" if grade else f"{rules.name}, {', '.join(names)}"
-    summary = export_records(
-        out,
-        place,
-        to,
-        label=label,
-        seed=seed,
-        full_states=full_states,
-        shard_rows=shard_rows,
-        title=title,
-        progress=True,
-    )
+    summary = export_records(out, place, to, title=title, progress=True, **form)
     said = f"{summary.rows:,} positions of " if summary.rows else ""
     print(f"written: {said}{summary.games:,} games to {place}")

@@ -21,27 +21,28 @@ SIMPLE = (bool, int, float)
 
 
 def with_settings(
-    source: Any, *, flags: Mapping[str, str] | None = None, skip: Collection[str] = ()
+    source: Any, *, flags: Mapping[str, str] | None = None, skip: Collection[str] = (), into: str = "settings"
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a parameter for each declared option of `source`; it gets their values as `settings`, a dict.
+    """Give a command a parameter for each declared option of `source`; it gets their values as a dict.
 
     Args:
         source: What `options_of` reads: a dataclass of settings, or a function.
         flags: Flags other than the option's name, such as `--game -g`.
         skip: Options that the command reads in another way.
+        into: The parameter of the command that takes the dict.
     """
     options = [option for option in options_of(source) if option.name not in skip]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         parameters = inspect.signature(command, eval_str=True).parameters
-        own = [each for name, each in parameters.items() if name != "settings"]
+        own = [each for name, each in parameters.items() if name != into]
         added = [_parameter(option, (flags or {}).get(option.name, "")) for option in options]
 
         @functools.wraps(command)
         def wrapper(**values: Any) -> None:
             given = {option.name: values.pop(option.name) for option in options}
             settings = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-            command(**values, settings={name: value for name, value in settings.items() if value is not None})
+            command(**values, **{into: {name: value for name, value in settings.items() if value is not None}})
 
         found = sorted([*own, *added], key=lambda each: each.default is not each.empty)  # as Python wants them
         keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found]

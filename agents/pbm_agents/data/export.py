@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pbm_envs.authoring import Option
 from pbm_envs.records import GameRecord, read_records
-from pbm_envs.toolbox import in_one_piece
+from pbm_envs.toolbox import checked, in_one_piece
 
 from ..arena import tournament_records
 from ..common.progress import progress_bar
@@ -31,16 +32,19 @@ def records_from(source: str | Path) -> list[GameRecord]:
     return tournament_records(path) if path.is_dir() else list(read_records(path))
 
 
+@checked
 def export_records(
     source: str | Path,
     out: str | Path,
-    to: str = "parquet",
+    to: Annotated[str, Option(choices=FORMATS, help="The format.")] = "parquet",
     *,
-    label: str | None = None,
-    seed: int = 0,
-    full_states: bool = False,
-    with_games: bool = True,
-    shard_rows: int = SHARD_ROWS,
+    label: Annotated[
+        str | None, Option(help="Agent whose search gives each position a policy and a value. Not for Minari.")
+    ] = None,
+    seed: Annotated[int, Option(low=0, help="Seed of the labelling search.")] = 0,
+    full_states: Annotated[bool, Option(help="Add a column with what is hidden from the player.")] = False,
+    with_games: Annotated[bool, Option(help="Write the records, too. They show everything that is hidden.")] = True,
+    shard_rows: Annotated[int, Option(low=1, help="Rows per file.")] = SHARD_ROWS,
     title: str = "",
     progress: bool = False,
 ) -> Summary:
@@ -65,10 +69,6 @@ def export_records(
     Raises:
         ValueError: A wrong format, a folder that is there, records of several games, or none.
     """
-    if to not in FORMATS:
-        raise ValueError(f"to is {to!r}: expected one of {', '.join(FORMATS)}")
-    if shard_rows < 1:
-        raise ValueError(f"shard_rows is {shard_rows}: expected at least 1")
     records = records_from(source)
     if not records:
         raise ValueError(f"{source} holds no games: expected some")

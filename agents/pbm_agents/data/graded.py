@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pbm_envs import Game, __version__
+from pbm_envs.authoring import Option, check_range
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import derive
+from pbm_envs.toolbox import checked, derive
 
 from ..arena.match import Opening
 from ..arena.schedule import Batch, draw_opening
@@ -24,15 +25,16 @@ GRADES = {
 """The agents of each grade; of several, each plays an equal part of the games."""
 
 
+@checked
 def make_games(
     game: Game,
     folder: str | Path,
     agents: Sequence[str],
-    games: int,
+    games: Annotated[int, Option(low=1, help="Games, in all.")] = 1000,
     *,
-    seed: int = 0,
-    opening_moves: int = 0,
-    batch: int = 64,
+    seed: Annotated[int, Option(low=0, help="Seed of the first game, and of --label. The others follow.")] = 0,
+    opening_moves: Annotated[int, Option(low=0, help="Random moves that begin each game. They make no rows.")] = 0,
+    batch: Annotated[int, Option(low=1, help="Games that are played, and written, at once.")] = 64,
     workers: int = 1,
     ray: bool | str = False,
     progress: bool = False,
@@ -44,10 +46,10 @@ def make_games(
         game: The rules.
         folder: Made if missing. Stopped in whatever way, the same call goes on.
         agents: By name; of several, each plays an equal part, the first ones one more if need be.
-        games: In all.
-        seed: Of the first game; the others follow. The same seed makes the same games.
+        games: Games, in all.
+        seed: Seed of the first game; the others follow. The same seed makes the same games.
         opening_moves: Random moves that each game begins with; they make no rows.
-        batch: Games played, and written, at once.
+        batch: Games that are played, and written, at once.
         workers: Processes that play.
         ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
         progress: Show a bar.
@@ -58,14 +60,7 @@ def make_games(
     """
     if not agents or len(set(agents)) < len(agents):
         raise ValueError(f"agents are {', '.join(agents) or 'none'}: expected some, each only once")
-    for name, value, least in (
-        ("games", games, len(agents)),
-        ("batch", batch, 1),
-        ("seed", seed, 0),
-        ("opening_moves", opening_moves, 0),
-    ):
-        if value < least:
-            raise ValueError(f"{name} is {value}: expected at least {least}")
+    check_range("games", games, len(agents))
     for name in agents:
         make_agent(name)
     command: dict[str, Any] = {

@@ -42,7 +42,8 @@ from pbm_envs.toolbox import check_seed, describe_error, nearest, options_of, pa
 from ..search import SEARCH_SETTINGS, Search
 from .agent import Agent, AnyAgent, RandomAgent
 from .greedy import GreedyAgent
-from .kinds import agent_kinds, register_agent
+from .kinds import agent_kinds as agent_kinds
+from .kinds import register_agent as register_agent
 from .llm import LLMAgent
 from .openspiel import OpenSpielISMCTS, OpenSpielMCTS
 from .policy import Act, FunctionAgent, Policy, PolicyAgent

@@ -341,7 +341,8 @@ def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Opt
     kind: type = type(parameter.default) if type(parameter.default) in SIMPLE else object
     if len(kinds) == 1 and isinstance(kinds[0], type):
         kind = kinds[0]
-    kind = next((simple for simple in (str, float, int, bool) if simple in kinds), kind)
+    if set(kinds) == {int, float}:
+        kind = float
     return dataclasses.replace(
         declared,
         name=parameter.name,
