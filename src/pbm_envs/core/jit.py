@@ -15,13 +15,12 @@ else:
     COMPILES = not config.DISABLE_JIT
 
 if COMPILES:
-    from .layouts import LONGEST_CONSTANT, register_records
+    from .layouts import register_records
 else:
-    LONGEST_CONSTANT = 4
 
     def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
         """Return the type: plain Python takes records of any."""
         return dtype
 
 
-__all__ = ["COMPILES", "LONGEST_CONSTANT", "register_records"]
+__all__ = ["COMPILES", "register_records"]

@@ -1,16 +1,25 @@
-"""Records whose lengths are read when a kernel runs: a kernel is compiled once a game, whatever the size of its board.
+"""Records whose lengths kernels read when they run: a kernel is compiled once a game, whatever the size of its board.
 
-Numba's own type for a structured array says how long each field is, so that a kernel is compiled anew for every board.
-For the records of games (`register_records`) it is told another type, which says only the names, element types and
-dimensions of the fields. A batch then comes with a *layout*, an array of integers: the bytes of a record, and of each
-field where it begins and how long it is. In a kernel `states[i]`, `state["stones"]` and `len(state["stones"])` are what
-they always are. Lengths of at most `LONGEST_CONSTANT`, and the places of fields before the first other one, are part of
-the type: they are constants in the code.
+Numba's own type for a structured array contains the length of each field, so a kernel would be compiled anew for every
+size of the board: 5 seconds for Chameleon, 15 for Curio. The type that `register_records` gives the records of a game
+contains only names, element types and dimensions. A batch comes with a *layout*, an array of integers: the bytes of a
+record, then for each field its offset and its lengths. In a kernel `states[i]`, `state["stones"]` and
+`len(state["stones"])` mean what they mean in NumPy.
 
-A batch is handed to a kernel without counting references. `benchmarks/cold_start.py` compares this with other ways.
+This is surprisingly difficult, because Numba has no such type: everything below tells it how to type and to generate
+what it does for its own arrays of records. The interface for extensions that this uses is documented but for
+`numba_adapt_ndarray`, which reads an array object. Simpler designs were tried (`benchmarks/records.py`, and results of
+the same name):
 
-This extends Numba by its interface for extensions, most of which is documented. Where arrays of NumPy are not laid out
-as they are known to be, Numba's own types serve.
+* Numba's record types, with the lengths in them, are faster where loops are unrolled, and compile every size anew.
+* Fields with room for 32, 64, 128, ... cells need few types, but every view and every state in a search copies the
+  unused room, and each kernel, test and text has to cut it off. Classes narrow enough to waste little hold one size.
+* An array for each field costs a batch of one ten more arguments, a quarter of a microsecond each.
+
+What breaks without this module is speed only: if `register_records` returns its argument, Numba's own types serve, and
+all tests but those of this module pass. Two properties must survive a change. Lengths of at most `LONGEST_CONSTANT` and
+offsets before the first longer field are constants in the code, since loops over players and faces must be unrolled.
+And a batch is handed to a kernel without counting references, and kernels do not keep it.
 """
 
 # Numba's types are untyped in some of the versions that we support.
@@ -21,14 +30,14 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import operator
-from functools import cache
+import sys
 from typing import Any
 
 import llvmlite.binding
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, config, types
+from numba.core import cgutils, types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer, infer_global, signature
 from numba.cpython import slicing
@@ -38,30 +47,26 @@ from numpy.typing import NDArray
 
 LONGEST_CONSTANT = 4
 """The longest length that is part of a type."""
-DATA, SHAPE, STRIDES, DTYPE = (object.__basicsize__ + offset for offset in (0, 16, 24, 40))
-"""Where NumPy's array objects keep these: part of its binary interface, on machines of 64 bits."""
 SYMBOL = "pbm_envs_layouts"
-"""The name by which compiled code finds `_addresses`."""
-SLOTS = 256
-"""Of the table in which compiled code finds the layout of a dtype by its address, before it asks a dictionary."""
+"""The name by which compiled code finds `_python_objects`."""
 _types: dict[np.dtype[np.void], StateType] = {}
 _dtypes: dict[np.dtype[np.void], np.dtype[np.void]] = {}
-"""Of equal dtypes the first, which all games are given: it is found by its address."""
+"""The first of equal dtypes, which all games are given: dictionaries find it without comparing fields."""
+_layouts: dict[np.dtype[np.void], NDArray[np.int64]] = {}
 _addresses: dict[np.dtype[np.void], int] = {}
-"""Where the layout of each type of records lies."""
-_layouts: list[NDArray[np.int64]] = []
-"""Every layout, so that none moves."""
+"""Where each of `_layouts` lies. Compiled code reads this dictionary."""
+_python_objects = (ctypes.py_object * 2)(_addresses, sys.intern("dtype"))
+llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_python_objects))
 
 
 class Field:
     """A field of a record, as a type knows it."""
 
     def __init__(self, name: str, element: types.Type, lengths: tuple[int | None, ...], start: int | None, at: int):
-        self.name, self.element, self.lengths = name, element, lengths
-        self.start = start
-        """Bytes before it; None if the layout says so."""
-        self.at = at
-        """Where the layout has its start, and then its lengths."""
+        self.name, self.element, self.start, self.at = name, element, start, at
+        """`start`: its offset in bytes, or None if only the layout has it. `at`: where the layout has it."""
+        self.lengths = lengths
+        """None for those that only the layout has, behind the offset."""
 
     @property
     def array(self) -> types.Array:
@@ -75,10 +80,9 @@ class Field:
 class StateType(types.Type):
     """Numba's type of one record of a game."""
 
-    def __init__(self, fields: tuple[Field, ...], size: int | None) -> None:
-        self.fields, self.size = {field.name: field for field in fields}, size
-        described = hashlib.sha256(repr((fields, size)).encode()).hexdigest()[:16]
-        super().__init__(name=f"state_{described}")
+    def __init__(self, fields: tuple[Field, ...]) -> None:
+        self.fields = {field.name: field for field in fields}
+        super().__init__(name=f"state_{hashlib.sha256(repr(fields).encode()).hexdigest()[:16]}")
 
 
 class StatesType(types.Type):
@@ -90,49 +94,19 @@ class StatesType(types.Type):
 
 
 def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
-    """Let kernels take records of this type as those of a game; without the compiler nothing is done.
-
-    Returns:
-        The type, or the equal one that was registered first.
-    """
+    """Let kernels take records of this type as those of a game; return the equal type that was registered first."""
     if dtype not in _dtypes:
         _dtypes[dtype] = dtype
-        if not config.DISABLE_JIT and _numpy_is_known():
-            fields, layout = _read(dtype)
-            _types[dtype] = StateType(fields, dtype.itemsize if len(layout) == 1 else None)
-            _layouts.append(np.array(layout, np.int64))
-            _addresses[dtype] = _layouts[-1].ctypes.data
-            _table.slots[id(dtype) >> 4 & SLOTS - 1] = id(dtype), _addresses[dtype]
-    return _dtypes[dtype]
-
-
-@cache
-def _numpy_is_known() -> bool:
-    """Whether array objects are laid out as compiled code expects."""
-
-    def word(address: int) -> int:
-        return ctypes.c_size_t.from_address(address).value
-
-    array = np.zeros(6, np.int16)[::2]
-    if ctypes.sizeof(ctypes.c_size_t) != 8 or word(id(array) + DATA) != array.ctypes.data:
-        return False
-    if word(id(array) + DTYPE) != id(array.dtype):
-        return False
-    return word(word(id(array) + SHAPE)) == 3 and word(word(id(array) + STRIDES)) == 4
-
-
-def _read(dtype: np.dtype[np.void]) -> tuple[tuple[Field, ...], list[int]]:
-    """The fields of a type, and its layout."""
-    layout, fields, fixed = [dtype.itemsize], [], True
-    for name in dtype.names or ():
-        kind, start = dtype.fields[name][:2]  # type: ignore[index]
-        element = numba.from_dtype(kind.base)
-        lengths = tuple(length if length <= LONGEST_CONSTANT else None for length in kind.shape)
-        fields.append(Field(name, element, lengths, start if fixed else None, len(layout)))
-        if not fixed or None in lengths:
+        layout, fields, fixed = [dtype.itemsize], [], True
+        for name in dtype.names or ():
+            kind, start = dtype.fields[name][:2]  # type: ignore[index]
+            lengths = tuple(length if length <= LONGEST_CONSTANT else None for length in kind.shape)
+            fields.append(Field(name, numba.from_dtype(kind.base), lengths, start if fixed else None, len(layout)))
             layout += [start, *kind.shape]
-        fixed = fixed and None not in lengths
-    return tuple(fields), layout
+            fixed = fixed and None not in lengths
+        _types[dtype], _layouts[dtype] = StateType(tuple(fields)), np.array(layout, np.int64)
+        _addresses[dtype] = _layouts[dtype].ctypes.data
+    return _dtypes[dtype]
 
 
 def _typeof_array(value: np.ndarray[Any, Any], context: Any) -> Any:
@@ -143,16 +117,6 @@ def _typeof_array(value: np.ndarray[Any, Any], context: Any) -> Any:
 
 _typeof_other = typeof_impl.dispatch(np.ndarray)
 typeof_impl.register(np.ndarray)(_typeof_array)
-
-
-class _Table(ctypes.Structure):
-    """What compiled code finds at `SYMBOL`."""
-
-    _fields_ = [("addresses", ctypes.py_object), ("slots", (ctypes.c_uint64 * 2) * SLOTS)]
-
-
-_table = _Table(_addresses)
-llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_table))
 
 
 @register_model(StateType)
@@ -174,37 +138,27 @@ class StatesModel(models.StructModel):
 
 @unbox(StatesType)
 def unbox_states(kind: StatesType, value: Any, c: Any) -> Any:
-    """From Python: what NumPy's array says, and the address of the layout of its dtype."""
+    """Take from Python what the array object contains, and the layout of its dtype."""
     builder, api = c.builder, c.pyapi
-    array = builder.bitcast(value, api.voidptr)
-
-    def member(offset: int, kind: Any) -> Any:
-        place = builder.gep(array, [ir.Constant(ir.IntType(64), offset)])
-        return builder.load(builder.bitcast(place, kind.as_pointer()))
-
-    word = c.context.get_value_type(types.intp)
-    dtype = member(DTYPE, word)
-    slots = ir.ArrayType(ir.ArrayType(word, 2), SLOTS)
-    table = c.context.get_c_value(builder, ir.LiteralStructType([api.pyobj, slots]), SYMBOL)
-    row = builder.and_(builder.lshr(dtype, word(4)), word(SLOTS - 1))
-    zero, one = ir.IntType(32)(0), ir.IntType(32)(1)
-    found = cgutils.alloca_once_value(builder, builder.load(builder.gep(table, [zero, one, row, one])))
-    known = builder.load(builder.gep(table, [zero, one, row, zero]))
-    with builder.if_then(builder.icmp_unsigned("!=", known, dtype), likely=False):
-        address = api.dict_getitem(builder.load(builder.gep(table, [zero, zero])), builder.inttoptr(dtype, api.pyobj))
-        builder.store(word(0), found)
-        with builder.if_else(cgutils.is_null(builder, address), likely=False) as (refuse, take):
-            with refuse:
-                api.err_set_string("PyExc_TypeError", "expected a batch of records of a game")
-            with take:
-                builder.store(builder.ptrtoint(api.long_as_voidptr(address), word), found)
-    layout = builder.load(found)
-    states = cgutils.create_struct_proxy(kind)(c.context, builder)
-    states.data = member(DATA, api.voidptr)
-    states.layout = builder.inttoptr(layout, api.voidptr)
-    states.count = builder.load(member(SHAPE, word.as_pointer()))
-    states.stride = builder.load(member(STRIDES, word.as_pointer()))
-    return NativeValue(states._getvalue(), is_error=builder.icmp_unsigned("==", layout, word(0)))
+    array = c.context.make_array(types.Array(types.uint8, 1, "A"))(c.context, builder)
+    read_type = ir.FunctionType(ir.IntType(32), [api.pyobj, api.voidptr])
+    read_array = cgutils.get_or_insert_function(builder.module, read_type, "numba_adapt_ndarray")
+    builder.call(read_array, [value, builder.bitcast(array._getpointer(), api.voidptr)])
+    objects = c.context.get_c_value(builder, ir.ArrayType(api.pyobj, 2), SYMBOL)
+    addresses, name = cgutils.unpack_tuple(builder, builder.load(objects), 2)
+    dtype = api.object_getattr(value, name)
+    address = api.dict_getitem(addresses, dtype)
+    api.decref(dtype)  # the array keeps it
+    states = c.context.make_helper(builder, kind)
+    states.data = builder.bitcast(array.data, api.voidptr)
+    states.count, states.stride = (cgutils.unpack_tuple(builder, each, 1)[0] for each in (array.shape, array.strides))
+    unknown = cgutils.is_null(builder, address)
+    with builder.if_else(unknown, likely=False) as (refuse, take):
+        with refuse:
+            api.err_set_string("PyExc_TypeError", "expected a batch of records of a game")
+        with take:
+            states.layout = api.long_as_voidptr(address)
+    return NativeValue(states._getvalue(), is_error=unknown)
 
 
 def _entry(context: Any, builder: Any, layout: Any, at: int) -> Any:
@@ -215,17 +169,11 @@ def _entry(context: Any, builder: Any, layout: Any, at: int) -> Any:
     return loaded
 
 
-def _length(context: Any, builder: Any, field: Field, layout: Any, axis: int) -> Any:
-    length = field.lengths[axis]
-    if length is not None:
-        return context.get_constant(types.intp, length)
-    return _entry(context, builder, layout, field.at + 1 + axis)
-
-
 def _place(context: Any, builder: Any, field: Field, state: Any) -> Any:
     """The address of a field."""
-    start = _entry(context, builder, state.layout, field.at) if field.start is None else None
-    place = builder.gep(state.data, [ir.Constant(ir.IntType(64), field.start) if start is None else start])
+    start = field.start
+    start = _entry(context, builder, state.layout, field.at) if start is None else ir.Constant(ir.IntType(64), start)
+    place = builder.gep(state.data, [start])
     return builder.bitcast(place, context.get_data_type(field.element).as_pointer())
 
 
@@ -245,7 +193,7 @@ class LenStates(AbstractTemplate):
 
 @lower_builtin(len, StatesType)
 def len_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0]).count
+    return context.make_helper(builder, sig.args[0], args[0]).count
 
 
 @infer_global(operator.getitem)
@@ -262,7 +210,7 @@ class GetState(AbstractTemplate):
 @lower_builtin(operator.getitem, StatesType, types.SliceType)
 def get_some_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Some records of a batch, as a batch."""
-    states = cgutils.create_struct_proxy(sig.args[0])(context, builder, value=args[0])
+    states = context.make_helper(builder, sig.args[0], args[0])
     some = context.make_helper(builder, sig.args[1], args[1])
     slicing.fix_slice(builder, some, states.count)
     states.data = builder.gep(states.data, [builder.mul(some.start, states.stride)])
@@ -272,10 +220,10 @@ def get_some_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 def _record(context: Any, builder: Any, kind: Any, states: Any, index: Any) -> Any:
     """Record `index` of a batch, counted from the end if it is negative, as a struct."""
-    states = cgutils.create_struct_proxy(kind)(context, builder, value=states)
+    states = context.make_helper(builder, kind, states)
     negative = builder.icmp_signed("<", index, index.type(0))
     index = builder.select(negative, builder.add(index, states.count), index)
-    state = cgutils.create_struct_proxy(kind.record)(context, builder)
+    state = context.make_helper(builder, kind.record)
     state.data = builder.gep(states.data, [builder.mul(index, states.stride)])
     state.layout = states.layout
     return state
@@ -300,10 +248,8 @@ class SetState(AbstractTemplate):
 def set_state(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     target = _record(context, builder, kind, args[0], args[1])
-    source = cgutils.create_struct_proxy(kind.record)(context, builder, value=args[2])
-    size = kind.record.size
-    size = _entry(context, builder, source.layout, 0) if size is None else context.get_constant(types.intp, size)
-    cgutils.raw_memmove(builder, target.data, source.data, size, 1)
+    source = context.make_helper(builder, kind.record, args[2])
+    cgutils.raw_memmove(builder, target.data, source.data, _entry(context, builder, source.layout, 0), 1)
 
 
 @infer
@@ -319,12 +265,17 @@ class GetField(AbstractTemplate):
 def get_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     field = kind.fields[args[1]]
-    state = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
+    state = context.make_helper(builder, kind, args[0])
     place = _place(context, builder, field, state)
     if not field.lengths:
         return context.unpack_value(builder, field.element, place)
     width = context.get_abi_sizeof(context.get_data_type(field.element))
-    lengths = [_length(context, builder, field, state.layout, axis) for axis in range(len(field.lengths))]
+    lengths = [
+        _entry(context, builder, state.layout, field.at + 1 + axis)
+        if length is None
+        else ir.Constant(ir.IntType(64), length)
+        for axis, length in enumerate(field.lengths)
+    ]
     strides = [context.get_constant(types.intp, width)]
     for length in reversed(lengths[1:]):
         strides.insert(0, builder.mul(strides[0], length))
@@ -348,5 +299,5 @@ class SetField(AbstractTemplate):
 def set_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     field = kind.fields[args[1]]
-    state = cgutils.create_struct_proxy(kind)(context, builder, value=args[0])
+    state = context.make_helper(builder, kind, args[0])
     context.pack_value(builder, field.element, args[2], _place(context, builder, field, state))
