@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .arena.evaluation import Evaluation, evaluate
+    from .common.faults import InfrastructureError
     from .players.agent import Agent, RandomAgent
     from .players.names import agent_kinds, as_agent, as_policy, make_agent, register_agent
     from .players.policy import PolicyAgent
@@ -32,6 +33,7 @@ __all__ = [
     "Evaluator",
     "FunctionEvaluator",
     "Gumbel",
+    "InfrastructureError",
     "PIMCAgent",
     "Playouts",
     "PolicyAgent",
@@ -57,6 +59,7 @@ _MODULES = {
     "Evaluator": ".search",
     "FunctionEvaluator": ".search",
     "Gumbel": ".search",
+    "InfrastructureError": ".common.faults",
     "PIMCAgent": ".players.search_agents",
     "Playouts": ".search",
     "PolicyAgent": ".players.policy",

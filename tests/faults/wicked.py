@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from pbm_agents import RandomAgent
+import numpy as np
+from pbm_agents import InfrastructureError, RandomAgent
 
 
 class UnspeakableError(Exception):
@@ -100,3 +101,43 @@ class KilledOnce(Wicked):
         if not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Faulty(Wicked):
+    """Fails by a fault of the infrastructure, until the file that PBM_TESTS_MARK names is there."""
+
+    def act(self, game, views, rng):
+        return super().act(game, views, rng) if not repaired() else RandomAgent.act(self, game, views, rng)
+
+
+class Unreachable(Faulty):
+    def strike(self):
+        raise InfrastructureError("the server is away")
+
+
+class NoFile(Faulty):
+    def strike(self):
+        Path(os.environ["PBM_TESTS_MARK"]).read_bytes()
+
+
+class NoMemory(Faulty):
+    def strike(self):
+        np.empty(1 << 50, np.int8)
+
+
+class Killed(Faulty):
+    """By SIGKILL, as by a system that is short of memory."""
+
+    def strike(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class NoNetworkFile(RandomAgent):
+    """Reads the file that PBM_TESTS_MARK names when it is made, as agents read their networks."""
+
+    def __init__(self):
+        Path(os.environ["PBM_TESTS_MARK"]).read_bytes()
+
+
+def repaired():
+    return Path(os.environ["PBM_TESTS_MARK"]).exists()

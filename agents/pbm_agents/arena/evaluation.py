@@ -21,6 +21,7 @@ from pbm_envs.envs.memory import AgentWithMemory
 from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import quoted
 
+from ..common.faults import InfrastructureError
 from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent
 from .match import play_games
@@ -140,13 +141,16 @@ def evaluate(
     for name, opponent in agents.items():
         own: AnyAgent = player if isinstance(player, AgentWithMemory) else _Watched(player)
         seats = [[own_name if k == seat else name for k in range(game.num_players)] for seat in range(game.num_players)]
-        records = play_games(
-            game,
-            {own_name: own, name: opponent},
-            seats=seats * count,
-            openings=[opening for opening in openings for _ in seats],
-            seed=seed,
-        )
+        try:
+            records = play_games(
+                game,
+                {own_name: own, name: opponent},
+                seats=seats * count,
+                openings=[opening for opening in openings for _ in seats],
+                seed=seed,
+            )
+        except InfrastructureError as fault:
+            raise (own.error if isinstance(own, _Watched) and own.error is not None else fault) from None
         if isinstance(own, _Watched) and own.error is not None:
             raise own.error
         if failed := [record for record in records if record.forfeits]:

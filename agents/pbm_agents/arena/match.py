@@ -2,8 +2,9 @@
 
 An agent that raises, whatever it raises, or whose action is illegal, forfeits that game (`pbm_envs.records`) and the
 others go on. If a question about many games fails, the agent is asked again about each of them alone, so that one bad
-position does not cost it all. What is asked and answered can be reported as it happens, so that another process can go
-on where one has died (`processes`).
+position does not cost it all. A fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits
+nothing: it ends all of these games without a record. What is asked and answered can be reported as it happens, so that
+another process can go on where one has died (`workers`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,11 @@ from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
 from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, board_text, make_record, play_moves
 from pbm_envs.toolbox import describe_error, stream
 
+from ..common.faults import InfrastructureError
 from ..players.agent import AnyAgent, Views
+
+MOST_FAULTS = 3
+"""Faults in a row, after which an agent is not asked about the other games of a question."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +59,11 @@ class Opening:
 
 
 class Answer(NamedTuple):
-    """What the player to move in a game did: an action, or why they forfeit."""
+    """What the player to move in a game did: an action, why they forfeit, or None after a fault."""
 
     row: int
     mover: int
-    answer: int | str
+    answer: int | str | None
     seconds: float
     usage: Mapping[str, float] | None = None
     """What it took besides, as `UsesResources` says."""
@@ -70,6 +75,24 @@ class UsesResources(Protocol):
 
     def take_usage(self, ids: Ids) -> Sequence[Mapping[str, float]]:
         """For each of the games `ids` (B,), what it has taken since this was last asked for, by name."""
+        ...
+
+
+class FaultError(InfrastructureError):
+    """A fault has ended games that were being played."""
+
+    def __init__(self, agent: str, reason: str) -> None:
+        """Take the name of the agent that was being asked, or made, and the reason."""
+        super().__init__(f"{agent}: {reason}")
+        self.agent, self.reason = agent, reason
+
+
+@runtime_checkable
+class KeepsLog(Protocol):
+    """An agent whose log says which game each line belongs to."""
+
+    def number_games(self, ids: Ids, numbers: Ids) -> None:
+        """Take the number of the record for each of the games `ids` (B,); called before `begin_games`."""
         ...
 
 
@@ -132,14 +155,19 @@ def play_games(
         first_number: The number of the first record; the others follow.
         reporter: Told what is asked and answered.
         so_far: Go on from there.
+
+    Raises:
+        InfrastructureError: An agent could not answer because of a fault that is not its own.
     """
     so_far = so_far or SoFar()
     games = GamesInPlay(game, agents, seats, openings, _generators(seed, len(agents), so_far.restarts))
-    games.begin()
+    games.begin(first_number)
     games.play(so_far.answers, remind=True)
-    while not games.states["done"].all():
-        games.ask_each_agent(reporter or Silence(), so_far)
-    games.end()
+    try:
+        while not games.states["done"].all():
+            games.ask_each_agent(reporter or Silence(), so_far)
+    finally:
+        games.end()
     return games.records(first_number)
 
 
@@ -173,11 +201,19 @@ class GamesInPlay:
         """(B, P) what agents with memory know each seat of each game by."""
         self._watchers = [name for name, agent in agents.items() if watches(agent)]
 
-    def begin(self) -> None:
-        """Tell agents with memory that the games begin, and those that watch, all positions of the openings."""
+    def begin(self, first_number: int = 0) -> None:
+        """Tell agents with memory that the games begin, and those that watch, all positions of the openings.
+
+        Agents that keep a log are told the numbers of the records, which are counted from `first_number`.
+        """
+        numbers = np.repeat(first_number + np.arange(len(self.states)), self._game.num_players)
         for k, agent in enumerate(self._agents.values()):
+            own = self._owners == k
+            if isinstance(agent, KeepsLog):
+                with suppress(Exception):
+                    agent.number_games(self._ids[own], numbers[own.ravel()])
             if isinstance(agent, AgentWithMemory):
-                _begin(agent, self._game, self._ids[self._owners == k])
+                _begin(agent, self._game, self._ids[own])
         if self._watchers:
             for row, opening in enumerate(self._openings):
                 for state in opening.positions(self._game):
@@ -201,10 +237,15 @@ class GamesInPlay:
             rows = rows[[not reasons[row] for row in rows.tolist()]]
             for some in np.split(rows, len(rows)) if len(rows) and name in so_far.alone else [rows]:
                 if len(some):
-                    self._report_and_play(self._answers_about(some, k, name, reporter), reporter)
+                    answers, fault = self._answers_about(some, k, name, reporter)
+                    self._report_and_play(answers, reporter)
+                    if fault is not None:
+                        raise FaultError(name, str(fault)) from fault
 
-    def _answers_about(self, rows: NDArray[np.int64], k: int, name: str, reporter: Reporter) -> list[Answer]:
-        """What agent k answers about games in which it is to move, and its share of the time for each."""
+    def _answers_about(
+        self, rows: NDArray[np.int64], k: int, name: str, reporter: Reporter
+    ) -> tuple[list[Answer], InfrastructureError | None]:
+        """What agent k answers about games in which it is to move, and its share of the time for each; the fault."""
         agent, movers = self._agents[name], self.states["to_move"][rows]
         ids, views = self._ids[rows, movers], self._game.view(self.states[rows], movers)
 
@@ -212,14 +253,15 @@ class GamesInPlay:
             reporter.asks(name, rows[some].tolist())
 
         began = perf_counter()
-        answers = ask(agent, self._game, views, self._generators[k], asks, ids)
+        answers = ask_or_fault(agent, self._game, views, self._generators[k], asks, ids)
         each = (perf_counter() - began) / len(rows)
+        fault = next((answer for answer in answers if isinstance(answer, InfrastructureError)), None)
         return [
-            Answer(row, mover, answer, each, used)
+            Answer(row, mover, None if isinstance(answer, InfrastructureError) else answer, each, used)
             for row, mover, answer, used in zip(
                 rows.tolist(), movers.tolist(), answers, _usage(agent, ids), strict=True
             )
-        ]
+        ], fault
 
     def _report_and_play(self, answers: Sequence[Answer], reporter: Reporter) -> None:
         if answers:
@@ -237,11 +279,13 @@ class GamesInPlay:
         game = self._game
         for row, mover, answer, took, used in answers:
             state, moves = self.states[row : row + 1], self._moves[row]
+            self._seconds[row, mover] += took
+            self._usage[row][mover].update(used)
+            if answer is None:
+                continue
             if remind:
                 self._remind(row, mover)
             self._turns[row, mover] += 1
-            self._seconds[row, mover] += took
-            self._usage[row][mover].update(used)
             if isinstance(answer, int):
                 moves.append(game.action_to_string(answer))
                 game.step(state, [answer])
@@ -304,21 +348,43 @@ def ask(
     """For each view (B,) the agent's action, or a short text that says why there is none that can be played.
 
     `asks` is called before each question with the rows that it is about. `ids` (B,) are what an agent with memory knows
-    the games by; without them each is a game that begins and ends here.
+    the games by; without them each is a game that begins and ends here. Raises InfrastructureError after a fault.
     """
-    asks(list(range(len(views))))
     if ids is None and isinstance(agent, AgentWithMemory):
+        asks(list(range(len(views))))
         return ask_in_game(agent, game, [], views, rng)
+    answers: list[int | str] = []
+    for answer in ask_or_fault(agent, game, views, rng, asks, ids):
+        if isinstance(answer, InfrastructureError):
+            raise answer
+        answers.append(answer)
+    return answers
+
+
+def ask_or_fault(
+    agent: AnyAgent,
+    game: Game,
+    views: Views,
+    rng: np.random.Generator,
+    asks: Callable[[list[int]], None],
+    ids: Ids | None,
+) -> list[int | str | InfrastructureError]:
+    """As `ask`, with the fault in the place of each answer that there is not because of one."""
+    asks(list(range(len(views))))
     answers = _answers(agent, game, views, rng, ids)
-    if not isinstance(answers, str):
-        return answers
+    if isinstance(answers, list):
+        return [*answers]
     if len(views) == 1:
         return [answers]
-    each: list[int | str] = []
+    each: list[int | str | InfrastructureError] = []
     for row in range(len(views)):
+        last = each[-MOST_FAULTS:]
+        if len(last) == MOST_FAULTS and all(isinstance(answer, InfrastructureError) for answer in last):
+            each.append(last[-1])
+            continue
         asks([row])
         answers = _answers(agent, game, views[row : row + 1], rng, None if ids is None else ids[row : row + 1])
-        each.append(answers if isinstance(answers, str) else answers[0])
+        each.append(answers[0] if isinstance(answers, list) else answers)
     return each
 
 
@@ -339,9 +405,10 @@ def ask_in_game(
             _watch(agent, game, earlier, ids)
         elif len(own := np.flatnonzero(earlier["to_move"] == earlier["viewer"])):
             _answers(agent, game, earlier[own], np.random.default_rng(0), ids[own])
-    answers = ask(agent, game, views, rng, ids=ids)
-    _end(agent, ids)
-    return answers
+    try:
+        return ask(agent, game, views, rng, ids=ids)
+    finally:
+        _end(agent, ids)
 
 
 def _begin(agent: AgentWithMemory, game: Game, ids: Ids) -> None:
@@ -374,7 +441,7 @@ def _usage(agent: AnyAgent, ids: Ids) -> Sequence[Mapping[str, float]]:
 
 def _answers(
     agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None
-) -> list[int | str] | str:
+) -> list[int | str] | str | InfrastructureError:
     """The answers to one question, or why there are none. Nothing that an agent raises gets out of here but Ctrl-C."""
     try:
         if isinstance(agent, AgentWithMemory):
@@ -388,12 +455,26 @@ def _answers(
             raise
         return describe_error(error)  # in a worker, which Ctrl-C ends without an exception, only an agent raises it
     except BaseException as error:  # sys.exit() and GeneratorExit too: an agent ends its own game and nothing else
-        return describe_error(error)
+        return fault_of(error) or describe_error(error)
     masks = game.legal_action_mask(views)
     return [
         action if 0 <= action < game.num_actions and mask[action] else f"illegal: {_name(game, action)}"
         for action, mask in zip(actions.tolist(), masks, strict=True)
     ]
+
+
+def fault_of(error: BaseException) -> InfrastructureError | None:
+    """Return the fault that an agent's error says, or None if the error is the agent's own.
+
+    >>> fault_of(ConnectionRefusedError("no server"))
+    InfrastructureError('ConnectionRefusedError: no server')
+    >>> fault_of(ZeroDivisionError("by zero"))
+    """
+    kind, text = type(error), describe_error(error)
+    if issubclass(kind, InfrastructureError):
+        return InfrastructureError(text.removeprefix("InfrastructureError: "))
+    out_of_memory = issubclass(kind, MemoryError) or kind.__name__ == "OutOfMemoryError"  # PyTorch's
+    return InfrastructureError(text) if out_of_memory or issubclass(kind, OSError) else None
 
 
 def _name(game: Game, action: int) -> str:

@@ -38,6 +38,7 @@ from ..common.folders import locked, programs
 from ..players.names import make_agent
 from .evaluation import NORMAL_95
 from .exploitability import Exploitability
+from .faults import Faults
 from .ladder import Ladder, Rung, load_ladder
 from .ratings import PRIOR, Rating
 from .schedule import Batch, draw_opening, seatings
@@ -270,6 +271,7 @@ def rate_on_ladder(
 
     Raises:
         ValueError: There is no such agent or ladder, a number is impossible, or `folder` holds something else.
+        InfrastructureError: Games are unplayed because of faults that are no agent's doing.
     """
     chosen = load_ladder(ladder) if isinstance(ladder, str) else ladder
     if not 1 <= half_width <= BEYOND:
@@ -295,7 +297,7 @@ def rate_on_ladder(
         games_file(folder, command, here, accept_changes) as file,
         bar.track(0, 0) as update,
     ):
-        stored = _Stored(file)
+        stored, faults = _Stored(file), Faults()
         while rating.openings < most_openings and not rating.precise:
             batches = _round(rating, seed, most_openings)
             found = {batch.number: stored.take(batch) for batch in batches}
@@ -303,9 +305,11 @@ def rate_on_ladder(
             if missing:
                 stored.cut()
             with closing(play_batches(missing, min(workers, max(1, len(missing))), ray=ray)) as results:
-                for games in results:
-                    append_to(file, games)
-                    found[games[0].number] = games
+                for result in results:
+                    if games := faults.take(result):
+                        append_to(file, games)
+                        found[games[0].number] = games
+            faults.check()
             for batch in batches:
                 rating.scores += _scores(batch, found[batch.number], chosen, agent)
                 update(found[batch.number])

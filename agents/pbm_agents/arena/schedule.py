@@ -22,9 +22,10 @@ from pbm_envs import Game
 from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import BITS, RECORDED_BITS, check_settings, derive, describe_error, printable, quoted, setting
 
+from ..common.faults import InfrastructureError
 from ..players.agent import Actions, Agent, Views
 from ..players.names import make_agent
-from .match import Opening, Reporter, Silence, SoFar, ask, play_games
+from .match import FaultError, Opening, Reporter, Silence, SoFar, UsesResources, ask, play_games
 
 ROUND_ROBIN, GAUNTLET, PAIRS, NEIGHBOURS = FORMS = ("round-robin", "gauntlet", "pairs", "neighbours")
 """Who meets whom in a tournament, by name: everybody everybody; the first agent all others; the first the second, the
@@ -118,6 +119,18 @@ def opening_seed(key: str, seed: int) -> int:
 
 
 @dataclass(frozen=True)
+class Unplayed:
+    """The games of a batch that a fault of the infrastructure has ended: there is no record of any of them."""
+
+    number: int
+    """Of the first game."""
+    count: int
+    agent: str
+    """Which was being asked, or made."""
+    reason: str
+
+
+@dataclass(frozen=True)
 class Batch:
     """Games of the same agents that are played together: the unit of work."""
 
@@ -132,9 +145,18 @@ class Batch:
     def __len__(self) -> int:
         return len(self.openings)
 
-    def play(self, reporter: Reporter | None = None, so_far: SoFar | None = None) -> list[GameRecord]:
-        """With new agents, so that what they remember of other games plays no part; `play_games` says the rest."""
-        reporter, so_far = reporter or Silence(), so_far or SoFar()
+    def play(self, reporter: Reporter | None = None, so_far: SoFar | None = None) -> list[GameRecord] | Unplayed:
+        """Play with new agents, so that what they remember of other games plays no part.
+
+        Returns:
+            The records, as of `play_games`; after a fault, which games are left unplayed and why.
+        """
+        try:
+            return self._play(reporter or Silence(), so_far or SoFar())
+        except FaultError as fault:
+            return Unplayed(self.number, len(self), fault.agent, fault.reason)
+
+    def _play(self, reporter: Reporter, so_far: SoFar) -> list[GameRecord]:
         agents: dict[str, Agent] = {}
         for name in self.agents:
             if name not in so_far.excluded:
@@ -165,19 +187,27 @@ class Unavailable:
 
 
 def _made(name: str) -> Agent:
-    """A new agent of this name, which could be made when the tournament began."""
+    """A new agent of this name. It could be made when the tournament began, so what has changed is not the agent."""
     try:
         return make_agent(name)
     except Exception as error:
-        return Unavailable(describe_error(error))
+        raise FaultError(name, describe_error(error)) from error
 
 
 @cache
 def warm_up(name: str, game: Game) -> None:
-    """Ask an agent of this name once, so that loading and compiling do not count as thinking; once a process."""
-    rng = np.random.default_rng(0)
+    """Ask an agent of this name once per process, so that loading and compiling do not count as thinking.
+
+    Agents whose answers cost something are not asked.
+    """
+    rng, agent = np.random.default_rng(0), _made(name)
+    if isinstance(agent, UsesResources):
+        return
     state = game.init(1, rng)
-    ask(_made(name), game, game.view(state, state["to_move"]), rng)
+    try:
+        ask(agent, game, game.view(state, state["to_move"]), rng)
+    except InfrastructureError as fault:
+        raise FaultError(name, str(fault)) from fault
 
 
 def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, ...]]:

@@ -21,6 +21,7 @@ from pbm_envs.toolbox import printable
 
 from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar
+from .faults import Faults
 from .match import Opening
 from .schedule import Batch, Tournament
 from .workers import play_batches
@@ -54,6 +55,7 @@ def play_tournament(
 
     Raises:
         ValueError: The folder holds another tournament, was made with other programs, or is in use.
+        InfrastructureError: Games are unplayed because of faults that are no agent's doing.
     """
     records = play_in_folder(
         folder,
@@ -94,6 +96,7 @@ def play_in_folder(
 
     Raises:
         ValueError: The folder holds something else, was made with other programs or is in use, or `workers` is none.
+        InfrastructureError: Games are unplayed because of faults. An open-ended series ends with the first fault.
     """
     if workers < 1:
         raise ValueError(f"workers is {workers}: expected at least 1")
@@ -114,15 +117,20 @@ def play_in_folder(
             return records
         played = {record.number for record in records}
         missing = [batch for batch in batches if batch.number not in played]
+        faults = Faults(1) if bar.open_ended else Faults()
         results = play_batches(missing, workers, command.get("move_seconds"), ray)
         with closing(results), bar.track(done=len(records), total=sum(map(len, batches))) as update:
-            for games in results:
+            for result in results:
+                if not (games := faults.take(result)):
+                    continue
                 append_to(file, games)
                 records += games
                 stop = enough(games)
                 update(games)
                 if stop:
                     break
+            else:
+                faults.check()
     return records
 
 

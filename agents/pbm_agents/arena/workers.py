@@ -7,8 +7,8 @@ answers so far:
 * The agent was asked about one game: it forfeits that game.
 * It was asked about several: from then on, and in this batch, it is asked about one at a time.
 * It was being loaded, or has ended MOST_DEATHS processes in this batch: it forfeits its unfinished games of the batch.
-* The process was killed (SIGKILL) by somebody else, such as a system that is short of memory: the batch is played
-  again from the start, once. If it happens again, it counts as the agent's doing.
+* The process was killed (SIGKILL, SIGTERM), as by a system that is short of memory: the batch is played again from the
+  start, once. If it happens again, its games are left unplayed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pbm_envs.toolbox import describe_error
 
 from ..common.workers import MOST_DEATHS, Death, ProcessPool, Task, make_pool
 from .match import Answer, SoFar
-from .schedule import Batch
+from .schedule import Batch, Unplayed
 
 LOADING_SECONDS = 120.0
 """For loading an agent and compiling, beside the limit of a move."""
@@ -32,8 +32,8 @@ LOADING_SECONDS = 120.0
 
 def play_batches(
     batches: Sequence[Batch], workers: int = 1, move_seconds: float | None = None, ray: bool | str = False
-) -> Generator[list[GameRecord], None, None]:
-    """Yield the games of each batch as it is done.
+) -> Generator[list[GameRecord] | Unplayed, None, None]:
+    """Yield the games of each batch as it is done, or what is left unplayed because of a fault.
 
     Args:
         batches: What to play.
@@ -74,12 +74,13 @@ class BatchTask(Task):
         super().__init__(Batch.play, batch)
         self.move_seconds, self.killed = move_seconds, False
         self.question: Question | None = None
+        self.given_up: Unplayed | None = None
         self._start_again()
 
     def call(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         """As `Task`."""
         self._forget_question()
-        return _play, (self.job, self.so_far)
+        return (_play, (self.job, self.so_far)) if self.given_up is None else (_give_up, (self.given_up,))
 
     def hear(self, message: Question | list[Answer]) -> None:
         """Take a question, or answers. A forfeit that was decided here is among the answers once it is carried out."""
@@ -95,10 +96,14 @@ class BatchTask(Task):
             self._forget_question()
 
     def lost(self, death: Death) -> None:
-        """Go on without the agent's answer, or start again; ChildProcessError if no agent can be blamed again."""
+        """Go on without the agent's answer, start again, or give up; ChildProcessError if no agent was being asked."""
         if death.late:
             self._blame(f"no answer within {self.move_seconds:g} seconds")
-        elif death.killed and not self.killed:
+        elif death.killed:
+            if self.killed:
+                asked = self.question.agent if self.question is not None else "no agent was being asked"
+                reason = f"{death.how}, twice: too little memory?"
+                self.given_up = Unplayed(self.job.number, len(self.job), asked, reason)
             self.killed = True
             self._start_again()
         elif self.question is not None:
@@ -142,7 +147,11 @@ class Reports:
         self._report(list(answers))
 
 
-def _play(batch: Batch, so_far: SoFar, report: Callable[[Any], None]) -> list[GameRecord]:
+def _give_up(unplayed: Unplayed, report: Callable[[Any], None]) -> Unplayed:
+    return unplayed
+
+
+def _play(batch: Batch, so_far: SoFar, report: Callable[[Any], None]) -> list[GameRecord] | Unplayed:
     try:
         return batch.play(Reports(report), so_far)
     except Exception as error:  # an agent's errors do not get here: this is a fault of ours

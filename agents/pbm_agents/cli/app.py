@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from ..common.faults import InfrastructureError
 from .wrapping import wrapped
 
 SUMMARIES = {
@@ -36,8 +37,10 @@ SUMMARIES = {
     "warm-up": "Compile the rules, the search and the champions of games ahead.",
 }
 """The commands in the order of the help, with the first paragraphs of their docstrings."""
-EXPECTED = (ValueError, ImportError, OSError)
-"""Errors of the user, which end in a message on stderr and exit code 2. All others are bugs and end in a traceback."""
+EXPECTED = (ValueError, ImportError, OSError, InfrastructureError)
+"""Errors that end in a message on stderr and exit code 2, or UNPLAYED. All others are bugs and end in a traceback."""
+UNPLAYED = 3
+"""Exit code if a fault or a budget left games unplayed: the same command plays them later."""
 
 LONGEST_ERROR = 2000
 """Characters; more of what was given is cut."""
@@ -71,7 +74,7 @@ class Commands(TyperGroup):
 
                 said_lines = in_words(error)[:LONGEST_ERROR].split("\n")
                 say("\n".join(printable(line, LONGEST_ERROR) for line in said_lines))
-                raise typer.Exit(2) from None
+                raise typer.Exit(UNPLAYED if isinstance(error, InfrastructureError) else 2) from None
             except KeyboardInterrupt:
                 typer.echo(err=True)
                 raise typer.Exit(130) from None

@@ -13,6 +13,7 @@ from pbm_envs.toolbox import describe_error
 
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
+from ..common.faults import InfrastructureError
 from .playing import AcceptChanges, FirstSeed, Ray, Workers, write_whole
 from .terminal import table
 
@@ -82,6 +83,8 @@ def ladder(
     rungs = [rung for rung in exploit or RUNGS if rung] if chosen.game.name == "curio" else []
     try:
         rating.exploitability = measure_exploitability(agent, rungs, seed=seed, progress=True) if rungs else {}
+    except InfrastructureError:
+        raise
     except Exception as error:  # an agent that cannot play there
         print(f"no exploitability: {describe_error(error)}")
     print(rating)

@@ -80,7 +80,7 @@ class Death(NamedTuple):
     late: bool = False
     """It was ended here, because its deadline had passed."""
     killed: bool = False
-    """Somebody else sent SIGKILL, such as a system that is short of memory."""
+    """It got SIGKILL or SIGTERM, most likely from somebody else, such as a system that is short of memory."""
 
     def error(self) -> ChildProcessError:
         """Return what to raise if the job is given up."""
@@ -176,7 +176,7 @@ class Worker:
             how = f"the process died of signal {-code}"
             with suppress(ValueError):
                 how = f"the process died of {signal.Signals(-code).name}"
-        return Death(how, late, not late and sys.platform != "win32" and code == -signal.SIGKILL)
+        return Death(how, late, not late and sys.platform != "win32" and -code in (signal.SIGKILL, signal.SIGTERM))
 
 
 @final

@@ -13,6 +13,7 @@ from pbm_envs.toolbox import stream
 
 from ..arena import Opening
 from ..arena.match import ask_in_game
+from ..common.faults import InfrastructureError
 from ..players.agent import Agent, AnyAgent, Views
 from ..players.names import make_agent
 from ..players.search_agents import SearchAgent
@@ -137,7 +138,11 @@ class Session:
         return self.finish_turn(self.choose_action())
 
     def choose_action(self) -> int | str:
-        """Return the action that the agent to move chooses, or the reason why it fails. The game does not change."""
+        """Return the action that the agent to move chooses, or the reason why it fails. The game does not change.
+
+        Raises:
+            InfrastructureError: The agent could not answer because of a fault that is not its own.
+        """
         [choice] = self._ask(self._agents[self.mover], self._rng)
         return choice
 
@@ -151,7 +156,10 @@ class Session:
 
     def hint(self, agent: Agent) -> str:
         """Return the move that `agent` would make with the view of the player to move; ValueError if it fails."""
-        [choice] = self._ask(agent, self._side_rng)
+        try:
+            [choice] = self._ask(agent, self._side_rng)
+        except InfrastructureError as fault:
+            raise ValueError(f"no hint: {fault}") from fault
         if isinstance(choice, str):
             raise ValueError(f"no hint: {choice}")
         return self.game.action_to_string(choice)

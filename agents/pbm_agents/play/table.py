@@ -41,6 +41,7 @@ from pbm_envs import registered_games
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
+from ..common.faults import InfrastructureError
 from .ahead import Preparing
 from .branches import branch, go_on, keep, opened, rematch
 from .kept import KeptGames
@@ -183,7 +184,7 @@ class Table:
                     self._use_thought(message)
                 else:
                     self._handle(message)
-            except (ValueError, ImportError) as error:
+            except (ValueError, ImportError, InfrastructureError) as error:
                 self._reply("error", text=str(error))
             except Exception:
                 _log.exception("a board failed at %.200r", message)

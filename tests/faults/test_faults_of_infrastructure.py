@@ -1,0 +1,196 @@
+"""A fault is no defeat: what the infrastructure does wrong leaves games unplayed, and the same command plays them."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pbm_agents import InfrastructureError, RandomAgent, evaluate
+from pbm_agents.arena import (
+    Opening,
+    SequentialTest,
+    Tournament,
+    play_games,
+    play_sprt,
+    play_tournament,
+    rate_on_ladder,
+    tournament_records,
+)
+from pbm_agents.arena.match import MOST_FAULTS, ask_or_fault, fault_of
+from typer.testing import CliRunner
+
+from pbm_envs import Chameleon
+from tests.faults import wicked
+
+HERE = "tests.faults.wicked"
+GAME = Chameleon(size=3)
+
+
+@pytest.fixture(autouse=True)
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file whose presence says that the fault is repaired."""
+    monkeypatch.setenv("PBM_TESTS_MARK", str(tmp_path / "mark"))
+    return tmp_path / "mark"
+
+
+def tournament(agent: str, **settings: object) -> Tournament:
+    settings = {"openings": 2, "batch": 2, "key": "5eed" * 16, **settings}
+    return Tournament((GAME,), ("random", f"{HERE}:{agent}", "mcts:simulations=2"), **settings)  # type: ignore[arg-type]
+
+
+def timeless(records):
+    return [replace(record, seconds=()) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason"),
+    [
+        ("Unreachable", "the server is away"),
+        ("NoFile", "FileNotFoundError"),
+        ("NoMemory", "MemoryError"),
+    ],
+)
+def test_games_are_left_unplayed_and_played_after_the_repair(
+    tmp_path: Path, mark: Path, agent: str, reason: str
+) -> None:
+    """The others' games are kept, nobody forfeits, and what is played later are the games of an undisturbed run."""
+    few = tournament(agent)
+    with pytest.raises(InfrastructureError, match=rf"8 games are unplayed.*games 0 to 1, .*:{agent}: .*{reason}"):
+        play_tournament(few, tmp_path / "games")
+    kept = tournament_records(tmp_path / "games")
+    assert [record.agents for record in kept[::2]] == [("random", "mcts:simulations=2")] * 2
+    mark.touch()
+    records = play_tournament(few, tmp_path / "games")
+    assert len(records) == 12
+    assert not any(record.forfeits for record in records)
+    assert timeless(records) == timeless(play_tournament(few, tmp_path / "undisturbed"))
+
+
+def test_a_tournament_stops_after_a_few_faults_in_a_row(tmp_path: Path) -> None:
+    many = Tournament((GAME,), ("random", f"{HERE}:Unreachable"), openings=10, batch=2)
+    with pytest.raises(InfrastructureError, match=r"6 games are unplayed.*games 0 to 1, 2 to 3, 4 to 5 "):
+        play_tournament(many, tmp_path)
+
+
+def test_a_file_that_is_missing_where_the_game_is_played(tmp_path: Path, mark: Path) -> None:
+    """The agent could be made when the tournament was, so it does not forfeit what it cannot be made for now."""
+    mark.touch()
+    few = tournament("NoNetworkFile")
+    mark.unlink()
+    with pytest.raises(InfrastructureError, match=r"8 games are unplayed.*FileNotFoundError"):
+        play_tournament(few, tmp_path / "games")
+    mark.touch()
+    assert not any(record.forfeits for record in play_tournament(few, tmp_path / "games"))
+
+
+def test_a_fault_in_a_worker_process(tmp_path: Path, mark: Path) -> None:
+    few = tournament("Unreachable")
+    with pytest.raises(InfrastructureError, match="the server is away"):
+        play_tournament(few, tmp_path / "games", workers=2)
+    assert not any(record.forfeits for record in tournament_records(tmp_path / "games"))
+    mark.touch()
+    records = play_tournament(few, tmp_path / "games", workers=2)
+    assert timeless(records) == timeless(play_tournament(few, tmp_path / "undisturbed"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_worker_that_is_killed_again_and_again(tmp_path: Path, mark: Path) -> None:
+    """Nobody can know who kills it: the games are unplayed."""
+    few = Tournament((GAME,), ("random", f"{HERE}:Killed"), openings=1, batch=2)
+    with pytest.raises(InfrastructureError, match=r"2 games are unplayed.*:Killed: the process died of SIGKILL, twice"):
+        play_tournament(few, tmp_path, workers=2)
+    assert tournament_records(tmp_path) == []
+    mark.touch()
+    assert not any(record.forfeits for record in play_tournament(few, tmp_path, workers=2))
+
+
+def test_the_commands_say_so_by_their_exit_code(tmp_path: Path, mark: Path) -> None:
+    from pbm_agents.cli.app import UNPLAYED, app
+
+    for command in (
+        f"tournament {tmp_path}/games -g chameleon:size=3 -a random -a {HERE}:Unreachable --openings 2",
+        f"sprt {HERE}:Unreachable random -g chameleon:size=3 --elo1 200 --openings 2 --out {tmp_path}/sprt",
+    ):
+        result = CliRunner().invoke(app, command.split())
+        assert result.exit_code == UNPLAYED
+        said = " ".join(result.output.split())
+        assert "4 games are unplayed, and nobody has forfeited them: games 0 to 3" in said
+        assert "the server is away" in said
+        mark.touch()
+        assert CliRunner().invoke(app, command.split()).exit_code == 0
+        mark.unlink()
+
+
+def test_a_sequential_test_ends_with_the_first_fault(tmp_path: Path, mark: Path) -> None:
+    """Its openings are looked at in order, so games beyond the fault would not count."""
+    test = SequentialTest(GAME, f"{HERE}:Unreachable", "random", elo1=200, openings=8, batch=2)
+    with pytest.raises(InfrastructureError, match="2 games are unplayed"):
+        play_sprt(test, tmp_path)
+    assert tournament_records(tmp_path) == []
+    mark.touch()
+    assert play_sprt(test, tmp_path).openings > 0
+
+
+def test_a_ladder_rates_nobody_by_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(InfrastructureError, match=r"games are unplayed.*the server is away"):
+        rate_on_ladder(f"{HERE}:Unreachable", "trinim-5", tmp_path)
+    assert not any(record.forfeits for record in tournament_records(tmp_path))
+
+
+def test_an_evaluation_says_so() -> None:
+    with pytest.raises(InfrastructureError, match="the server is away"):
+        evaluate("random", GAME, [f"{HERE}:Unreachable"], games=4)
+    with pytest.raises(InfrastructureError, match="the server is away"):
+        evaluate(f"{HERE}:Unreachable", GAME, games=4)
+    with pytest.raises(FileNotFoundError):  # the policy's own error, as it was raised
+        evaluate(f"{HERE}:NoFile", GAME, games=4)
+
+
+def test_memory_for_one_game_and_not_for_many() -> None:
+    """A question that fails is repeated for each game alone."""
+
+    class Small(RandomAgent):
+        def act(self, game, views, rng):
+            if len(views) > 1:
+                raise MemoryError
+            return super().act(game, views, rng)
+
+    agents = {"random": RandomAgent(), "small": Small()}
+    records = play_games(GAME, agents, [("random", "small")] * 4, [Opening(seed) for seed in range(4)], 1)
+    assert not any(record.forfeits for record in records)
+
+
+def test_an_agent_is_not_asked_on_and_on() -> None:
+    asked = []
+
+    class Away:
+        def act(self, game, views, rng):
+            asked.append(len(views))
+            raise ConnectionResetError
+
+    views = GAME.view(GAME.init(10, np.random.default_rng(0)), 0)
+    answers = ask_or_fault(Away(), GAME, views, np.random.default_rng(0), lambda rows: None, None)
+    assert asked == [10, *[1] * MOST_FAULTS]
+    assert len(answers) == 10
+    assert all(isinstance(answer, InfrastructureError) for answer in answers)
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (InfrastructureError("wrong key"), "wrong key"),
+        (InfrastructureError(), "InfrastructureError"),
+        (TimeoutError("slow"), "TimeoutError: slow"),
+        (MemoryError(), "MemoryError"),
+        (type("OutOfMemoryError", (RuntimeError,), {})("CUDA"), "OutOfMemoryError: CUDA"),
+        (ValueError("wrong"), None),
+        (RecursionError(), None),
+        (SystemExit(1), None),
+        (wicked.UnspeakableError(), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_a_fault(error: BaseException, fault: str | None) -> None:
+    found = fault_of(error)
+    assert (found and str(found)) == fault
