@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -29,6 +28,10 @@ class Reply:
     finish: str = "stop"
     hang_up: bool = False
     """Close the connection without an answer."""
+    cut: bool = False
+    """Close the connection in the middle of the answer."""
+    drips: bool = False
+    """Send a blank now and then, and never an answer."""
 
 
 Answer = Callable[[list[dict[str, Any]]], "Reply | str"]
@@ -44,9 +47,15 @@ class Server:
 
 
 @contextmanager
-def chat_server(answer: Answer):
-    """Serve `answer(messages)` until the block ends."""
-    lock = threading.Lock()
+def chat_server(answer: Answer, *, refused: str = "", key: str = ""):
+    """Serve `answer(messages)` until the block ends.
+
+    Args:
+        answer: The player.
+        refused: A parameter that is refused with status 400, as newer models of OpenAI refuse `max_tokens`.
+        key: The only key that is not refused with status 401.
+    """
+    lock, ended = threading.Lock(), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -59,10 +68,19 @@ def chat_server(answer: Answer):
             with lock:
                 server.requests.append(body)
                 server.keys.append(self.headers.get("Authorization", ""))
-                reply = answer(body["messages"])
+                if key and server.keys[-1] != f"Bearer {key}":
+                    reply: Reply | str = Reply(status=401)
+                elif refused in body:
+                    error = {"message": f"Unsupported parameter: {refused}", "param": refused, "code": "unsupported"}
+                    reply = Reply(status=400, body=json.dumps({"error": error}))
+                else:
+                    reply = answer(body["messages"])
             if isinstance(reply, str):
                 reply = Reply(reply)
-            time.sleep(reply.wait)
+            ended.wait(reply.wait)
+            if reply.drips:
+                self.drip()
+                return
             if reply.hang_up:
                 self.close_connection = True
                 return
@@ -78,9 +96,18 @@ def chat_server(answer: Answer):
                 for name, value in reply.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(raw)
+                self.wfile.write(raw[: len(raw) // 2] if reply.cut else raw)
+                self.close_connection = self.close_connection or reply.cut
             except OSError:
                 pass  # who asked has given up
+
+        def drip(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.close_connection = True
+            with suppress(OSError):
+                while not ended.wait(0.05):
+                    self.wfile.write(b" ")
 
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     httpd.daemon_threads = True
@@ -90,6 +117,7 @@ def chat_server(answer: Answer):
     try:
         yield server
     finally:
+        ended.set()
         httpd.shutdown()
         httpd.server_close()
         thread.join(timeout=10)

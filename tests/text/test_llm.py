@@ -2,10 +2,11 @@
 
 import json
 import re
+import time
 
 import numpy as np
 import pytest
-from pbm_agents import make_agent
+from pbm_agents import InfrastructureError, make_agent
 from pbm_agents.arena.match import Opening, ask_in_game, play_games
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
@@ -48,7 +49,7 @@ def test_one_move():
     assert [message["role"] for message in request["messages"]] == ["system", "user"]
     assert "You play Unlur" in request["messages"][0]["content"]
     assert "You are player_0" in request["messages"][1]["content"]
-    assert (agent.usage.requests, agent.usage.retries, agent.usage.illegal) == (1, 0, 0)
+    assert (agent.usage.requests, agent.usage.failed, agent.usage.illegal) == (1, 0, 0)
     assert agent.usage.completion_tokens == 3
     assert agent.usage.prompt_tokens > 100
 
@@ -58,7 +59,7 @@ def test_the_key_is_the_usual_variable(monkeypatch):
     _, _, server = ask(Unlur(radius=3), lambda messages: "[c3]")
     assert server.keys == ["Bearer a-key"]
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(ModelError, match="api_key"):
+    with pytest.raises(InfrastructureError, match="api_key"):
         LLMAgent(model="test").act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
 
 
@@ -90,6 +91,8 @@ def test_the_last_bad_answer_is_an_error():
         Reply(body="{}"),
         Reply(body='{"choices": []}'),
         Reply(body='{"choices": [{"message": {"content": 7}}]}'),
+        Reply(body='{"id": "chatcmpl-1", "choices": [{"mess'),
+        Reply("[c3]", cut=True),
         Reply(hang_up=True),
     ],
     ids=str,
@@ -98,17 +101,56 @@ def test_trouble_on_the_way_is_tried_again(trouble):
     replies = iter([trouble, trouble, Reply("[c3]")])
     moves, agent, _ = ask(Unlur(radius=3), lambda messages: next(replies))
     assert moves == ["c3"]
-    assert agent.usage.retries == 2
-    assert agent.usage.requests == 1
-    with pytest.raises(ModelError, match="2 requests have failed"):
+    assert (agent.usage.requests, agent.usage.failed) == (3, 2)
+    with pytest.raises(InfrastructureError, match="2 requests have failed"):
         ask(Unlur(radius=3), lambda messages: trouble, retries=1)
 
 
-def test_a_slow_server_is_asked_again():
-    replies = iter([Reply("[c3]", wait=1.0), Reply("[c4]")])
-    moves, agent, _ = ask(Unlur(radius=3), lambda messages: next(replies), timeout=0.3)
-    assert moves == ["c4"]
-    assert agent.usage.retries == 1
+@pytest.mark.parametrize("silent", [Reply(wait=600.0), Reply(drips=True)], ids=["nothing", "blanks"])
+def test_a_request_ends_at_its_deadline(silent):
+    """Also one whose server sends something now and then. It is not sent again: `timeout` is for all retries."""
+    requests = []
+
+    def answer(messages):
+        requests.append(messages)
+        return silent
+
+    began = time.monotonic()
+    with pytest.raises(InfrastructureError, match=r"1 requests have failed in .* of 0.3 seconds"):
+        ask(Unlur(radius=3), answer, timeout=0.3, retries=9)
+    assert time.monotonic() - began < 60
+    assert len(requests) == 1
+
+
+def test_retries_and_waits_end_at_the_deadline():
+    with chat_server(lambda messages: Reply(status=500)) as server:
+        agent = LLMAgent(model="test", url=server.url, timeout=10.0, wait=1.0, retries=99)
+        now, waits = 0.0, []
+
+        def sleep(seconds):
+            nonlocal now
+            waits.append(seconds)
+            now += seconds
+
+        agent._clock, agent._sleep = lambda: now, sleep
+        with pytest.raises(InfrastructureError, match=r"of 10 seconds, the last one by status 500"):
+            agent.act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
+    assert len(waits) >= 2  # about 1, 2, 4 and no more
+    assert sum(waits) < 10.0
+    assert len(server.requests) == len(waits) + 1 == agent.usage.requests == agent.usage.failed
+
+
+def test_a_server_that_wants_max_completion_tokens():
+    with chat_server(lambda messages: "[c3]", refused="max_tokens") as server:
+        agent = LLMAgent(model="test", url=server.url, max_tokens=50, **QUICK)
+        for _ in range(2):
+            agent.act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
+    assert [request.get("max_completion_tokens") for request in server.requests] == [None, 50, 50]
+    assert [request.get("max_tokens") for request in server.requests] == [50, None, None]
+    with chat_server(lambda messages: "[c3]", refused="temperature") as server:
+        agent = LLMAgent(model="test", url=server.url, temperature=0.5, **QUICK)
+        with pytest.raises(InfrastructureError, match=r"status 400: .*temperature"):
+            agent.act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
@@ -119,14 +161,14 @@ def test_a_refusal_is_an_error_at_once(status):
         requests.append(messages)
         return Reply(status=status)
 
-    with pytest.raises(ModelError, match=f"status {status}"):
+    with pytest.raises(InfrastructureError, match=f"status {status}"):
         ask(Unlur(radius=3), answer)
     assert len(requests) == 1
 
 
 def test_no_server_at_all():
     agent = LLMAgent(model="test", url="http://127.0.0.1:9/v1", retries=1, **QUICK)
-    with pytest.raises(ModelError, match="2 requests have failed, the last one by APIConnectionError"):
+    with pytest.raises(InfrastructureError, match=r"2 requests have failed .*, the last one by APIConnectionError"):
         agent.act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
 
 
@@ -150,6 +192,40 @@ def test_costs_and_log(tmp_path):
     assert entry["answer"] == "I say [c3]"
     assert entry["cost"] == pytest.approx(expected)
     assert entry["messages"][0]["role"] == "system"
+    assert (entry["number"], entry["seat"], entry["ply"], entry["attempt"], entry["retry"]) == (None, 0, 0, 1, 0)
+    assert (entry["finish_reason"], entry["error"]) == ("stop", None)
+
+
+def test_each_request_is_a_line_that_joins_its_game(tmp_path):
+    """Failed requests and bad answers too; a cut answer says so; answers with half a character are written."""
+    game, log = Unlur(radius=3), tmp_path / "log.jsonl"
+    player, count = random_player(), 0
+
+    def answer(messages):
+        nonlocal count
+        count += 1
+        odd = {2: Reply(status=500), 3: Reply("I thi", finish="length"), 5: Reply("\ud800")}
+        return odd.get(count) or player(messages[:2])
+
+    with chat_server(answer) as server:
+        name = f"llm:model=test,url={server.url},legal_moves=true,wait=0.01,output_price=10,parallel=1,log={log}"
+        agents = {"model": make_agent(name), "random": make_agent("random")}
+        seats = [["model", "random"], ["random", "model"]]
+        records = play_games(game, agents, seats, [Opening(1), Opening(2)], 7, first_number=40)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len(lines) == len(server.requests) == agents["model"].usage.requests
+    assert [line["error"] and line["error"][:10] for line in lines[:3]] == [None, "status 500", None]
+    assert (lines[1]["retry"], lines[2]["retry"]) == (0, 1)
+    assert [line["finish_reason"] for line in lines[:4]] == ["stop", None, "length", "stop"]
+    assert (lines[2]["attempt"], lines[3]["attempt"]) == (1, 2)
+    for record in records:
+        seat = record.agents.index("model")
+        own = [line for line in lines if line["number"] == record.number]
+        assert {line["seat"] for line in own} == {seat}
+        assert len({line["ply"] for line in own}) == record.turns[seat]
+        assert len(own) == record.usage[seat]["requests"]
+        assert sum(line["cost"] for line in own) == pytest.approx(record.usage[seat]["cost"])
+        assert sum(line["error"] is not None for line in own) == record.usage[seat].get("failed", 0)
 
 
 def test_many_positions_at_once_and_one_that_fails():
@@ -195,7 +271,7 @@ def test_whole_games_in_a_tournaments_loop(game):
 def test_search_behind_a_server_beats_random():
     game = Chameleon(size=3)
     with chat_server(search_player(game, make_agent("mcts:simulations=300"))) as server:
-        agents = {"model": make_agent(f"llm:model=test,url={server.url}"), "random": make_agent("random")}
+        agents = {"model": make_agent(f"llm:model=test,url={server.url},parallel=1"), "random": make_agent("random")}
         records = play_games(game, agents, [["model", "random"]] * 4, [Opening(k) for k in range(4)], 3)
     assert sum(record.returns[0] for record in records) > 0
 

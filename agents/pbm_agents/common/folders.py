@@ -91,8 +91,9 @@ def programs(games: Sequence[Game], agents: Sequence[str], libraries: Sequence[s
         if settings and _is_module(kind):
             found[f"module {kind}"] = _hash_of_module(kind)
         for setting in ",".join(settings).split(","):
-            path = Path(setting.partition("=")[2])
-            if path.name and path.is_file():
+            name, _, value = setting.partition("=")
+            path = Path(value)
+            if name != "log" and path.name and path.is_file():  # a log grows
                 found[f"file {path}"] = hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
                 wanted.update(NETWORKS.get(path.suffix, ()))
     return found | {name: _version_of(name) for name in sorted(wanted)}

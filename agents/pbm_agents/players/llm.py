@@ -6,15 +6,17 @@ tournament counts the game as forfeited. The model is told the moves so far as i
 with what they showed, where the agent can watch the game (arenas, `pbm play`), else its own and the last one before
 each of its turns; asked about a position that belongs to no game, it is told the last move.
 
-The key is read from OPENAI_API_KEY (a server of your own, given by `url`, may do without). Requests that fail on the
-way (no connection, too slow, 408, 409, 429, 5xx, an answer that is no chat completion) are sent again after a wait that
-doubles; other refusals are errors at once. `usage` counts requests, tokens and cost, and so does each game's record
-(`GameRecord.usage`); `log` names a file that gets a line of JSON for each request.
+The key is read from OPENAI_API_KEY (a server of your own, given by `url`, may do without). Requests that fail for the
+moment (no connection, 408, 409, 429, 5xx, an answer that is no chat completion) are sent again after a wait that
+doubles. What still fails, what the server refuses and what is not answered within `timeout` seconds, all retries and
+waits included, raises InfrastructureError: nobody forfeits the game. `usage` counts requests, failed ones too, tokens
+and cost, and so does each game's record (`GameRecord.usage`); `log` names a file that gets a line of JSON per request.
 """
 
 from __future__ import annotations
 
 import json
+import queue
 import random
 import threading
 import time
@@ -30,12 +32,14 @@ from pbm_envs import Game
 from pbm_envs.authoring import NO_ACTION, Option, States
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.text import History, Kind, PromptStyle, Vocabulary, correction, system_prompt, turn_prompt
-from pbm_envs.toolbox import checked
+from pbm_envs.toolbox import checked, describe_error, printable
 
+from ..common.faults import InfrastructureError
 from .agent import Actions, Views
 
 LONGEST_WAIT = 60.0
 """Seconds before a request is sent again, at most."""
+LONGEST_REASON = 300
 RETRIED = (408, 409, 429)
 """Statuses besides 5xx after which a request is sent again."""
 
@@ -45,8 +49,8 @@ class Usage:
     """What an agent has used so far."""
 
     requests: int = 0
-    retries: int = 0
-    """Requests that were sent again."""
+    """Requests that were sent, those that failed too."""
+    failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     illegal: int = 0
@@ -60,13 +64,15 @@ class Usage:
 
 
 class ModelError(RuntimeError):
-    """The server cannot be asked, or the model has not played a legal move."""
+    """The model has not played a legal move."""
 
 
 @dataclass
 class _Seat:
     """What is known of one seat of one game."""
 
+    number: int | None = None
+    """Of the game's record, where there will be one."""
     history: History | None = None
     played: int = NO_ACTION
     """At the last view of `history`, where that was this seat's turn."""
@@ -78,6 +84,21 @@ class _Seat:
         for name, amount in amounts.items():
             if amount:
                 self.usage[name] = self.usage.get(name, 0) + amount
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """What has become of a request."""
+
+    text: str = ""
+    finish_reason: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str | None = None
+    retry: bool = True
+    """Whether the same request may succeed later, if this one has failed."""
+    wait: float | None = None
+    """Seconds that the server asks to wait before that."""
 
 
 @final
@@ -95,7 +116,7 @@ class LLMAgent(AgentWithMemory):
         attempts: Annotated[int, Option(low=1, help="Answers per position. The last bad one is an error.")] = 3,
         temperature: Annotated[float | None, Option(help="Sampling temperature. None is the server's own.")] = None,
         max_tokens: Annotated[int | None, Option(help="Tokens of an answer. None is the server's own limit.")] = None,
-        timeout: Annotated[float, Option(low=1e-3, help="Seconds that an answer may take.")] = 120.0,
+        timeout: Annotated[float, Option(low=1e-3, help="Seconds that an answer may take, with all retries.")] = 120.0,
         retries: Annotated[int, Option(low=0, help="How often a request that failed on the way is sent again.")] = 4,
         wait: Annotated[float, Option(low=1e-3, help="Seconds before the first retry. Each next wait doubles.")] = 1.0,
         parallel: Annotated[int, Option(low=1, help="Requests at the same time.")] = 8,
@@ -118,20 +139,26 @@ class LLMAgent(AgentWithMemory):
             raise ValueError("llm needs the name of a model: expected llm:model=...")
         self.model, self.url = model, url
         self.attempts, self.retries, self.wait, self.parallel = attempts, retries, wait, parallel
+        self.timeout = float(timeout)
         self.style = PromptStyle(rules, position, history, legal_moves)
         self.usage = Usage()
         self._prices = input_price / 1e6, output_price / 1e6
-        self._settings: dict[str, Any] = {"timeout": float(timeout)}
-        self._settings |= {} if temperature is None else {"temperature": float(temperature)}
+        self._settings: dict[str, Any] = {} if temperature is None else {"temperature": float(temperature)}
         self._settings |= {} if max_tokens is None else {"max_tokens": max_tokens}
         self._log, self._lock = log, threading.Lock()
+        self._clock, self._sleep = time.monotonic, time.sleep
         self._client: Any = None
-        self._kept: dict[tuple[int, bytes], int | ModelError] = {}
+        self._kept: dict[tuple[int, bytes], int | ModelError | InfrastructureError] = {}
         self._seats: dict[int, _Seat] = {}
+        self._numbers: dict[int, int] = {}
+
+    def number_games(self, ids: Ids, numbers: Ids) -> None:
+        """Take the numbers of the games' records, for the log."""
+        self._numbers.update(zip(ids.tolist(), numbers.tolist(), strict=True))
 
     def begin_games(self, game: Game, ids: Ids) -> None:
         """Games start, of which nothing has been seen yet."""
-        self._seats.update((number, _Seat()) for number in ids.tolist())
+        self._seats.update((number, _Seat(self._numbers.pop(number, None))) for number in ids.tolist())
 
     def end_games(self, ids: Ids) -> None:
         """These are forgotten."""
@@ -163,9 +190,14 @@ class LLMAgent(AgentWithMemory):
         Raises:
             ModelError: If there is none for one of them. What was found out about the others is kept for the next call,
                 in which a tournament asks for each alone.
+            InfrastructureError: The server cannot be asked about one of them.
         """
         numbers = [-1] * len(views) if ids is None else ids.tolist()
         keys = [(number, views[row : row + 1].tobytes()) for row, number in enumerate(numbers)]
+        if len(views) > 1:  # a fault may have been repaired
+            for key in keys:
+                if isinstance(self._kept.get(key), InfrastructureError):
+                    del self._kept[key]
         words = _vocabulary(game)
         seats = [
             _Seat() if ids is None else self._turn(game, number, views[row : row + 1])
@@ -175,14 +207,14 @@ class LLMAgent(AgentWithMemory):
         with ThreadPoolExecutor(max_workers=min(self.parallel, max(1, len(asked)))) as pool:
             found = pool.map(lambda row: self._move(words, views[row : row + 1], seats[row]), asked)
             self._kept.update((keys[row], move) for row, move in zip(asked, found, strict=True))
-        failures = [move for key in keys if isinstance(move := self._kept[key], ModelError)]
+        failures = [move for key in keys if isinstance(move := self._kept[key], Exception)]
         if failures and len(views) > 1:
             raise failures[0]
         moves = [self._kept[key] for key in keys]
         for key in set(keys):
             del self._kept[key]
         for seat, move in zip(seats, moves, strict=True):
-            if isinstance(move, ModelError):
+            if isinstance(move, Exception):
                 raise move
             seat.played = move
         return np.array(moves, np.int64)
@@ -197,7 +229,7 @@ class LLMAgent(AgentWithMemory):
             seat.history.see_turn(view, seat.played)
         return seat
 
-    def _move(self, words: Vocabulary, view: States, seat: _Seat) -> int | ModelError:
+    def _move(self, words: Vocabulary, view: States, seat: _Seat) -> int | ModelError | InfrastructureError:
         """What the model plays, or why it does not."""
         legal = words.game.legal_action_mask(view)[0]
         messages = [
@@ -205,10 +237,11 @@ class LLMAgent(AgentWithMemory):
             {"role": "user", "content": turn_prompt(words, view, seat.history, self.style)},
         ]
         reason = ""
+        about = {"number": seat.number, "seat": int(view["viewer"][0]), "ply": int(view["ply"][0])}
         for left in reversed(range(self.attempts)):
             try:
-                answer = self._ask(messages, seat)
-            except ModelError as error:
+                answer = self._ask(messages, seat, about | {"attempt": self.attempts - left})
+            except InfrastructureError as error:
                 return error
             reading = words.reader.answer(answer, legal)
             if reading.kind is Kind.MOVE:
@@ -226,33 +259,61 @@ class LLMAgent(AgentWithMemory):
             ]
         return ModelError(f"{self.model}: no legal move in {self.attempts} attempts, the last one {reason}")
 
-    def _ask(self, messages: Sequence[dict[str, str]], seat: _Seat) -> str:
-        """The model's answer."""
-        openai, client = _openai(), self._connected()
-        reason = ""
-        for attempt in range(self.retries + 1):
-            if attempt:
-                with self._lock:
-                    self.usage.retries += 1
-            began, pause = time.perf_counter(), min(LONGEST_WAIT, self.wait * 2**attempt)
+    def _ask(self, messages: Sequence[dict[str, str]], seat: _Seat, about: dict[str, Any]) -> str:
+        """Return the model's answer; InfrastructureError if there is none after all retries, or by the deadline."""
+        began = self._clock()
+        deadline = began + self.timeout
+        for retry in range(self.retries + 1):
+            sent_at = self._clock()
+            reply = self._send(messages, max(1e-3, deadline - sent_at))
+            self._count(reply, messages, seat, about | {"retry": retry}, self._clock() - sent_at)
+            if reply.error is None:
+                return reply.text
+            pause = min(LONGEST_WAIT, self.wait * 2**retry) * random.uniform(0.75, 1.25)
+            pause = pause if reply.wait is None else min(LONGEST_WAIT, max(0.0, reply.wait))
+            if not reply.retry or retry == self.retries or self._clock() + pause >= deadline:
+                break
+            self._sleep(pause)
+        took, reason = self._clock() - began, printable(reply.error or "", LONGEST_REASON)
+        failed = f"{retry + 1} requests have failed in {took:.1f} of {self.timeout:g} seconds"
+        raise InfrastructureError(f"{self.model}: {failed}, the last one by {reason}")
+
+    def _send(self, messages: Sequence[dict[str, str]], seconds: float) -> _Reply:
+        """Send a request once. It gets so many seconds, also if the server sends something now and then."""
+        client = self._connected()
+        results: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        with self._lock:
+            settings = dict(self._settings)
+
+        def request() -> None:
             try:
-                completion = client.chat.completions.create(model=self.model, messages=messages, **self._settings)
-                answer = _text(completion)
-            except openai.APIStatusError as error:
-                reason = f"status {error.status_code}: {error.message}"
-                if error.status_code < 500 and error.status_code not in RETRIED:
-                    raise ModelError(f"{self.model}: {reason}") from error
-                pause = _asked_to_wait(error.response.headers, pause)
-            except openai.APIConnectionError as error:  # also what is too slow
-                reason = f"{type(error).__name__}: {error}"
-            except (ValueError, openai.APIError) as error:
-                reason = f"no chat completion: {error}"
-            else:
-                self._count(seat, messages, answer, completion.usage, attempt, time.perf_counter() - began)
-                return answer
-            if attempt < self.retries:
-                time.sleep(pause * random.uniform(0.75, 1.25))
-        raise ModelError(f"{self.model}: {self.retries + 1} requests have failed, the last one by {reason[:300]}")
+                chat = client.chat.completions
+                results.put(chat.create(model=self.model, messages=messages, timeout=seconds, **settings))
+            except Exception as error:
+                results.put(error)
+
+        threading.Thread(target=request, daemon=True).start()
+        try:
+            result = results.get(timeout=seconds)
+        except queue.Empty:
+            return _Reply(error=f"its deadline: no answer within {seconds:.1f} seconds")
+        return self._failure(result, settings) if isinstance(result, Exception) else _reply(result)
+
+    def _failure(self, error: Exception, settings: dict[str, Any]) -> _Reply:
+        """Return what a failed request says. A server that wants `max_completion_tokens` gets it from then on."""
+        openai = _openai()
+        if isinstance(error, openai.APIStatusError):
+            reason, code = f"status {error.status_code}: {error.message}", error.status_code
+            if code == 400 and error.param == "max_tokens" and "max_tokens" in settings:
+                with self._lock:
+                    self._settings["max_completion_tokens"] = settings["max_tokens"]
+                    self._settings.pop("max_tokens", None)
+                return _Reply(error=reason, wait=0.0)
+            wait = _asked_to_wait(error.response.headers)
+            return _Reply(error=reason, retry=code >= 500 or code in RETRIED, wait=wait)
+        if isinstance(error, (ValueError, openai.APIError)) and not isinstance(error, openai.APIConnectionError):
+            return _Reply(error=f"an answer that is no chat completion: {error}")
+        return _Reply(error=describe_error(error), retry=isinstance(error, openai.APIConnectionError))
 
     def _connected(self) -> Any:
         with self._lock:
@@ -265,36 +326,38 @@ class LLMAgent(AgentWithMemory):
                     self._client = openai.OpenAI(**settings)
                 except openai.OpenAIError as error:
                     if not self.url:
-                        raise ModelError(f"{self.model}: {error}") from error
+                        raise InfrastructureError(f"{self.model}: {error}") from error
                     self._client = openai.OpenAI(**settings, api_key="none")
             return self._client
 
     def _count(
-        self, seat: _Seat, messages: Sequence[dict[str, str]], answer: str, used: Any, retries: int, seconds: float
+        self, reply: _Reply, messages: Sequence[dict[str, str]], seat: _Seat, about: dict[str, Any], seconds: float
     ) -> None:
         """Add a request to `usage`, to its game and to the log."""
-        sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
+        sent, got, failed = reply.prompt_tokens, reply.completion_tokens, reply.error is not None
         cost = sent * self._prices[0] + got * self._prices[1]
         with self._lock:
             self.usage.requests += 1
+            self.usage.failed += failed
             self.usage.prompt_tokens += sent
             self.usage.completion_tokens += got
             self.usage.seconds += seconds
             self.usage.cost += cost
-            seat.count(requests=1, prompt_tokens=sent, completion_tokens=got, cost=cost)
+            seat.count(requests=1, failed=failed, prompt_tokens=sent, completion_tokens=got, cost=cost)
             if self._log:
-                entry = {
+                entry = about | {
                     "model": self.model,
                     "messages": list(messages),
-                    "answer": answer,
+                    "answer": reply.text,
+                    "finish_reason": reply.finish_reason,
+                    "error": reply.error,
                     "prompt_tokens": sent,
                     "completion_tokens": got,
                     "cost": cost,
-                    "retries": retries,
                     "seconds": round(seconds, 3),
                 }
-                with open(self._log, "a", encoding="utf-8") as file:
-                    file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+                with open(self._log, "ab", buffering=0) as file:  # one write per line: several processes may share it
+                    file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
 
     def __repr__(self) -> str:
         return f"LLMAgent(model={self.model!r}, usage={asdict(self.usage)})"
@@ -305,25 +368,27 @@ def _vocabulary(game: Game) -> Vocabulary:
     return Vocabulary(game)
 
 
-def _text(completion: Any) -> str:
-    """What the model has said; ValueError if that is no chat completion."""
+def _reply(completion: Any) -> _Reply:
+    """Return what the model has said, or that this is no chat completion."""
     try:
-        content = completion.choices[0].message.content
+        choice, used = completion.choices[0], completion.usage
+        content = choice.message.content
     except (AttributeError, IndexError, TypeError):
-        raise ValueError(f"the server has sent {str(completion)[:100]!r}") from None
-    if content is None:
-        return ""  # all tokens went into thinking, say: an answer that cannot be read
-    if not isinstance(content, str):
-        raise ValueError(f"the content is {str(content)[:100]!r}")
-    return content
+        return _Reply(error=f"an answer that is no chat completion: {str(completion)[:100]!r}")
+    if content is not None and not isinstance(content, str):
+        return _Reply(error=f"an answer that is no chat completion: the content is {str(content)[:100]!r}")
+    sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
+    # No content: all tokens went into thinking, say. That is an answer, which cannot be read.
+    text = (content or "").encode("utf-8", "replace").decode()  # half a character cannot be sent back
+    return _Reply(text, getattr(choice, "finish_reason", None), sent, got)
 
 
-def _asked_to_wait(headers: Any, pause: float) -> float:
-    """The seconds of a Retry-After header, within bounds; else `pause`."""
+def _asked_to_wait(headers: Any) -> float | None:
+    """The seconds of a Retry-After header."""
     try:
-        return min(LONGEST_WAIT, max(0.0, float(headers.get("retry-after"))))
+        return float(headers.get("retry-after"))
     except (TypeError, ValueError):
-        return pause
+        return None
 
 
 def _openai() -> Any:
