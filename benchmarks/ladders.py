@@ -38,8 +38,8 @@ from pbm_agents.arena import (
     tournament_records,
 )
 from pbm_agents.arena.ladder import Pin, pinned_moves
+from pbm_agents.arena.openings import draw_opening
 from pbm_agents.arena.ratings import bootstrap
-from pbm_agents.arena.schedule import draw_opening
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 from pbm_envs.records import GameRecord

@@ -15,7 +15,7 @@ import pettingzoo
 import pytest
 from pbm_agents import Evaluator, Search, as_policy, evaluate, make_agent
 from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, standings
-from pbm_agents.arena.schedule import draw_opening
+from pbm_agents.arena.openings import draw_opening
 from pbm_agents.cli.app import app
 from pbm_agents.players.kinds import register_agent
 from pettingzoo.test import api_test

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pbm_agents import Search, make_agent
-from pbm_agents.arena.match import Opening, play_games
+from pbm_agents.arena import Opening, play_games
 from pbm_agents.learning.self_play import self_play
 from pbm_agents.learning.training_data import Examples, augmented, joined, replayed
 

@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 from pbm_agents import InfrastructureError, make_agent
-from pbm_agents.arena.match import Opening, ask_in_game, play_games
+from pbm_agents.arena import Opening, play_games
+from pbm_agents.arena.match import ask_in_game
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.envs.single import SingleSeatEnv

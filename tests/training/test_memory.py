@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from pbm_agents import as_policy, evaluate
-from pbm_agents.arena import Tournament, play_tournament
-from pbm_agents.arena.match import Answer, Opening, SoFar, ask, ask_in_game, play_games
+from pbm_agents.arena import Opening, Tournament, play_games, play_tournament
+from pbm_agents.arena.match import Answer, SoFar, ask, ask_in_game
 from pbm_agents.play.session import Session
 
 from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0, sample_actions, trinim_v0

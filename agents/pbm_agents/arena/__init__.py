@@ -10,7 +10,8 @@ The games follow from the tournament alone, whoever plays them and when.
 
 from .exploitability import Exploitability, measure_exploitability
 from .ladder import Ladder, Rung, ladders, load_ladder
-from .match import Opening, play_games
+from .match import play_games
+from .openings import Opening
 from .placement import LadderRating, rate_on_ladder
 from .plots import plot_head_to_head, plot_placement, plot_ratings, save_plot
 from .ratings import Rating, connected_groups, rate

@@ -25,8 +25,8 @@ from ..common.faults import InfrastructureError
 from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent
 from .match import play_games
+from .openings import seated_openings
 from .ratings import shares
-from .schedule import draw_opening
 
 NORMAL_95 = 1.959964
 POLICY = "policy"
@@ -97,7 +97,9 @@ def evaluate(
 
     Every opening is played from every seat, the opponent having the others. The games against an opponent run as one
     batch. The same seed gives the same openings and the same random numbers to the agents. Where neither side is
-    random, give each opening some `opening_moves`, or all games are the same.
+    random, give each opening some `opening_moves`, or all games are the same. Where something is hidden, each game has
+    a set-up of its own. Whoever knows the seed can compute it: give one that nobody can guess if you do not trust the
+    policy.
 
     Args:
         policy: A function of observations and masks that gives actions or scores; or, as in `as_agent`, an agent, its
@@ -136,7 +138,7 @@ def evaluate(
     own_name = next(name for k in range(len(agents) + 1) if (name := POLICY + "'" * k) not in agents)
     player: Any = as_agent(policy)
     count = -(-games // game.num_players)
-    openings = [draw_opening(game, seed + k, None, opening_moves) for k in range(count)]
+    starts = [(None, seed + k) for k in range(count)]
     results = {}
     for name, opponent in agents.items():
         own: AnyAgent = player if isinstance(player, AgentWithMemory) else _Watched(player)
@@ -146,7 +148,7 @@ def evaluate(
                 game,
                 {own_name: own, name: opponent},
                 seats=seats * count,
-                openings=[opening for opening in openings for _ in seats],
+                openings=seated_openings(game, seats, starts, 0, moves=opening_moves),
                 seed=seed,
             )
         except InfrastructureError as fault:

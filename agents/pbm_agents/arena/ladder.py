@@ -26,7 +26,7 @@ from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
 from pbm_envs.toolbox import quoted
 
 from ..players.names import make_agent
-from .match import Opening
+from .openings import Opening
 
 NAME = re.compile(r"(?:ladder/)?(?P<name>[\w-]+?)(?:[/-]v(?P<version>\d+))?")
 

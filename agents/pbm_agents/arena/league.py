@@ -24,7 +24,7 @@ from pbm_envs.envs.opponents import OpponentScore
 from ..players.agent import AnyAgent
 from ..players.names import as_agent
 from .match import play_games
-from .schedule import draw_opening
+from .openings import seated_openings
 from .standings import HeadToHead, head_to_head
 
 Weighting: TypeAlias = Callable[[float], float]
@@ -97,7 +97,8 @@ def payoffs(game: Game, agents: Mapping[str, Any], openings: int = 20, seed: int
     Args:
         game: the rules, of two players.
         agents: by name; values are what `as_agent` accepts.
-        openings: so many for each pair, each from both seats, with a random move first where the set-up is no chance.
+        openings: so many for each pair, each from both seats, after a random move. Where something is hidden, each
+            game has a set-up of its own.
         seed: decides openings and everything that is random.
     """
     if game.num_players != 2:
@@ -105,10 +106,15 @@ def payoffs(game: Game, agents: Mapping[str, Any], openings: int = 20, seed: int
     if len(agents) < 2:
         raise ValueError(f"agents are {list(agents)}: expected at least two")
     made: dict[str, AnyAgent] = {name: as_agent(agent) for name, agent in agents.items()}
-    starts = [draw_opening(game, seed + k, None, 1) for k in range(openings)]
+    starts = [(None, seed + k) for k in range(openings)]
     pairs = [(a, b) for a in made for b in made if a != b]
     seats = [pair for pair in pairs for _ in starts]
-    records = play_games(game, made, seats, starts * len(pairs), seed)
+    played = [
+        opening
+        for k, pair in enumerate(pairs)
+        for opening in seated_openings(game, [pair], starts, k * openings, moves=1)
+    ]
+    records = play_games(game, made, seats, played, seed)
     if failed := [record for record in records if record.forfeits]:
         raise ValueError(f"{failed[0].agents[failed[0].forfeits[0].player]!r} failed: {failed[0].forfeits[0].reason}")
     return head_to_head(records, list(made))

@@ -22,40 +22,15 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
-from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, board_text, make_record, play_moves
+from pbm_envs.records import MOST, RESIGN, Forfeit, GameRecord, make_record
 from pbm_envs.toolbox import describe_error, stream
 
 from ..common.faults import InfrastructureError
 from ..players.agent import AnyAgent, Views
+from .openings import Opening, check_openings
 
 MOST_FAULTS = 3
 """Faults in a row, after which an agent is not asked about the other games of a question."""
-
-
-@dataclass(frozen=True)
-class Opening:
-    """How a game starts: `board`, or the board that `seed` draws; after `moves`."""
-
-    seed: int
-    board: str | None = None
-    moves: tuple[str, ...] = ()
-
-    def board_text(self, game: Game) -> str | None:
-        """The board that it starts from, as a record has it: None if that is empty."""
-        return board_text(game, game.init(1, np.random.default_rng(self.seed), self.board))
-
-    def position(self, game: Game) -> tuple[Views, Views]:
-        """The board and the position after the moves, batches of one."""
-        positions = self.positions(game)
-        start, state = positions[0], positions[-1].copy()
-        if state["done"][0]:
-            raise ValueError(f"the opening {self!r} leaves nothing to play")
-        return start, state
-
-    def positions(self, game: Game) -> list[Views]:
-        """The board, and the position after each move, batches of one."""
-        start = game.init(1, np.random.default_rng(self.seed), self.board)
-        return [start, *(state.copy() for state in play_moves(game, start.copy(), self.moves))]
 
 
 class Answer(NamedTuple):
@@ -149,7 +124,7 @@ def play_games(
         game: The rules.
         agents: By name.
         seats: For each game the names by seat.
-        openings: One a game.
+        openings: One a game; in a game of hidden information no set-up twice.
         seed: Of the agents: each draws from a generator of its own. With a small one, an agent that tries all of them
             can find the seeds of openings that are as small; `Tournament.key` prevents that.
         first_number: The number of the first record; the others follow.
@@ -158,7 +133,9 @@ def play_games(
 
     Raises:
         InfrastructureError: An agent could not answer because of a fault that is not its own.
+        ValueError: Two games of hidden information have one set-up: `check_openings`.
     """
+    check_openings(game, openings)
     so_far = so_far or SoFar()
     games = GamesInPlay(game, agents, seats, openings, _generators(seed, len(agents), so_far.restarts))
     games.begin(first_number)

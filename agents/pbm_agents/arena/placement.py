@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from pbm_envs import __version__
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
-from pbm_envs.toolbox import derive
 
 from ..common.folders import locked, programs
 from ..players.names import make_agent
@@ -41,9 +40,9 @@ from .exploitability import Exploitability
 from .faults import Faults
 from .ladder import Ladder, Rung, load_ladder
 from .ratings import PRIOR, Rating
-from .schedule import Batch, draw_opening, seatings
+from .schedule import Batch, make_batch
 from .sprt import opening_score
-from .tournament import PLAYING, SCHEMA, Bar, check_start, games_file
+from .tournament import PLAYING, SCHEMA, Bar, check_start, games_file, with_key
 from .workers import play_batches
 
 Array = NDArray[np.float64]
@@ -247,6 +246,7 @@ def rate_on_ladder(
     *,
     most_openings: int = 2000,
     seed: int = 0,
+    key: str = "",
     workers: int = 1,
     ray: bool | str = False,
     progress: bool = False,
@@ -261,6 +261,8 @@ def rate_on_ladder(
         half_width: Of the 95% interval, in Elo points.
         most_openings: Beyond that the rating is what it is.
         seed: Of the first opening; the others follow.
+        key: As in `Tournament`. By default none with perfect information, where the same call plays the same games in
+            any folder; where something is hidden the folder's, or a new one.
         workers: Processes that play.
         ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
         progress: Show a bar, with the rating so far.
@@ -282,24 +284,25 @@ def rate_on_ladder(
     make_agent(agent)
     rating, folder = LadderRating(agent, chosen, half_width), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    command = {
+    command: dict[str, Any] = {
         "schema": SCHEMA,
         "version": __version__,
         "test": "ladder",
         "ladder": chosen.id,
         "agents": [agent],
         "seed": seed,
+        **({} if chosen.game.perfect_information and not key else {"key": key}),
     }
     bar = Bar(progress, rating.note, open_ended=True)
     here = programs([chosen.game], [agent])
     with (
         locked(folder, PLAYING),
-        games_file(folder, command, here, accept_changes) as file,
+        games_file(folder, command := with_key(folder, command), here, accept_changes) as file,
         bar.track(0, 0) as update,
     ):
         stored, faults = _Stored(file), Faults()
         while rating.openings < most_openings and not rating.precise:
-            batches = _round(rating, seed, most_openings)
+            batches = _round(rating, seed, command.get("key", ""), most_openings)
             found = {batch.number: stored.take(batch) for batch in batches}
             missing = [batch for batch in batches if not found[batch.number]]
             if missing:
@@ -316,7 +319,7 @@ def rate_on_ladder(
     return rating
 
 
-def _round(rating: LadderRating, seed: int, most_openings: int) -> list[Batch]:
+def _round(rating: LadderRating, seed: int, key: str, most_openings: int) -> list[Batch]:
     """What is played next, half of it against each of two rungs."""
     game, size = rating.ladder.game, 2**rating.ladder.game.num_players - 2
     count = min(max(FIRST, rating.openings // GROWTH // 2 * 2), MOST, most_openings - rating.openings)
@@ -325,21 +328,10 @@ def _round(rating: LadderRating, seed: int, most_openings: int) -> list[Batch]:
     batches, first = [], rating.openings
     for rung, openings in zip(rungs, shares, strict=True):
         opponent = rating.ladder.rungs[rung].agent
-        rows = seatings((rating.agent, opponent), game.num_players)
         for part in _parts(range(first, first + openings), max(1, AT_ONCE // size)):
-            drawn = [draw_opening(game, seed + k, None, rating.ladder.opening_moves) for k in part]
-            pairs = [(row, opening) for opening in drawn for row in rows]
-            number = part[0] * size
-            batches.append(
-                Batch(
-                    number,
-                    game,
-                    (rating.agent, opponent),
-                    seats=tuple(row for row, _ in pairs),
-                    openings=tuple(opening for _, opening in pairs),
-                    seed=derive("", "agents", seed, number),
-                )
-            )
+            starts = [(None, seed + k) for k in part]
+            group = (rating.agent, opponent)
+            batches.append(make_batch(part[0] * size, game, group, starts, seed, key, rating.ladder.opening_moves))
         first += openings
     return batches
 

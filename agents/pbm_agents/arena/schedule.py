@@ -3,14 +3,15 @@
 Every opening is played from every seating: in a game of two, A against B and B against A; in a game of three, all six
 orders of three agents. (Rotations would do for the advantage of moving first. But in a game of three it also matters
 who moves after whom, and only all the orders let each agent follow each other one equally often.) Fewer agents than
-seats take turns at the double seats: AAB, ABA, BAA, ABB, BAB, BBA.
+seats take turns at the double seats: AAB, ABA, BAA, ABB, BAB, BBA. Where something is hidden, each of these games has a
+set-up of its own (`openings`).
 
 The schedule, batches included, follows from the tournament alone: so do the games, whoever plays them and when.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
@@ -20,19 +21,19 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import BITS, RECORDED_BITS, check_settings, derive, describe_error, printable, quoted, setting
+from pbm_envs.toolbox import check_settings, derive, describe_error, printable, quoted, setting
 
 from ..common.faults import InfrastructureError
 from ..players.agent import Actions, Agent, Views
 from ..players.names import make_agent
-from .match import FaultError, Opening, Reporter, Silence, SoFar, UsesResources, ask, play_games
+from .match import FaultError, Reporter, Silence, SoFar, UsesResources, ask, play_games
+from .openings import Opening, seated_openings
 
 ROUND_ROBIN, GAUNTLET, PAIRS, NEIGHBOURS = FORMS = ("round-robin", "gauntlet", "pairs", "neighbours")
 """Who meets whom in a tournament, by name: everybody everybody; the first agent all others; the first the second, the
 third the fourth, and so on; each agent those near it in the list."""
 REACH = 3
 """How far apart in the list two neighbours can be."""
-TRIES = 1000
 MOST_OPENINGS = 1_000_000
 """The schedule is made before the first game is played."""
 
@@ -50,9 +51,17 @@ class Tournament:
         f"fourth and so on; or each agent those up to {REACH} places away, for agents in the order of their strength.",
     )
     openings: int = setting(
-        10, low=1, high=MOST_OPENINGS, help="Openings of each game, or of each board. Each is played from all seats."
+        10,
+        low=1,
+        high=MOST_OPENINGS,
+        help="Openings of each game, or of each board. Each is played from all seats. In games with hidden information "
+        "each of its games has a set-up of its own.",
     )
-    boards: tuple[str, ...] = setting((), help="Board texts to start from, instead of set-ups that the seeds draw.")
+    boards: tuple[str, ...] = setting(
+        (),
+        help="Board texts to start from, instead of set-ups that the seeds draw. Agents meet them from all seats: what "
+        "they hide is no secret.",
+    )
     opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
     seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
     key: str = setting(
@@ -90,32 +99,15 @@ class Tournament:
         batches: list[Batch] = []
         number = 0
         for game in self.games:
-            openings = [
-                draw_opening(game, opening_seed(key, self.seed + k), board, self.opening_moves)
-                for board in self.boards or (None,)
-                for k in range(self.openings)
-            ]
+            starts = [(board, self.seed + k) for board in self.boards or (None,) for k in range(self.openings)]
             for group in groups(self.agents, self.form, game.num_players):
-                seats = seatings(group, game.num_players)
-                for some in chunks(openings, max(1, self.batch // len(seats))):
-                    pairs = [(row, opening) for opening in some for row in seats]
+                at_once = max(1, self.batch // len(seatings(group, game.num_players)))
+                for k in range(0, len(starts), at_once):
                     batches.append(
-                        Batch(
-                            number,
-                            game,
-                            group,
-                            seats=tuple(row for row, _ in pairs),
-                            openings=tuple(opening for _, opening in pairs),
-                            seed=derive(key, "agents", self.seed, number),
-                        )
+                        make_batch(number, game, group, starts[k : k + at_once], self.seed, key, self.opening_moves)
                     )
-                    number += len(pairs)
+                    number += len(batches[-1])
         return batches
-
-
-def opening_seed(key: str, seed: int) -> int:
-    """The seed that sets up the opening of this number: without a key, the number itself."""
-    return derive(key, "set-up", seed) >> (BITS - RECORDED_BITS) if key else seed
 
 
 @dataclass(frozen=True)
@@ -173,6 +165,25 @@ class Batch:
             reporter=reporter,
             so_far=so_far,
         )
+
+
+def make_batch(
+    number: int,
+    game: Game,
+    group: tuple[str, ...],
+    starts: Sequence[tuple[str | None, int]],
+    seed: int,
+    key: str,
+    opening_moves: int,
+) -> Batch:
+    """Return the games of a group from some starts, each from every seating, as a batch that begins with `number`.
+
+    `starts` are as in `seated_openings`; `seed` is that of the schedule, from which the agents draw.
+    """
+    rows = seatings(group, game.num_players)
+    openings = seated_openings(game, rows, starts, number, key=key, moves=opening_moves)
+    seats = tuple(rows * len(starts))
+    return Batch(number, game, group, seats, tuple(openings), derive(key, "agents", seed, number))
 
 
 @final
@@ -243,28 +254,3 @@ def seatings(group: tuple[str, ...], players: int) -> list[tuple[str, ...]]:
     (6, 6)
     """
     return [seats for seats in product(group, repeat=players) if len(set(seats)) == len(group)]
-
-
-def chunks(openings: list[Opening], size: int) -> Iterator[list[Opening]]:
-    for k in range(0, len(openings), size):
-        yield openings[k : k + size]
-
-
-def draw_opening(game: Game, seed: int, board: str | None, moves: int) -> Opening:
-    """The opening of this seed, with so many random moves, none of which resigns or ends the game."""
-    if moves >= game.max_plies:
-        raise ValueError(f"opening_moves is {moves}: {game!r} is over after {game.max_plies} plies at most")
-    rng = np.random.default_rng((seed, 1))
-    for _ in range(TRIES):
-        texts: list[str] = []
-        state = Opening(seed, board).position(game)[1]
-        while len(texts) < moves and not state["done"][0]:
-            mask = game.legal_action_mask(state)[0]
-            if game.resign_action >= 0:
-                mask[game.resign_action] = False
-            action = int(rng.choice(np.flatnonzero(mask)))
-            texts.append(game.action_to_string(action))
-            game.step(state, [action])
-        if not state["done"][0]:
-            return Opening(seed, board, tuple(texts))
-    raise ValueError(f"opening_moves is {moves}: in {TRIES} tries {game!r} was over by then")

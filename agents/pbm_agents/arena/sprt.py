@@ -12,7 +12,8 @@ is H0 or weaker, and H0 with at most beta if it is H1 or stronger (Wald 1945). T
 and log((1 - beta) / alpha), are a little narrower, and keep that promise only nearly. `benchmarks/sprt_errors.py`
 measures it.
 
-* The unit is the opening, not the game: its games are alike, and one seat is often better. Two players give
+* The unit is the opening, not the game: its games are alike (unless something is hidden: then each has its own set-up,
+  and the opening is only a pair of seats), and one seat is often better. Two players give
   the pentanomial distribution of pairs, scores 0, 1/4, 1/2, 3/4 and 1.
 * A draw is half a win for each of two, a third for each of three. How many draws there are is counted, not assumed.
 * Of three seats the two agents have all six fillings AAB, ABA, BAA, ABB, BAB, BBA. What an agent scores in a game is
@@ -39,7 +40,7 @@ import numpy as np
 
 from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import check_settings, derive, setting
+from pbm_envs.toolbox import check_settings, setting
 
 from .evaluation import NORMAL_95
 from .likelihood import (
@@ -51,7 +52,7 @@ from .likelihood import (
     possible_scores,
 )
 from .ratings import Rating, shares
-from .schedule import Batch, Tournament, draw_opening, opening_seed, seatings
+from .schedule import Batch, Tournament, make_batch, seatings
 from .tournament import SCHEMA, Bar, play_in_folder
 
 H0, H1 = "H0", "H1"
@@ -101,25 +102,16 @@ class SequentialTest:
     def batches(self, key: str | None = None) -> list[Batch]:
         """The whole schedule, of which only the beginning will be played, with this key instead of the test's."""
         key = self.key if key is None else key
-        group, rows = (self.new, self.old), seatings((self.new, self.old), self.game.num_players)
-        at_once = max(1, self.batch // len(rows))
-        found = []
-        for first in range(0, self.openings, at_once):
-            seeds = range(self.seed + first, self.seed + min(first + at_once, self.openings))
-            openings = [draw_opening(self.game, opening_seed(key, seed), None, self.opening_moves) for seed in seeds]
-            pairs = [(row, opening) for opening in openings for row in rows]
-            number = first * len(rows)
-            found.append(
-                Batch(
-                    number,
-                    self.game,
-                    group,
-                    seats=tuple(row for row, _ in pairs),
-                    openings=tuple(opening for _, opening in pairs),
-                    seed=derive(key, "agents", self.seed, number),
-                )
+        group = (self.new, self.old)
+        size = len(seatings(group, self.game.num_players))
+        at_once = max(1, self.batch // size)
+        starts = [(None, self.seed + k) for k in range(self.openings)]
+        return [
+            make_batch(
+                first * size, self.game, group, starts[first : first + at_once], self.seed, key, self.opening_moves
             )
-        return found
+            for first in range(0, self.openings, at_once)
+        ]
 
     def command(self) -> dict[str, Any]:
         """What is written to `tournament.json`."""

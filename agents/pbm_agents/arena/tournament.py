@@ -22,7 +22,7 @@ from pbm_envs.toolbox import printable
 from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar
 from .faults import Faults
-from .match import Opening
+from .openings import Opening
 from .schedule import Batch, Tournament
 from .workers import play_batches
 

@@ -14,7 +14,7 @@ from pbm_envs.toolbox import describe_error
 from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
 from ..common.faults import InfrastructureError
-from .playing import AcceptChanges, FirstSeed, Ray, Workers, write_whole
+from .playing import AcceptChanges, FirstSeed, Key, Ray, Workers, write_whole
 from .terminal import table
 
 EXAMPLES = """
@@ -42,6 +42,7 @@ def ladder(
     ] = None,
     openings: Annotated[int, typer.Option(help="End after so many openings at the latest.")] = 2000,
     seed: FirstSeed = 0,
+    key: Key = "",
     workers: Workers = 1,
     ray: Ray = None,
     accept_changes: AcceptChanges = False,
@@ -75,6 +76,7 @@ def ladder(
         interval,
         most_openings=openings,
         seed=seed,
+        key=key,
         workers=workers,
         ray=ray or False,
         accept_changes=accept_changes,

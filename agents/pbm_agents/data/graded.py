@@ -11,8 +11,8 @@ from pbm_envs.authoring import Option, check_range
 from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import checked, derive
 
-from ..arena.match import Opening
-from ..arena.schedule import Batch, draw_opening
+from ..arena.openings import Opening, draw_opening
+from ..arena.schedule import Batch
 from ..arena.tournament import SCHEMA, Bar, play_in_folder
 from ..players.names import make_agent
 

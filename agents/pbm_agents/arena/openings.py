@@ -1,0 +1,121 @@
+"""How games start: an opening shared by all seatings, or a set-up for each game where something is hidden.
+
+Two games of one opening from exchanged seats show all of its set-up: each player sees what the other does not. An agent
+that plays both, or another that shares its process, would know what the rules hide. So in a game of hidden information
+every game of a schedule has a set-up of its own, drawn from the key, the game's number and who sits where; no game says
+anything about another. `docs/guides/hidden.md` says what that costs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.records import board_text, play_moves
+from pbm_envs.toolbox import BITS, RECORDED_BITS, derive
+
+from ..players.agent import Views
+
+TRIES = 1000
+REMEMBERED = 1 << 12
+"""Openings that are not drawn again for the next agents that play them."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How a game starts: `board`, or the board that `seed` draws; after `moves`."""
+
+    seed: int
+    board: str | None = None
+    moves: tuple[str, ...] = ()
+
+    def board_text(self, game: Game) -> str | None:
+        """The board that it starts from, as a record has it: None if that is empty."""
+        return board_text(game, game.init(1, np.random.default_rng(self.seed), self.board))
+
+    def position(self, game: Game) -> tuple[Views, Views]:
+        """The board and the position after the moves, batches of one."""
+        positions = self.positions(game)
+        start, state = positions[0], positions[-1].copy()
+        if state["done"][0]:
+            raise ValueError(f"the opening {self!r} leaves nothing to play")
+        return start, state
+
+    def positions(self, game: Game) -> list[Views]:
+        """The board, and the position after each move, batches of one."""
+        start = game.init(1, np.random.default_rng(self.seed), self.board)
+        return [start, *(state.copy() for state in play_moves(game, start.copy(), self.moves))]
+
+
+def opening_seed(key: str, seed: int, *game: str | int) -> int:
+    """Return the seed that sets up an opening, the number itself without a key; or that of one `game` alone.
+
+    `game` is what tells the game from all others: its number and the names in its seats. In a game of hidden
+    information an agent then never meets a set-up from two seats, not even in two tournaments with one key.
+    """
+    return derive(key, "set-up", seed, *game) >> (BITS - RECORDED_BITS) if key or game else seed
+
+
+def seated_openings(
+    game: Game,
+    seatings: Sequence[Sequence[str]],
+    starts: Sequence[tuple[str | None, int]],
+    number: int,
+    *,
+    key: str = "",
+    moves: int = 0,
+) -> list[Opening]:
+    """Return the opening of each game in which each of `starts` is played from each of `seatings`.
+
+    Args:
+        game: The rules. With perfect information all seatings of a start have the same opening; otherwise each game has
+            its own.
+        seatings: The names by seat.
+        starts: Board text, or None, and the number of the seed of each.
+        number: Of the first game; the others follow, start by start.
+        key: As in `Tournament`.
+        moves: Random moves that each opening begins with.
+    """
+    found: list[Opening] = []
+    for board, seed in starts:
+        for names in seatings:
+            own: tuple[int | str, ...] = () if game.perfect_information else (number + len(found), *names)
+            found.append(draw_opening(game, opening_seed(key, seed, *own), board, moves))
+    return found
+
+
+def check_openings(game: Game, openings: Sequence[Opening]) -> None:
+    """Raise ValueError if something is hidden and two games have one set-up that a seed has drawn."""
+    seeds = Counter(opening.seed for opening in openings if opening.board is None)
+    if not game.perfect_information and max(seeds.values(), default=1) > 1:
+        [(seed, count)] = seeds.most_common(1)
+        raise ValueError(
+            f"{count} games have the set-up of seed {seed}, part of which is hidden: expected another seed for each "
+            "game (an agent that sees a set-up from two seats knows all of it), or a board, which is no secret"
+        )
+
+
+@lru_cache(REMEMBERED)
+def draw_opening(game: Game, seed: int, board: str | None, moves: int) -> Opening:
+    """The opening of this seed, with so many random moves, none of which resigns or ends the game."""
+    if moves >= game.max_plies:
+        raise ValueError(f"opening_moves is {moves}: {game!r} is over after {game.max_plies} plies at most")
+    rng = np.random.default_rng((seed, 1))
+    for _ in range(TRIES):
+        texts: list[str] = []
+        state = Opening(seed, board).position(game)[1]
+        while len(texts) < moves and not state["done"][0]:
+            mask = game.legal_action_mask(state)[0]
+            if game.resign_action >= 0:
+                mask[game.resign_action] = False
+            action = int(rng.choice(np.flatnonzero(mask)))
+            texts.append(game.action_to_string(action))
+            game.step(state, [action])
+        if not state["done"][0]:
+            return Opening(seed, board, tuple(texts))
+    raise ValueError(f"opening_moves is {moves}: in {TRIES} tries {game!r} was over by then")

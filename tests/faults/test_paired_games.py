@@ -1,0 +1,153 @@
+"""No agent learns from one game what another game hides: the attack, played wherever openings have several seatings."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pbm_agents import evaluate
+from pbm_agents.arena import (
+    Ladder,
+    Opening,
+    Rung,
+    SequentialTest,
+    Tournament,
+    evaluation,
+    league,
+    play_games,
+    play_sprt,
+    play_tournament,
+    rate_on_ladder,
+    tournament_records,
+)
+from pbm_agents.arena.evaluation import Rate, wilson
+
+from pbm_envs import Chameleon, Curio, Trinim
+from pbm_envs.records import GameRecord
+
+from . import pairing
+from .pairing import BEGINNINGS, Collector, faces_of, rebuilt
+
+GAME = Curio()
+COLLECTOR, CHEATER = f"{pairing.__name__}:Collector", f"{pairing.__name__}:Cheater"
+FIRST = "tests.arena.agents:First"
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> None:
+    BEGINNINGS.clear()
+
+
+def share_rebuilt(records: list[GameRecord]) -> tuple[int, int]:
+    """How many set-ups the collectors have rebuilt, of how many that they have played."""
+    found = {faces.tobytes() for faces in rebuilt(GAME, BEGINNINGS)}
+    boards = {record.board for record in records if COLLECTOR in record.agents}
+    return sum(faces_of(GAME, str(board)) in found for board in boards), len(boards)
+
+
+def test_the_attack_works_where_a_board_is_played_from_both_seats() -> None:
+    """Else the tests below would show nothing."""
+    starts = GAME.init(20, np.random.default_rng(1))
+    openings = [Opening(0, GAME.board_to_string(start)) for start in starts for _ in range(2)]
+    agents: dict[str, Any] = {COLLECTOR: Collector(), "other": Collector()}
+    records = play_games(GAME, agents, [(COLLECTOR, "other"), ("other", COLLECTOR)] * 20, openings, seed=1)
+    assert share_rebuilt(records) == (20, 20)
+
+
+def test_in_a_tournament(tmp_path: Path) -> None:
+    games = (GAME, Curio(capture="lt"))
+    play_tournament(Tournament(games, ("random", COLLECTOR, FIRST), openings=25, key="k"), tmp_path)
+    assert share_rebuilt(tournament_records(tmp_path)) == (0, 200)
+
+
+def test_in_two_tournaments_with_one_key(tmp_path: Path) -> None:
+    """What agents meet does not depend on the order in which they are named, either."""
+    records = []
+    for agents in (("random", COLLECTOR), (COLLECTOR, "random")):
+        records += play_tournament(Tournament((GAME,), agents, openings=25, key="k"), tmp_path / agents[0])
+    assert share_rebuilt(records) == (0, 100)
+
+
+def test_in_a_sequential_test(tmp_path: Path) -> None:
+    play_sprt(SequentialTest(GAME, COLLECTOR, FIRST, elo1=1, openings=100, key="k"), tmp_path)
+    assert share_rebuilt(tournament_records(tmp_path)) == (0, 200)
+
+
+def test_on_a_ladder(tmp_path: Path) -> None:
+    ladder = Ladder("made-up", 1, GAME, 0, (Rung("random", "random", 0, 0, 0, 9), Rung("first", FIRST, 100, 0, 200, 9)))
+    rate_on_ladder(COLLECTOR, ladder, tmp_path, 1, most_openings=100, key="k")
+    assert share_rebuilt(tournament_records(tmp_path)) == (0, 200)
+
+
+def test_nobody_can_compute_the_set_ups_of_a_ladder(tmp_path: Path) -> None:
+    """They come from a key that is the folder's own, and the same call goes on with it."""
+    ladder = Ladder("made-up", 1, GAME, 0, (Rung("random", "random", 0, 0, 0, 9), Rung("first", FIRST, 100, 0, 200, 9)))
+    for folder in ("one", "two", "one"):
+        rate_on_ladder(COLLECTOR, ladder, tmp_path / folder, 1, most_openings=2 if folder == "two" else 4)
+    one, two = (tournament_records(tmp_path / folder) for folder in ("one", "two"))
+    assert (len(one), len(two)) == (8, 4)
+    assert not {record.board for record in one} & {record.board for record in two}
+    guesses = {GAME.board_to_string(GAME.init(1, np.random.default_rng(seed))[0]) for seed in range(100)}
+    assert not {record.board for record in [*one, *two]} & guesses
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[GameRecord]:
+    """The games of `evaluate` and `payoffs`, which keep none."""
+    found: list[GameRecord] = []
+
+    def keep(*arguments: Any, **keywords: Any) -> list[GameRecord]:
+        records = play_games(*arguments, **keywords)
+        found.extend(replace(record, agents=(COLLECTOR, "other")) for record in records)
+        return records
+
+    for module in (evaluation, league):
+        monkeypatch.setattr(module, "play_games", keep)
+    return found
+
+
+def test_by_evaluation(played: list[GameRecord]) -> None:
+    """Against several opponents, and from step to step of a training."""
+    for step in range(2):
+        evaluate(Collector(), GAME, ["random", "greedy:worlds=1"], games=50, seed=step)
+    assert share_rebuilt(played) == (0, 200)
+
+
+def test_in_a_table_of_payoffs(played: list[GameRecord]) -> None:
+    league.payoffs(GAME, {"collector": Collector(), "random": "random", "first": FIRST}, openings=50)
+    assert share_rebuilt(played) == (0, 300)
+
+
+def test_a_set_up_is_not_given_to_two_games() -> None:
+    seats = [("one", "other"), ("other", "one")]
+    agents: dict[str, Any] = {"one": Collector(), "other": Collector()}
+    with pytest.raises(ValueError, match="2 games have the set-up of seed 7, part of which is hidden"):
+        play_games(GAME, agents, seats, [Opening(7)] * 2, seed=1)
+    assert len(play_games(Chameleon(size=3), agents, seats, [Opening(7)] * 2, seed=1)) == 2
+
+
+def test_perfect_information_keeps_its_pairs() -> None:
+    for schedule in (
+        Tournament((Trinim(),), ("random", FIRST), openings=5, key="k"),
+        SequentialTest(Trinim(), "random", FIRST, openings=5, key="k"),
+    ):
+        openings = [opening for batch in schedule.batches() for opening in batch.openings]
+        assert openings[::2] == openings[1::2]
+        assert [opening.seed for opening in openings[:3:2]] == [3990453301630894, 1010484279717309]
+
+
+def score_of_the_cheater(records: list[GameRecord]) -> Rate:
+    scores = [record.returns[record.agents.index(CHEATER)] / 2 + 0.5 for record in records]
+    return wilson(float(np.mean(scores)), len(scores))
+
+
+@pytest.mark.slow
+def test_cheating_gains_nothing(tmp_path: Path) -> None:
+    """A search that uses what it can rebuild scores like an honest one; on boards that are no secret it wins."""
+    agents = ("mcts:simulations=100", CHEATER)
+    fair = play_tournament(Tournament((GAME,), agents, openings=60, key="k"), tmp_path / "fair")
+    boards = tuple(GAME.board_to_string(start) for start in GAME.init(60, np.random.default_rng(2)))
+    unfair = play_tournament(Tournament((GAME,), agents, openings=1, boards=boards, key="k"), tmp_path / "unfair")
+    assert score_of_the_cheater(fair).low < 0.5 < score_of_the_cheater(fair).high
+    assert score_of_the_cheater(unfair).low > 0.5
