@@ -62,6 +62,16 @@ def home_of_ray(tmp_path_factory):
     return tmp_path_factory.mktemp("ray")
 
 
+def prepare_ray(home, monkeypatch):
+    """Set Ray's variables here; return those of its processes."""
+    variables = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "agents")))}
+    if cache_directory():  # not in this home: nothing is compiled anew
+        variables["PBM_ENVS_CACHE_DIR"] = str(cache_directory())
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    return variables
+
+
 @pytest.fixture
 def ray(home_of_ray, monkeypatch):
     """Ray with two processors. It gives up if its start takes half a minute, as on a busy machine: it may try again.
@@ -69,11 +79,7 @@ def ray(home_of_ray, monkeypatch):
     A test that uses it ignores warnings, Ray's own, of processes that a failed start leaves behind.
     """
     ray = pytest.importorskip("ray")
-    variables = {"PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "src", ROOT / "agents")))}
-    if cache_directory():  # not in this home: nothing is compiled anew
-        variables["PBM_ENVS_CACHE_DIR"] = str(cache_directory())
-    monkeypatch.setenv("HOME", str(home_of_ray))
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    variables = prepare_ray(home_of_ray, monkeypatch)
     for start in range(STARTS):
         try:
             ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": variables})
@@ -85,4 +91,20 @@ def ray(home_of_ray, monkeypatch):
         gc.collect()  # here, where warnings are ignored
     yield ray
     ray.shutdown()
+    gc.collect()
+
+
+@pytest.fixture
+def cluster(home_of_ray, monkeypatch, tmp_path):
+    """A Ray cluster of three nodes on this machine, the first of which does no tasks; PBM_TESTS_MARK is set."""
+    utils = pytest.importorskip("ray.cluster_utils")
+    for name, value in prepare_ray(home_of_ray, monkeypatch).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PBM_TESTS_MARK", str(tmp_path / "mark"))
+    cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    for _ in range(2):
+        cluster.add_node(num_cpus=1)
+    yield cluster
+    utils.ray.shutdown()
+    cluster.shutdown()
     gc.collect()

@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 
 import numpy as np
 from pbm_agents import RandomAgent
@@ -19,6 +20,23 @@ class Slow(RandomAgent):
 
     def act(self, game, views, rng):
         time.sleep(float(os.environ.get("PBM_TESTS_THINK", 0)))
+        return super().act(game, views, rng)
+
+
+def block_once():
+    """Write the Ray node to the file PBM_TESTS_MARK and stop for good, unless the file is there."""
+    with suppress(FileExistsError):
+        with open(os.environ["PBM_TESTS_MARK"], "x") as file:
+            print(os.environ.get("RAY_RAYLET_PID"), file=file)
+        time.sleep(100_000)
+
+
+class Blocks(RandomAgent):
+    """Is random, but for the process of `block_once`, which stops in the midst of its games."""
+
+    def act(self, game, views, rng):
+        if (views["ply"] >= 2).any():
+            block_once()
         return super().act(game, views, rng)
 
 

@@ -60,9 +60,9 @@ class Deadly:
 play_batch = round_games._play_batch
 
 
-def play_deadly_batch(job):
-    game, search, games, seed, how = job
-    return play_batch((game, replace(search, evaluator=Deadly(search.evaluator.folder, seed[-1])), games, seed, how))
+def play_deadly_batch(game, search, how, job):
+    deadly = replace(search, evaluator=Deadly(search.evaluator.folder, job[1][-1]))
+    return play_batch(game, deadly, how, job)
 
 
 @pytest.mark.slow

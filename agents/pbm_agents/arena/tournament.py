@@ -100,8 +100,6 @@ def play_in_folder(
     """
     if workers < 1:
         raise ValueError(f"workers is {workers}: expected at least 1")
-    if ray and command.get("move_seconds") is not None:
-        raise ValueError("move_seconds is given: expected no Ray cluster, whose processes nobody watches")
     folder = Path(folder)
     batches = schedule(command.get("key", ""))  # what is wrong with the command is said before anything is written
     agents = dict.fromkeys(name for batch in batches for name in batch.agents)

@@ -13,9 +13,11 @@ answers so far:
 
 from __future__ import annotations
 
+import atexit
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from functools import cache
 from time import monotonic
 from typing import Any, NamedTuple, final
 
@@ -40,15 +42,19 @@ def play_batches(
         workers: Processes. With one, and no limit of time, this process plays the batches in order.
         move_seconds: How long an agent may take for a move; None: as long as it likes.
         ray: The address of a Ray cluster that plays instead, one processor per batch; True: the one that runs or is
-            started here. Its machines need this package, and the packages of your own agents.
+            started here. Its machines need the versions and files that this one has.
 
     Raises:
         ChildProcessError: Processes die that are not asking an agent.
+        ValueError: A machine of the Ray cluster has other versions or files than this one.
     """
     if ray:
-        with make_pool(ray=ray) as pool, closing(pool.run(Batch.play, dict(enumerate(batches)))) as results:
-            for _, games in results:
-                yield games
+        jobs = {batch.number: (batch, move_seconds) for batch in batches}
+        with make_pool(ray=ray) as pool:
+            pool.check((batch.game for batch in batches), (name for batch in batches for name in batch.agents))
+            with closing(pool.run(_play_on_ray, jobs)) as results:
+                for _, games in results:
+                    yield games
     elif workers == 1 and move_seconds is None:
         for batch in batches:
             yield batch.play()
@@ -149,6 +155,20 @@ class Reports:
 
 def _give_up(unplayed: Unplayed, report: Callable[[Any], None]) -> Unplayed:
     return unplayed
+
+
+def _play_on_ray(job: tuple[Batch, float | None]) -> list[GameRecord] | Unplayed:
+    """Play a batch, in a task on Ray, by another process, whose end is the agent's doing and not that of the task."""
+    [(_, games)] = _own_process().do([BatchTask(*job)])
+    return games
+
+
+@cache
+def _own_process() -> ProcessPool:
+    """Return the pool of one process that a process of Ray keeps for its batches."""
+    pool = ProcessPool(1)
+    atexit.register(pool.__exit__)
+    return pool
 
 
 def _play(batch: Batch, so_far: SoFar, report: Callable[[Any], None]) -> list[GameRecord] | Unplayed:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import platform
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import islice
 from typing import Any, TypeVar, final
+
+from pbm_envs import Game
+
+from .folders import programs
 
 Key = TypeVar("Key")
 RETRIES = 3
 """How often a task is done again because its process or its machine died."""
+LEAST_AHEAD, AHEAD = 16, 2
+"""Tasks that the cluster has at a time: so many, and so many per processor. Ray's costs per task grow with them."""
 
 
 @final
@@ -26,28 +35,53 @@ class RayPool:
             raise ImportError("Ray is not installed: pip install 'pbm-envs[ray]'") from None
         self._ray: Any = ray
         self._address, self._started = address, False
+        self._check: Callable[[], None] | None = None
+
+    def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
+        """As `Pool.check`. Every process checks again before its first job: machines may join later."""
+        ray, names = self._ray, tuple(tuple(dict.fromkeys(some)) for some in (games, agents, libraries))
+        self._check = partial(_check_machine, *names, tuple(programs(*names).items()))
+        task = ray.remote(num_cpus=0, max_retries=RETRIES)(_do)
+        pinned = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
+        machines = [node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+        checks = [
+            task.options(scheduling_strategy=pinned(machine, soft=False)).remote((self._check, bool), None)
+            for machine in machines
+        ]
+        for one in checks:
+            self._get(one)
 
     def run(self, function: Callable[[Any], Any], jobs: Mapping[Key, Any]) -> Generator[tuple[Key, Any], None, None]:
         """As `Pool.run`, one processor per job. The machines need this package, and those of your games and agents."""
         ray = self._ray
-        task = ray.remote(num_cpus=1, max_retries=RETRIES)(function)
-        pending = {task.remote(job): key for key, job in jobs.items()}
-        deaths = ray.exceptions
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
+        common = ray.put((self._check, function))  # each machine gets it once
+        waiting, pending = iter(jobs.items()), {}
         try:
-            while pending:
+            while True:
+                most = LEAST_AHEAD + AHEAD * int(ray.cluster_resources().get("CPU", 0))
+                for key, job in islice(waiting, max(0, most - len(pending))):
+                    pending[task.remote(common, job)] = key
+                if not pending:
+                    return
                 (done,), _ = ray.wait(list(pending))
-                key = pending.pop(done)
-                try:
-                    result = ray.get(done)
-                except (deaths.WorkerCrashedError, deaths.NodeDiedError, deaths.OutOfMemoryError) as error:
-                    raise ChildProcessError(
-                        f"processes of the Ray cluster die ({type(error).__name__}): too little memory, or machines "
-                        "that leave it"
-                    ) from error
-                yield key, result
+                yield pending.pop(done), self._get(done)
         finally:
             for left in pending:
                 ray.cancel(left)
+
+    def _get(self, done: Any) -> Any:
+        """Return the result of a task, or raise what it raised."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(done)
+        except errors.RayTaskError as error:
+            raise error.cause from error
+        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError) as error:
+            raise ChildProcessError(
+                f"processes of the Ray cluster die ({type(error).__name__}): too little memory, or machines that leave "
+                "it"
+            ) from error
 
     def __enter__(self) -> RayPool:
         self._started = not self._ray.is_initialized()
@@ -58,3 +92,28 @@ class RayPool:
     def __exit__(self, *error: object) -> None:
         if self._started:
             self._ray.shutdown()
+
+
+def _do(common: tuple[Callable[[], None] | None, Callable[[Any], Any]], job: Any) -> Any:
+    check, function = common
+    if check is not None:
+        check()
+    return function(job)
+
+
+@cache
+def _check_machine(
+    games: Sequence[Game], agents: Sequence[str], libraries: Sequence[str], expected: Sequence[tuple[str, str]]
+) -> None:
+    """Raise ValueError unless this machine has the expected `programs`. It is looked at once per process."""
+    there, here = dict(expected), programs(games, agents, libraries)
+    wrong = [
+        f"{name} is {here.get(name, 'missing')}: expected {there.get(name, 'none')}"
+        for name in {**there, **here}
+        if here.get(name) != there.get(name)
+    ]
+    if wrong:
+        raise ValueError(
+            f"{platform.node()}, a machine of the Ray cluster, differs from the one that started the work: "
+            f"{'; '.join(wrong)}. Every machine needs the same versions, and files under the same paths"
+        )

@@ -17,12 +17,13 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from time import monotonic
 from typing import Any, NamedTuple, Protocol, TypeVar, final
 
+from pbm_envs import Game
 from pbm_envs.toolbox import describe_error
 
 Key = TypeVar("Key")
@@ -37,13 +38,23 @@ LOOK_SECONDS = 1.0
 class Pool(Protocol):
     """Does jobs, one after another or side by side, within its `with` block."""
 
+    def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
+        """Raise ValueError unless every machine has the same versions and files (`programs`) as this one.
+
+        Args:
+            games: The games that are played there.
+            agents: By name.
+            libraries: Further distributions whose versions matter.
+        """
+
     def run(self, function: Callable[[Any], Any], jobs: Mapping[Key, Any]) -> Generator[tuple[Key, Any], None, None]:
         """Yield each key with what the function returns for its job, as jobs are done.
 
         Closing the generator cancels what is not done.
 
         Args:
-            function: Of a module. What it raises is raised here.
+            function: Of a module, or a `partial` of one with what is common to all jobs, such as a network. What it
+                raises is raised here.
             jobs: By key; they and the results are pickled. A job whose process dies is done again.
 
         Raises:
@@ -192,6 +203,9 @@ class ProcessPool:
         """So many processes; with 1, `run` works in this process."""
         self._most = workers
         self._workers: list[Worker] = []
+
+    def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
+        """Do nothing: its processes are on this machine."""
 
     def run(self, function: Callable[[Any], Any], jobs: Mapping[Key, Any]) -> Generator[tuple[Key, Any], None, None]:
         """As `Pool`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import log10
 from typing import Any
 
@@ -36,10 +37,10 @@ def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, p
     seed = (settings.seed * 1_000_003 + number) * 10_007
     if settings.evaluation_games:
         for name in settings.opponents:
-            jobs[name] = (search, game, name, settings.evaluation_games, seed)
+            jobs[name] = (name, settings.evaluation_games, seed)
     if settings.gate_games and best is not None:
-        jobs[""] = (search, game, settings.playing_search(best), settings.gate_games, seed + 1)
-    scores: Mapping[str, float] = dict(pool.run(_evaluate, jobs))
+        jobs[""] = (settings.playing_search(best), settings.gate_games, seed + 1)
+    scores: Mapping[str, float] = dict(pool.run(partial(_evaluate, search, game), jobs))
     line: dict[str, Any] = {f"against {name}": scores[name] for name in settings.opponents if name in scores}
     if settings.opponents and settings.opponents[-1] in scores:
         line["elo"] = elo(scores[settings.opponents[-1]], settings.evaluation_games, game.num_players)
@@ -77,10 +78,10 @@ def elo(score: float, games: int, players: int = 2) -> float:
     return 400 * log10(kept * (players - 1) / (1 - kept))
 
 
-def _evaluate(job: tuple[Search, Game, Any, int, int]) -> float:
+def _evaluate(search: Search, game: Game, job: tuple[Any, int, int]) -> float:
     """The score of a search against an opponent."""
     from ..arena.evaluation import evaluate  # which stands above
 
-    search, game, opponent, games, seed = job
+    opponent, games, seed = job
     results = evaluate(search, game, {"opponent": opponent}, games=games, seed=seed, opening_moves=OPENING_MOVES)
     return results["opponent"].score.value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -53,8 +54,8 @@ def play_round(
         if file.exists():
             advance(size, None)
         else:
-            jobs[k] = (game, search, size, (settings.seed, number, k), how)
-    for k, examples in pool.run(_play_batch, jobs):
+            jobs[k] = (size, (settings.seed, number, k))
+    for k, examples in pool.run(partial(_play_batch, game, search, how), jobs):
         _save(files[k], examples)
         positions += len(examples.returns)
         advance(sizes[k], speed := positions / (perf_counter() - began))
@@ -69,8 +70,8 @@ def forget_rounds(folder: Path, before: int) -> None:
             file.unlink()
 
 
-def _play_batch(job: tuple[Game, Search, int, tuple[int, ...], SelfPlay]) -> Examples:
-    game, search, games, seed, how = job
+def _play_batch(game: Game, search: Search, how: SelfPlay, job: tuple[int, tuple[int, ...]]) -> Examples:
+    games, seed = job
     return self_play(game, search, games, np.random.default_rng(seed), how)
 
 

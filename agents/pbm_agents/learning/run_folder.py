@@ -35,7 +35,7 @@ def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool 
     """
     about = {"format": FORMAT, "game": game.name, "options": dict(game.options), "settings": asdict(settings)}
     about, path = json.loads(json.dumps(about)), out / ABOUT
-    here = programs([game], settings.opponents, ("torch", "onnxruntime") if _has_onnx() else ("torch",))
+    here = programs([game], settings.opponents, libraries())
     here["threads of torch"] = str(TORCH_THREADS)
     made_with: Sequence[Mapping[str, str]] = [here]
     if path.exists():
@@ -55,6 +55,11 @@ def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool 
 
 def _flat(about: dict[str, Any]) -> dict[str, Any]:
     return {"game": about.get("game"), **about.get("options", {}), **about.get("settings", {})}
+
+
+def libraries() -> tuple[str, ...]:
+    """Return the distributions that compute networks here."""
+    return ("torch", "onnxruntime") if _has_onnx() else ("torch",)
 
 
 def write_network(network: PolicyValueNetwork, out: Path) -> None:

@@ -44,7 +44,7 @@ except ImportError:
 
 from .critic import Critic
 from .network import PolicyValueNetwork, read, write
-from .run_folder import TORCH_THREADS, check_folder, fast_evaluator, open_folder, write_network
+from .run_folder import TORCH_THREADS, check_folder, fast_evaluator, libraries, open_folder, write_network
 
 __all__ = ["Training", "train"]
 
@@ -94,6 +94,7 @@ def train(
             torch.set_num_threads(TORCH_THREADS)
             run = _Run(game, out, settings)
             with pool:
+                pool.check([game], settings.opponents, libraries())
                 return run.go_on(pool, tensorboard)
     finally:
         torch.set_num_threads(threads)
