@@ -39,7 +39,8 @@ class RayPool:
 
     def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
         """As `Pool.check`. Every process checks again before its first job: machines may join later."""
-        ray, names = self._ray, tuple(tuple(dict.fromkeys(some)) for some in (games, agents, libraries))
+        ray = self._ray
+        names = tuple(dict.fromkeys(games)), tuple(dict.fromkeys(agents)), tuple(dict.fromkeys(libraries))
         self._check = partial(_check_machine, *names, tuple(programs(*names).items()))
         task = ray.remote(num_cpus=0, max_retries=RETRIES)(_do)
         pinned = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
@@ -56,7 +57,8 @@ class RayPool:
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
         common = ray.put((self._check, function))  # each machine gets it once
-        waiting, pending = iter(jobs.items()), {}
+        waiting = iter(jobs.items())
+        pending: dict[Any, Key] = {}
         try:
             while True:
                 most = LEAST_AHEAD + AHEAD * int(ray.cluster_resources().get("CPU", 0))
