@@ -40,8 +40,9 @@ def check_structure(arrays: Mapping[str, Array], worlds: int, actions: int) -> N
         values = arrays[name]
         inside = all(((values[part] >= low) & (values[part] <= high)).all() for part in _parts(values))
         _expect(name, values.dtype.kind in "iu" and inside, f"integers from {low} to {high}")
-    sizes = [np.diff(arrays[name].astype(np.int64)) for name in ("set_pairs", "set_choices", "set_transitions")]
-    _expect("set_transitions", bool((sizes[0] * sizes[1] == sizes[2]).all()), "a transition per pair and choice")
+    sizes: list[Array] = [np.diff(arrays[name].astype(np.int64)) for name in ("set_pairs", "set_choices")]
+    product = bool((sizes[0] * sizes[1] == np.diff(arrays["set_transitions"].astype(np.int64))).all())
+    _expect("set_transitions", product, "a transition per pair and choice")
     for part in _parts(arrays["children"]):
         below = np.flatnonzero(arrays["children"][part] >= 0)
         parents = arrays["pair_parent"][arrays["children"][part][below]]
