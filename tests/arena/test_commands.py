@@ -73,7 +73,7 @@ def test_replaying_names_line_ply_and_reason(played, tmp_path):
     assert code == 1
     assert f"{path}, line 2: ply 1: 'z9x' is no Chameleon move" in out
     assert f"{path}, line 3: returns are 3: expected 2" in out
-    assert f"{path}, line 5: no JSON" in out
+    assert f"{path}, line 5: 'nonsense' is not a record: expected a JSON object" in out
     assert out.endswith("2 of 5 games replay\n")
 
 

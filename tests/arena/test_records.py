@@ -118,14 +118,14 @@ def test_what_was_tampered_with_does_not_replay(changes, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda line: line[:40], "no JSON"),
+        (lambda line: line[:40], "expected a JSON object"),
         (lambda line: "[1, 2]", "expected a JSON object"),
         (
             lambda line: line.replace('"schema": 1', '"schema": 2'),
             "schema is 2: this version of .* reads schema 1",
         ),
-        (lambda line: line.replace('"plies": 4', '"plies": "4"'), "of a wrong type: plies"),
-        (lambda line: line.replace('"moves"', '"moven"'), "missing, unknown or of a wrong type: moves, moven"),
+        (lambda line: line.replace('"plies": 4', '"plies": "4"'), "of a wrong type in a record: plies"),
+        (lambda line: line.replace('"moves"', '"moven"'), "missing, unknown or of a wrong type in a record: moves, moven"),
         (lambda line: line.replace('"forfeits": []', '"forfeits": [{"ply": 3}]'), "expected ply, player and reason"),
     ],
 )

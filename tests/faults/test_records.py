@@ -122,12 +122,12 @@ def test_damaged_files_on_the_command_line(examples, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[" * 100_000, "no JSON .*recursion"),
-        ('{"a":' * 100_000, "no JSON .*recursion"),
-        ("1" * 5000, "no JSON .*digits"),
+        ("[" * 100_000, "expected a JSON object .*recursion"),
+        ('{"a":' * 100_000, "expected a JSON object .*recursion"),
+        ("1" * 5000, "expected a JSON object .*digits"),
         ('{"schema": true}', "schema"),
-        ("\ufeff{}", "no JSON .*BOM"),
-        ("\0", "no JSON"),
+        ("\ufeff{}", "expected a JSON object .*BOM"),
+        ("\0", "expected a JSON object"),
     ],
     ids=lambda value: value[:10],
 )
@@ -140,14 +140,14 @@ def test_lines_that_break_readers(line, message):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("returns", [math.nan, 1.0], r"returns: \[nan, 1.0\]: expected -1 to 1"),
+        ("returns", [math.nan, 1.0], "NaN is not a number of JSON"),
         ("returns", [3, -3], r"returns: \[3, -3\]: expected -1 to 1"),
         ("returns", [1], "returns are 1: expected 2"),
-        ("seconds", [math.inf, 0], r"seconds: \[inf, 0\]: expected 0 to"),
-        ("turns", [True, False], "of a wrong type: turns"),
-        ("plies", True, "of a wrong type: plies"),
+        ("seconds", [math.inf, 0], "Infinity is not a number of JSON"),
+        ("turns", [True, False], "of a wrong type in a record: turns"),
+        ("plies", True, "of a wrong type in a record: plies"),
         ("plies", 10**400, "plies: 1000.*: expected 0 to"),
-        ("options", {"size": [3]}, "of a wrong type: options"),
+        ("options", {"size": [3]}, "of a wrong type in a record: options"),
         ("ending", "won?", "ending is 'won[?]': expected one of won, drawn"),
         ("forfeits", [{"ply": "2", "player": 0, "reason": ""}], "forfeits hold .*: expected ply, player and reason"),
         ("forfeits", [{"ply": 2, "player": 2, "reason": ""}], "forfeits hold .*: expected ply, player and reason"),
