@@ -123,7 +123,7 @@ class GameRecord:
     def from_json(cls, line: str) -> GameRecord:
         """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""
         try:
-            given = parse_object(line, "a record")
+            given = parse_object(line.strip() if isinstance(line, str) else line, "a record")
         except ValueError as error:
             raise RecordError(str(error)) from None
         if given.get("schema") != SCHEMA:

@@ -145,7 +145,7 @@ def test_settings_are_checked():
     for wrong, message in [
         ({"iterations": 0}, "iterations is 0"),
         ({"size": 0}, "size is 0"),
-        ({"seconds": 0.0}, "seconds is 0.0: expected a number above 0"),
+        ({"seconds": 0.0}, "seconds is 0.0: expected a number from"),
     ]:
         with pytest.raises(ValueError, match=message):
             Resolving(**wrong)

@@ -274,9 +274,9 @@ class PublicTree:
         with open(path, "rb") as file:
             head = parse_object(file.readline(1 << 20), "the head of a public tree")
             offset, size = file.tell(), file.seek(0, 2)
-        check_fields(head, HEAD, "the head of a public tree")
-        if head["format"] != FORMAT:
+        if head.get("format") != FORMAT:
             raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
+        check_fields(head, HEAD, "the head of a public tree")
         game = registered_game(head["game"], head["options"]) if game is None else game
         if game.name != head["game"] or dict(game.options) != head["options"]:
             raise ValueError(f"game is {game!r}: expected {head['game']} with {quoted(head['options'])}")
