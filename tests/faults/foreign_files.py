@@ -124,7 +124,7 @@ def message_format(folder: Path) -> tuple[bytes, Load]:
 
     from pbm_envs.foreign import parse_object
 
-    agent = "mcts:simulations=10,width=2"
+    agent = "mcts:simulations=10,parallel_simulations=2"
     sample = {"do": "new", "game": "chameleon", "options": ["size=3"], "players": ["person", agent], "seed": "1"}
 
     def load(path: Path) -> object:

@@ -103,9 +103,13 @@ class Option:
             return None
         if not self.many:
             return self._check_one(value)
-        if isinstance(value, str) or not isinstance(value, Iterable):
+        try:
+            values = None if isinstance(value, str) else tuple(value)
+        except TypeError:  # also of an array without axes
+            values = None
+        if values is None:
             raise ValueError(f"{self.name} is {quoted(value)}: expected several values, such as ({quoted(value)},)")
-        return tuple(map(self._check_one, value))
+        return tuple(map(self._check_one, values))
 
     def parse(self, text: str) -> Any:
         """Return the value that a text means; ValueError if it means none that is allowed.
