@@ -133,9 +133,9 @@ def test_it_does_not_move_for_others(name, rules):
     ("name", "complaint"),
     [
         ("openspiel-mcts:simulations=0", "simulations is 0: expected an integer from 1 up"),
-        ("openspiel-mcts:simulations=1.5", "'simulations=1.5' in .*: expected an integer"),
+        ("openspiel-mcts:simulations=1.5", "simulations is '1.5': expected an integer"),
         ("openspiel-ismcts:c=-1", "c is -1: expected a number from 0 to"),
-        ("openspiel-ismcts:worlds=3", "expected setting=value with one of the settings: simulations, c$"),
+        ("openspiel-ismcts:worlds=3", "NAME one of simulations, c$"),
     ],
 )
 def test_bad_options(name, complaint):

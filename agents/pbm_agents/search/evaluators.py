@@ -54,6 +54,7 @@ class Evaluator(Protocol):
         ...
 
 
+@runtime_checkable
 class ActionPriors(Protocol):
     """Says of positions which actions look good there; a `Search` uses it beside playouts and RAVE."""
 
