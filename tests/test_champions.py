@@ -13,6 +13,7 @@ from pbm_agents.champions.endgames import KnownWorldAgent, known_worlds
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
 from pbm_agents.exact import ExactAgent, VerifiedSearchAgent
 from pbm_agents.players.search_agents import SearchAgent
+from pbm_agents.search import UCT
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.core.boards import NO_CELL
@@ -154,9 +155,10 @@ def test_what_plays_which_game():
     ):
         player = agent.player(game)
         assert isinstance(player, kind)
-        assert (player.search.priors is not None) == player.search.save_bridges == patterns
+        rule, playouts = player.search.selection or UCT(), player.search.leaf_evaluator
+        assert (rule.priors is not None) == playouts.save_bridges == patterns
         assert player.search.seconds == 0.05
-        assert player.search.prior_weight == weight
+        assert rule.prior_weight == weight
     for game in (Curio(), Curio(base=3, rows=4, cols=4), Curio(base=5, rows=7, cols=6)):
         player = agent.player(game)
         assert isinstance(player, LinesAgent)

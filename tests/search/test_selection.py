@@ -221,6 +221,6 @@ def test_a_second_process_compiles_nothing(tmp_path):
     assert run(factor=1.0) == ("", compiled)
     changed, more = run(factor=2.0)
     assert "compiling" in changed
-    new = {name.rpartition("-")[0].rpartition(".")[2] for name in more - compiled}
+    new = {name.partition("-")[0].rpartition(".")[2] for name in more - compiled}
     assert new == {"score", "choose", "select"}
     assert run(factor=2.0) == ("", more)

@@ -163,7 +163,7 @@ def test_the_sets():
         assert "End your answer with your move" not in user
     with pytest.raises(ValueError, match="no puzzles for 'chess'"):
         load_puzzles("chess")
-    with pytest.raises(ValueError, match="no puzzle"):
+    with pytest.raises(ValueError, match="wrong type in a puzzle: id, kind"):
         Puzzle.from_json("{}".replace("{}", '{"moves": [], "answers": []}'))
 
 

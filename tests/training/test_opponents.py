@@ -146,7 +146,7 @@ def test_a_game_is_counted_once(mode):
         ([], None, "empty list"),
         ({}, None, "expected a mapping from names to at least one agent"),
         ({1: "random"}, None, "expected a mapping from names"),
-        (["random", 7], None, "opponent is 7: expected the name of an agent"),
+        (["random", 7], None, "7 is no agent: expected a name"),
         ("mtcs", None, "'mtcs' is no agent"),
         (["random", first_legal], [1], "expected 2 numbers from 0 up, not all 0"),
         (["random", first_legal], [0, 0], "not all 0"),

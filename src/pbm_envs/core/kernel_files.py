@@ -47,6 +47,7 @@ def cache_directory() -> Path | None:
         if _is_ours(folder.stat(), stat.S_IWOTH):
             return folder
         logger.warning("kernels are not kept in %s: others own it or can write there", folder)
+    logger.warning("kernels are kept in memory only, since no cache folder can be written: %s", chosen)
     return None
 
 
