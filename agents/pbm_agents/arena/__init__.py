@@ -9,6 +9,7 @@ The games follow from the tournament alone, whoever plays them and when.
 """
 
 from .exploitability import Exploitability, measure_exploitability
+from .journal import Budget
 from .ladder import Ladder, Rung, ladders, load_ladder
 from .match import play_games
 from .openings import Opening
@@ -22,6 +23,7 @@ from .tournament import play_tournament, tournament_records
 
 __all__ = [
     "FORMS",
+    "Budget",
     "Exploitability",
     "HeadToHead",
     "Ladder",

@@ -22,6 +22,7 @@ from pbm_envs.toolbox import printable
 from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar
 from .faults import Faults
+from .journal import Budget, Journal
 from .openings import Opening
 from .schedule import Batch, Tournament
 from .workers import play_batches
@@ -29,6 +30,7 @@ from .workers import play_batches
 SCHEMA = 1
 COMMAND, GAMES = "tournament.json", "games.jsonl"
 PLAYING = "playing games"
+NO_BUDGET = Budget()
 MOST_REPLAYED = 10_000
 """Of the games of a tournament that goes on, so many are played through (of more, every second, third, ...): some
 seconds at most. How each was started is always compared."""
@@ -41,6 +43,7 @@ def play_tournament(
     ray: bool | str = False,
     progress: bool = False,
     accept_changes: bool = False,
+    budget: Budget = NO_BUDGET,
 ) -> list[GameRecord]:
     """Play what is missing of a tournament, and return the records of all its games.
 
@@ -52,10 +55,12 @@ def play_tournament(
         progress: Show a bar.
         accept_changes: Resume although this package, an agent, a file that an agent reads or a library has changed
             since the folder was made; `tournament.json` records it.
+        budget: What agents may use, all calls together; the same call with a larger one resumes.
 
     Raises:
         ValueError: The folder holds another tournament, was made with other programs, or is in use.
-        InfrastructureError: Games are unplayed because of faults that are no agent's doing.
+        InfrastructureError: Games are unplayed because of faults that are no agent's doing, or (BudgetSpentError)
+            because the budget is used up.
     """
     records = play_in_folder(
         folder,
@@ -65,6 +70,7 @@ def play_tournament(
         ray,
         Bar(progress),
         accept_changes=accept_changes,
+        budget=budget,
     )
     return sorted(records, key=lambda record: record.number)
 
@@ -79,6 +85,7 @@ def play_in_folder(
     enough: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
     *,
     accept_changes: bool = False,
+    budget: Budget = NO_BUDGET,
 ) -> list[GameRecord]:
     """Play the batches that are missing in `folder`, which is that of `command`; all games that are there then.
 
@@ -93,6 +100,7 @@ def play_in_folder(
         enough: Called with the games that were there, then with those of each batch in the order in which they are
             done; once it says True, no more are played.
         accept_changes: As in `play_tournament`.
+        budget: As in `play_tournament`.
 
     Raises:
         ValueError: The folder holds something else, was made with other programs or is in use, or `workers` is none.
@@ -113,22 +121,29 @@ def play_in_folder(
         records = resume(file, batches)
         if enough(records):
             return records
-        played = {record.number for record in records}
+        played, planned = {record.number for record in records}, sum(map(len, batches))
         missing = [batch for batch in batches if batch.number not in played]
         faults = Faults(1) if bar.open_ended else Faults()
-        results = play_batches(missing, workers, command.get("move_seconds"), ray)
-        with closing(results), bar.track(done=len(records), total=sum(map(len, batches))) as update:
+        journal = Journal(folder, budget, missing, records)
+        if missing:
+            journal.check()
+        results = play_batches(missing, workers, command.get("move_seconds"), ray, journal)
+        with closing(results), bar.track(done=len(records), total=planned) as update:
             for result in results:
                 if not (games := faults.take(result)):
                     continue
                 append_to(file, games)
+                journal.done(games)
                 records += games
                 stop = enough(games)
                 update(games)
                 if stop:
                     break
+                if len(records) < planned:
+                    journal.check()
             else:
                 faults.check()
+                journal.finish()
     return records
 
 

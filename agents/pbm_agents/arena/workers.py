@@ -25,6 +25,7 @@ from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import describe_error
 
 from ..common.workers import MOST_DEATHS, Death, ProcessPool, Task, make_pool
+from .journal import Journal, Journalist
 from .match import Answer, SoFar
 from .schedule import Batch, Unplayed
 
@@ -33,7 +34,11 @@ LOADING_SECONDS = 120.0
 
 
 def play_batches(
-    batches: Sequence[Batch], workers: int = 1, move_seconds: float | None = None, ray: bool | str = False
+    batches: Sequence[Batch],
+    workers: int = 1,
+    move_seconds: float | None = None,
+    ray: bool | str = False,
+    journal: Journal | None = None,
 ) -> Generator[list[GameRecord] | Unplayed, None, None]:
     """Yield the games of each batch as it is done, or what is left unplayed because of a fault.
 
@@ -43,8 +48,10 @@ def play_batches(
         move_seconds: How long an agent may take for a move; None: as long as it likes.
         ray: The address of a Ray cluster that plays instead, one processor per batch; True: the one that runs or is
             started here. Its machines need the versions and files that this one has.
+        journal: Told all questions and answers, but on Ray; batches go on from the answers that it has.
 
     Raises:
+        BudgetSpentError: The journal's budget is used up.
         ChildProcessError: Processes die that are not asking an agent.
         ValueError: A machine of the Ray cluster has other versions or files than this one.
     """
@@ -57,9 +64,9 @@ def play_batches(
                     yield games
     elif workers == 1 and move_seconds is None:
         for batch in batches:
-            yield batch.play()
+            yield batch.play(Journalist(journal, batch), journal.so_far(batch)) if journal else batch.play()
     else:
-        tasks = [BatchTask(batch, move_seconds) for batch in batches]
+        tasks = [BatchTask(batch, move_seconds, journal) for batch in batches]
         with ProcessPool(workers) as processes, closing(processes.do(tasks)) as done:
             for _, games in done:
                 yield games
@@ -76,9 +83,9 @@ class Question(NamedTuple):
 class BatchTask(Task):
     """A batch, and what is known of it."""
 
-    def __init__(self, batch: Batch, move_seconds: float | None) -> None:
+    def __init__(self, batch: Batch, move_seconds: float | None, journal: Journal | None = None) -> None:
         super().__init__(Batch.play, batch)
-        self.move_seconds, self.killed = move_seconds, False
+        self.move_seconds, self.killed, self.journal = move_seconds, False, journal
         self.question: Question | None = None
         self.given_up: Unplayed | None = None
         self._start_again()
@@ -91,11 +98,15 @@ class BatchTask(Task):
     def hear(self, message: Question | list[Answer]) -> None:
         """Take a question, or answers. A forfeit that was decided here is among the answers once it is carried out."""
         if isinstance(message, Question):
+            if self.journal is not None:
+                self.journal.check()
             self.question = message
             if self.move_seconds is not None:
                 limit = self.move_seconds * max(1, len(message.rows)) + LOADING_SECONDS * (not message.rows)
                 self.deadline = monotonic() + limit
         else:
+            if self.journal is not None:
+                self.journal.hear(self.job, message)
             self.so_far.answers += message
             for answer in message:
                 self.so_far.sentences.pop(answer.row, None)
@@ -133,7 +144,8 @@ class BatchTask(Task):
             self.so_far.sentences[rows[0]] = how
 
     def _start_again(self) -> None:
-        self.so_far, self.ended = SoFar(), Counter[str]()
+        self.so_far = SoFar() if self.journal is None else self.journal.so_far(self.job)
+        self.ended = Counter[str]()
         self._forget_question()
 
     def _forget_question(self) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from pbm_envs.registry import parse_game
 
-from ..arena import Tournament, play_tournament, tournament_records
+from ..arena import Budget, Tournament, play_tournament, tournament_records
 from ..arena.tournament import GAMES as GAMES_FILE
 from .playing import AcceptChanges, Ray, Workers
 from .rate import report
@@ -33,16 +33,31 @@ def tournament(
     workers: Workers = 1,
     ray: Ray = None,
     accept_changes: AcceptChanges = False,
+    max_requests: Annotated[
+        int | None, typer.Option(min=0, help="Pause once agents have sent so many requests, all runs together.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Pause once agents' answers have cost so much, all runs together.")
+    ] = None,
 ) -> None:
     """Let agents play a tournament, and rate them.
 
     However it was stopped, the same command goes on with it. The games do not depend on the number of workers.
+    Exit code 3 says that a fault (a server, a file, memory) or the budget has left games unplayed.
     `pbm rate FOLDER` prints the tables again and writes them, with plots.
     """
     games = tuple(map(parse_game, settings.pop("games")))
     chosen = Tournament(games, **settings)
     try:
-        records = play_tournament(chosen, folder, workers, ray or False, progress=True, accept_changes=accept_changes)
+        records = play_tournament(
+            chosen,
+            folder,
+            workers,
+            ray or False,
+            progress=True,
+            accept_changes=accept_changes,
+            budget=Budget(max_requests, max_cost),
+        )
     except KeyboardInterrupt:
         stopped(folder, sum(map(len, chosen.batches(chosen.key or "-"))))
     report(records)
