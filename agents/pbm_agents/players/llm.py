@@ -193,7 +193,7 @@ class LLMAgent(AgentWithMemory):
             InfrastructureError: The server cannot be asked about one of them.
         """
         numbers = [-1] * len(views) if ids is None else ids.tolist()
-        keys = [(number, views[row : row + 1].tobytes()) for row, number in enumerate(numbers)]
+        keys = [(number, _content(views, row)) for row, number in enumerate(numbers)]
         if len(views) > 1:  # a fault may have been repaired
             for key in keys:
                 if isinstance(self._kept.get(key), InfrastructureError):
@@ -366,6 +366,11 @@ class LLMAgent(AgentWithMemory):
 @lru_cache(maxsize=32)
 def _vocabulary(game: Game) -> Vocabulary:
     return Vocabulary(game)
+
+
+def _content(views: States, row: int) -> bytes:
+    """The fields of a view, without the padding between them, which copies need not keep."""
+    return b"".join(views[name][row].tobytes() for name in views.dtype.names or ())
 
 
 def _reply(completion: Any) -> _Reply:
