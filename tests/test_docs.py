@@ -83,6 +83,7 @@ GIVEN = {
 def here(tmp_path, monkeypatch):
     """An empty working folder; `docs` and `docs/guides` are where Python looks for modules."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
     monkeypatch.syspath_prepend(DOCS)
     monkeypatch.syspath_prepend(DOCS / "guides")
     return tmp_path
