@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -150,6 +151,8 @@ class GameRecord:
             if wrong_fields(forfeit, FORFEIT) or not 0 <= forfeit["player"] < seats:
                 raise RecordError(f"forfeits hold {str(forfeit)[:60]}: expected ply, player and reason of each")
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+        for name in ("moves", "agents"):  # the same few texts in all records: one copy of each is kept in memory
+            values[name] = tuple(map(sys.intern, given[name]))
         values["forfeits"] = tuple(Forfeit(**forfeit) for forfeit in given["forfeits"])
         return cls(**values)
 
