@@ -80,7 +80,8 @@ class ChampionAgent:
             "threads": threads,
             "early_stop": early_stop,
         }
-        Search(**self.settings)  # ValueError for what cannot be
+        self.search = Search(**self.settings)
+        """Its budget, as that of a search; ValueError for what cannot be."""
         self._player: tuple[Game, Agent] | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:

@@ -45,6 +45,7 @@ class ExactAgent:
         """An agent that solves positions of so many pieces; `settings` are those of the search for all others."""
         self.trinim = TrinimAgent(TrinimSolver(), pieces, pieces_of_three)
         self.searching = SearchAgent(**settings)
+        self.search = self.searching.search
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """As `Agent.act`."""

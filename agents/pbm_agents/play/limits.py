@@ -10,7 +10,9 @@ from pbm_envs import Game
 
 from ..players.names import make_agent
 from ..search import Search
+from ..search.running import parallel_simulations_of
 from ..search.tree import node_bytes
+from ..search.workspace import allocate_buffers
 
 MEBIBYTE = 1 << 20
 
@@ -37,7 +39,7 @@ class Limits:
                 "simulations": _simulations(search) * worlds,
                 "seconds": (search.seconds or 0.0) * worlds,
                 "threads": search.threads,
-                "memory": search.memory if search.simulations is None else _tree_bytes(search, game, worlds) / MEBIBYTE,
+                "memory": _mebibytes(search, game, worlds),
             }
         for what, amount in asked.items():
             most = getattr(self, what)
@@ -49,11 +51,16 @@ class Limits:
                 )
 
 
-def _tree_bytes(search: Search, game: Game, worlds: int) -> int:
-    """Of a search by simulations: no simulation makes more than one node."""
+def _mebibytes(search: Search, game: Game, worlds: int) -> float:
+    """Return the memory of a search: its trees, and its simulations that run at the same time."""
+    trees = search.trees or 1
+    at_once = sum(array.nbytes for array in allocate_buffers(game, 1, priors=True, rave=True))
+    running = at_once * parallel_simulations_of(search) * trees * worlds / MEBIBYTE
+    if search.simulations is None:
+        return max(search.memory, running)
     hidden = not game.perfect_information and worlds == 1
-    node = node_bytes(game, hidden=hidden, priors=False, rave=True)
-    return (2 * (search.trees or 1) + _simulations(search)) * (1 + search.reuse) * node * worlds
+    node = node_bytes(game, hidden=hidden, priors=False, rave=True)  # no simulation makes more than one
+    return (2 * trees + _simulations(search)) * (1 + search.reuse) * node * worlds / MEBIBYTE + running
 
 
 def _simulations(search: Search) -> int:
