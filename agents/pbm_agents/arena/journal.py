@@ -26,7 +26,7 @@ ANSWERS = "answers.jsonl"
 LINE = {"batch": int, "answers": [list]}
 """JSON's types of the fields of a line. An answer is the list of the fields of `Answer`."""
 NUMBER = (int, float)
-KINDS = (int, int, (int, str, type(None)), NUMBER, (dict, type(None)))
+KINDS: tuple[Any, ...] = (int, int, (int, str, type(None)), NUMBER, (dict, type(None)))
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _read(line: bytes, sizes: Mapping[int, int], path: Path) -> tuple[int, list[
     check_fields(given, LINE, f"a line of {path}")
     answers: list[Answer] = []
     for fields in given["answers"]:
-        fitting = len(fields) == len(KINDS) and all(map(isinstance, fields, KINDS))
+        fitting = len(fields) == len(KINDS) and all(isinstance(*pair) for pair in zip(fields, KINDS, strict=False))
         if not fitting or not 0 <= fields[0] < sizes.get(given["batch"], MOST) or not _are_amounts(fields[4] or {}):
             raise ValueError(f"{path} holds {quoted(fields)}: expected a row, a seat, an answer, seconds and usage")
         answers.append(Answer(*fields))
