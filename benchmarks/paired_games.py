@@ -19,7 +19,7 @@ from pbm_agents.arena.sprt import opening_score
 
 from pbm_envs import Curio, Game
 
-GAMES = (Curio(base=3, rows=4, cols=4), Curio())
+GAMES = (Curio(base=3, rows=4, cols=4),)
 NEW, OLD = "mcts:simulations=100", "mcts:simulations=50"
 AT_ONCE, DRAWS = 50, 2000
 
