@@ -38,7 +38,9 @@ RESULTS, EQUIVALENT = ROOT / "build" / "mutation.json", HERE / "equivalent.json"
 MODULES = ["chains"] + [
     f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
 ]
-MODULES += [f"curio.{part}" for part in ("pieces", "inference", "moves", "large_boards", "worlds", "conditions", "chain")]
+MODULES += [
+    f"curio.{part}" for part in ("pieces", "inference", "moves", "large_boards", "worlds", "conditions", "chain")
+]
 GAMES = ("chains", "chameleon", "trinim", "unlur", "curio", "curio.chain")
 ENDLESS, SURVIVED = "endless loop", "survived"
 
