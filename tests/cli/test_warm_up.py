@@ -19,15 +19,15 @@ COMMANDS = (
     "play curio mcts:simulations=20 champion:simulations=2 --seed 7",
     "play trinim random champion:simulations=20 random -o num_players=3",
     "play unlur random greedy -o radius=3",
-    "tournament random mcts:simulations=20 -g chameleon:size=4 --openings 2 --out {folder}/run",
+    "tournament {folder}/run -a random -a mcts:simulations=20 -g chameleon:size=4 --openings 2",
     "rate {folder}/run",
-    "sprt random random -g trinim --games 2",
+    "sprt greedy random -g trinim --openings 4 --out {folder}/sprt",
     "exploit random -g curio-ladder-1",
     "bench trinim -o size=3 --seconds 0",
 )
 """Short forms of commands that the documentation shows."""
-NOT_IN_COMMANDS = {"value_states", "feature_batch", "features_of"}
-"""Kernels for scripts that learn the champions' weights."""
+NOT_IN_COMMANDS = {"value_states", "feature_batch", "features_of", "is_live"}
+"""Kernels for scripts that learn the champions' weights, and for games of other authors."""
 
 
 @pytest.mark.skipif(not COMPILES, reason="nothing is compiled")
