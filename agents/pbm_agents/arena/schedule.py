@@ -80,6 +80,8 @@ class Tournament:
     def __post_init__(self) -> None:
         """Raise ValueError unless all games, agents, boards and numbers are possible."""
         check_settings(self)
+        if not isinstance(self.games, (tuple, list)) or not all(isinstance(game, Game) for game in self.games):
+            raise ValueError(f"games are {quoted(self.games)}: expected a tuple of games")
         if not self.games:
             raise ValueError("there is no game: expected at least one")
         if len(set(self.games)) < len(self.games):
