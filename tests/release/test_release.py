@@ -113,7 +113,7 @@ def test_the_metadata(built):
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\n## {metadata['Version'].partition('.dev')[0]}" in changes
     needed = {re.split(r"[<>=; ]", line)[0] for line in metadata.get_all("Requires-Dist") if "extra ==" not in line}
-    assert needed == {"numpy", "numba", "gymnasium", "pettingzoo"}
+    assert needed == {"numpy", "numba", "gymnasium", "pettingzoo", "filelock", "platformdirs"}
 
 
 def test_the_installed_package_works_in_the_oldest_and_the_newest_python(environments, tmp_path):
