@@ -99,7 +99,7 @@ def test_the_sdist_makes_the_same_wheel(built):
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert {"README.md", "LICENSE", "CHANGELOG.md", "Makefile", "docs/conf.py", "tests/conftest.py"} <= names
-    assert not [name for name in names if re.search(r"__pycache__|_build|\.pyc|^\.venv|_cache", name)]
+    assert not [name for name in names if re.search(r"__pycache__|_build|\.pyc|^\.venv|_cache/", name)]
 
 
 def test_the_metadata(built):
