@@ -82,7 +82,7 @@ def ray(home_of_ray, monkeypatch):
     variables = prepare_ray(home_of_ray, monkeypatch)
     for start in range(STARTS):
         try:
-            ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": variables})
+            ray.init("local", num_cpus=2, include_dashboard=False, runtime_env={"env_vars": variables})
             break
         except Exception as error:
             if start == STARTS - 1 or "timed out" not in str(error):

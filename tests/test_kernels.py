@@ -167,7 +167,8 @@ def test_plain_python_plays_the_same_games(tmp_path):
 SEARCH = """
 from numba.core.cpu import CPUTargetOptions
 if {absent}:
-    del CPUTargetOptions._nrt
+    [declares] = [each for each in CPUTargetOptions.__mro__ if "_nrt" in vars(each)]
+    del declares._nrt
 import numpy as np
 from pbm_agents import Search
 from pbm_envs import Trinim

@@ -35,7 +35,6 @@ def rules(rng: np.random.Generator) -> None:
     assert_type(make_game("curio"), Game)
     assert_type(sample_actions(game.legal_action_mask(states), rng), NDArray[np.int64])
     game.init("4", rng)  # type: ignore[arg-type]
-    Chameleon(size="large")  # type: ignore[arg-type]
     Curio(5)  # type: ignore[call-arg]
 
 

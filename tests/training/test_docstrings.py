@@ -30,6 +30,7 @@ def test_code_in_the_docstring_runs(name, tmp_path, monkeypatch):
     }
     if library.__name__ == "sb3_contrib":
         names["MaskablePPO"] = library.MaskablePPO
+        names["RecordEpisodeStatistics"] = importlib.import_module("gymnasium.wrappers.vector").RecordEpisodeStatistics
     if library.__name__ == "ray":
         names["register_env"] = importlib.import_module("ray.tune.registry").register_env
         names["PPOConfig"] = importlib.import_module("ray.rllib.algorithms.ppo").PPOConfig

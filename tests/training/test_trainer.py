@@ -183,7 +183,7 @@ def test_other_settings_are_refused_and_more_rounds_are_not(tmp_path):
 
 def test_the_gatekeeper(tmp_path, monkeypatch):
     """A network that loses against the best one does not take over; the learner goes on learning."""
-    monkeypatch.setattr(progress, "_evaluate", lambda job: 0.0)
+    monkeypatch.setattr(progress, "_evaluate", lambda *job: 0.0)
     first = PolicyValueNetwork(GAMES[0], 8, 1).state_dict().keys()
     curve = train(GAMES[0], tmp_path / "run", TINY)
     saved = read(tmp_path / "run" / "checkpoint.pt")
