@@ -102,7 +102,7 @@ def test_a_first_visit_shows_a_bar_that_moves(context, tmp_path):
                 return values;
             }""")
             assert values == sorted(values)
-            assert len(set(values)) > 5
+            assert len(set(values)) > 1
             page.wait_for_selector(".pbm[data-turn=mine]")
             assert page.get_by_role("button", name="Hint").is_enabled()
             notice.wait_for(state="hidden")
