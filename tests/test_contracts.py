@@ -161,7 +161,7 @@ def test_an_opponent_that_fails_forfeits_by_the_rules(game):
             raise RuntimeError("no answer")
 
     agents = {"failing": Failing(), "random": make_agent("random")}
-    openings = [draw_opening(game, 0, None, 0)] * 2
+    openings = [draw_opening(game, seed, None, 0) for seed in range(2)]
     records = play_games(game, agents, [("failing", "random"), ("random", "failing")], openings, seed=1)
     for record in records:
         verify(record)
