@@ -56,7 +56,7 @@ class Rung:
     elo: float
     """Points above `random`."""
     low: float
-    """Of the 95% interval of `elo`, as `high`."""
+    """The lower end of the 95% interval of `elo`; `high` is the upper one."""
     high: float
     games: int
     """That it has played in the ladder's tournament."""

@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 LEAST = 1e-3
 """Taken for a count of 0, so that every mean between the smallest and the greatest value stays possible."""
 STEPS, CLOSE = 60, 1e-12
-"""Of Newton's method: how many, and the last that matters."""
+"""The number of steps of Newton's method, and the smallest step that matters."""
 EDGE = 1e-12
 NORMALIZED = 800 / np.log(10)
 """Points of normalized Elo to a standard deviation of a game's score."""
