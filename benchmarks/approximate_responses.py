@@ -21,10 +21,9 @@ from machine import machine
 from numpy.typing import NDArray
 from pbm_agents import make_agent
 from pbm_agents.equilibrium import Policy, PublicTree, agent_policy, expected_value, exploitability
-from pbm_agents.equilibrium.agent_policies import MemoizedAgent, without_gaps
-from pbm_agents.equilibrium.evaluation import forward_sweep
-from pbm_agents.equilibrium.search_response import ResponseMatch, SearchResponder
-from pbm_agents.equilibrium.sweeps import pull_best, sum_worlds
+from pbm_agents.equilibrium.evaluation import MemoizedAgent, forward_sweep, respond, root_value, without_gaps
+from pbm_agents.equilibrium.responses import ResponseMatch, SearchResponder
+from pbm_agents.equilibrium.sweeps import sum_worlds
 
 from pbm_envs import make_game
 
@@ -49,9 +48,8 @@ class Shortfalls:
         self.tree = policy.tree
         self.player = player
         self._sweep = forward_sweep(self.tree, policy, player)
-        sets = self.tree.num_information_sets
-        self.tree.sweeps.backward(pull_best, self._sweep, np.empty(sets, np.int32), np.empty(sets))
-        self.best = float(self._sweep.values[: self.tree.num_roots].sum())
+        respond(self.tree, self._sweep)
+        self.best = root_value(self.tree, self._sweep)
         """What a best response wins."""
         roots = self.tree.pair_world[: self.tree.num_roots].tolist()
         keys = without_gaps(self.tree.starts)

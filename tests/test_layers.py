@@ -58,7 +58,6 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 ALLOWED = {
-    ("pbm_agents.equilibrium.tree", "pbm_agents.equilibrium.policy"),
     ("pbm_agents.learning.progress", "pbm_agents.arena.evaluation"),
     ("pbm_agents.learning.trainer", "pbm_agents.arena.plots"),
     ("pbm_agents.learning.trainer", "pbm_agents.players.names"),

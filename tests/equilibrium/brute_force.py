@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 import numpy as np
-from pbm_agents.equilibrium.set_ups import set_ups
+from pbm_agents.equilibrium.growth import set_ups
 
 
 def histories(game):

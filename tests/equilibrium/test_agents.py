@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pbm_agents import make_agent
 from pbm_agents.equilibrium import Policy, Trunk, agent_policy, best_response, expected_value, exploitability, solve
-from pbm_agents.equilibrium.agent_policies import ProbabilityAgent
+from pbm_agents.equilibrium.evaluation import ProbabilityAgent
 from pbm_agents.players.agent import RandomAgent
 
 from tests.equilibrium.games import VARIANTS, tree
@@ -17,7 +17,7 @@ class Player:
     def __init__(self, policy):
         self.policy = policy
         self.sets = {}
-        for first, views in policy.tree.views_by_batch(64):
+        for first, _, views in policy.tree.views_by_batch(64):
             for s, view in enumerate(views, start=first):
                 self.sets.setdefault(self.key(view), set()).add(s)
 
@@ -97,7 +97,7 @@ def test_solve():
 
 def test_a_game_without_secrets_is_all_endgame():
     from pbm_agents.equilibrium import PublicTree
-    from pbm_agents.equilibrium.set_ups import set_ups
+    from pbm_agents.equilibrium.growth import set_ups
 
     game = VARIANTS["plain"]
     with pytest.raises(ValueError, match="nothing but endgame"):

@@ -5,8 +5,8 @@ import pytest
 from pbm_agents import make_agent
 from pbm_agents.cli.app import app
 from pbm_agents.equilibrium import PublicTree, agent_policy, best_response, exploitability
-from pbm_agents.equilibrium.agent_policies import MemoizedAgent
-from pbm_agents.equilibrium.search_response import SearchResponder
+from pbm_agents.equilibrium.evaluation import MemoizedAgent
+from pbm_agents.equilibrium.responses import SearchResponder
 from pbm_agents.players.agent import RandomAgent
 from typer.testing import CliRunner
 

@@ -47,11 +47,11 @@ def test_lookaheads_are_the_tops_of_trees():
     whole = Lookahead(game, start, 0, size=1 << 30, playouts=1, rng=rng)
     assert np.array_equal(whole.tree.children, built.children)
     assert np.array_equal(whole.tree.set_pairs, built.set_pairs)
-    assert len(whole.levels[-1].worlds) == len(whole.worth) == 0
+    assert len(whole.levels[-1].worlds) == len(whole.cut_values) == 0
     short = Lookahead(game, start, 0, size=1, playouts=400, rng=rng)
     assert short.tree.depth == 2  # to the searcher's next move
     assert np.array_equal(short.tree.set_pairs, built.set_pairs[: len(short.tree.set_pairs)])
-    assert len(short.worth) == len(short.levels[2].worlds)
+    assert len(short.cut_values) == len(short.levels[2].worlds)
     value, exact = (expected_value(some, some.uniform_policy()) for some in (short.tree, built))
     assert value == pytest.approx(exact, abs=0.01)
 
@@ -115,7 +115,7 @@ def check_plans(agent, seat, policy, where):
 
 
 def views_of(built):
-    return np.concatenate([without_gaps(views) for _, views in built.views_by_batch(512)])
+    return np.concatenate([without_gaps(views) for _, _, views in built.views_by_batch(512)])
 
 
 def without_gaps(views):

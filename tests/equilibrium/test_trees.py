@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pbm_agents.equilibrium import PublicTree, TreeTooLargeError, exploitability
-from pbm_agents.equilibrium.set_ups import count_set_ups, set_ups
+from pbm_agents.equilibrium.growth import count_set_ups, set_ups
 
 from pbm_envs import Chameleon, Curio, Trinim
 from tests.equilibrium.brute_force import information_sets

@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 from pbm_agents import make_agent
 from pbm_agents.cli.app import app
 from pbm_agents.equilibrium import Policy, PublicTree, agent_policy, best_response, expected_value
-from pbm_agents.equilibrium.agent_policies import MemoizedAgent
+from pbm_agents.equilibrium.evaluation import MemoizedAgent
 from pbm_agents.equilibrium.learned_response import LearnedResponder
 from pbm_agents.players.agent import RandomAgent
 from typer.testing import CliRunner

@@ -7,14 +7,19 @@ Build the public tree of a game once; then measure policies on it, and find bett
     exploitability(tree, policy)
 """
 
-from .agent_policies import ProbabilityAgent, agent_policy
-from .endgames import Trunk, solve
-from .evaluation import BestResponse, best_response, expected_value, exploitability, outcome_facts
+from .evaluation import (
+    BestResponse,
+    ProbabilityAgent,
+    agent_policy,
+    best_response,
+    expected_value,
+    exploitability,
+    outcome_facts,
+)
 from .growth import TreeTooLargeError
-from .policy import Policy
 from .resolving import Resolving, ResolvingAgent, resolving_policy
-from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, PredictiveCFRPlus, cfr_plus
-from .tree import PublicTree
+from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, PredictiveCFRPlus, Trunk, cfr_plus, solve
+from .tree import Policy, PublicTree
 
 __all__ = [
     "CFR",

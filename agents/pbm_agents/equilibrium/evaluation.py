@@ -1,106 +1,194 @@
-"""Best responses and exploitability, exact: one sweep forward and one back over the public tree."""
+"""Policies of agents, best responses and exploitability, exact: sweeps forward and back over the public tree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, final, runtime_checkable
 
 import numpy as np
 
-from .policy import Array, Policy
-from .sweeps import Sweep, pull_best, pull_values, push_forward, sum_draws
-from .tree import PublicTree
+from pbm_envs import Game
+from pbm_envs.authoring import check_range
+from pbm_envs.toolbox import Array
 
+from ..common.progress import progress_bar
+from ..players.agent import Agent, Views
+from .sweeps import Sweep, pull_best, pull_values, push_forward
+from .tree import Policy, PublicTree, scaled
+
+BATCH = 4096
+"""Views that an agent gets at a time."""
 MOSTLY = 0.9
-"""The probability from which on a choice does not count as mixed."""
+"""A decision in which an action has this probability or more does not count as mixed."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class BestResponse:
-    """The best that a player can do against a known policy of the opponent."""
+    """A best response of one player to a known policy of the opponent."""
 
     player: int
     value: float
-    """What it wins on average."""
+    """The mean return of the responder."""
     policy: Policy
     """The responder's choices, all pure, beside the opponent's policy."""
     losses: Array
-    """(S,) what the responder's own policy of before loses at each information set by not choosing so there, weighted
-    with the probability of coming there by it. They sum to what it loses in all: `value` less the policy's own value.
+    """(S,) what the responder's part of the given policy loses at each information set by not choosing like the best
+    response, weighted with the probability of coming there by it. They sum to `value` less that policy's own value.
     """
 
 
 def expected_value(tree: PublicTree, policy: Policy) -> float:
-    """What `player_0` wins on average if both play `policy`."""
-    _check(tree, policy)
-    sweep = forward_sweep(tree, policy, 0)
+    """Return the mean return of `player_0` if both play `policy`."""
+    sweep = _sweep(tree, policy, 0)
     tree.sweeps.backward(pull_values, sweep)
-    return float(sweep.values[: tree.num_roots].sum())
+    return root_value(tree, sweep)
 
 
 def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse:
-    """The best response of `player` to the opponent's part of `policy`.
-
-    Args:
-        tree: The public tree of the game.
-        policy: Of both players; what it says of `player` matters only for `losses`.
-        player: Who responds.
-    """
-    _check(tree, policy)
+    """Return the best response of `player` to the opponent's part of `policy`; its own part affects only `losses`."""
     if player not in (0, 1):
         raise ValueError(f"player is {player!r}: expected 0 or 1")
-    sweep = forward_sweep(tree, policy, player)
-    losses, best = np.zeros(tree.num_information_sets), np.zeros(tree.num_information_sets, np.int32)
-    tree.sweeps.backward(pull_best, sweep, best, losses)
+    sweep = _sweep(tree, policy, player)
+    best, losses = respond(tree, sweep)
     mine = tree.set_player == player
     losses *= sweep.own[tree.set_pairs[:-1]]
     chosen = np.where(np.repeat(mine, np.diff(tree.set_choices)), 0.0, policy.probabilities)
     chosen[(tree.set_choices[:-1] + best)[mine]] = 1.0
-    return BestResponse(player, float(sweep.values[: tree.num_roots].sum()), Policy(tree, chosen), losses)
+    return BestResponse(player, root_value(tree, sweep), Policy(tree, chosen), losses)
 
 
 def exploitability(tree: PublicTree, policy: Policy) -> float:
-    """How much `policy` loses to best responses, on average over the two seats: NashConv / 2, as in OpenSpiel. It is 0
-    for an equilibrium.
+    """Return what best responses win against `policy`, on average over the two seats: NashConv / 2, as in OpenSpiel.
+
+    It is 0 for an equilibrium.
     """
-    _check(tree, policy)
-    total = 0.0
-    for player in range(2):
-        sweep = forward_sweep(tree, policy, player)
-        losses, best = np.empty(tree.num_information_sets), np.empty(tree.num_information_sets, np.int32)
-        tree.sweeps.backward(pull_best, sweep, best, losses)
-        total += float(sweep.values[: tree.num_roots].sum())
-    return total / 2
+    sweeps = [_sweep(tree, policy, player) for player in range(2)]
+    for sweep in sweeps:
+        respond(tree, sweep)
+    return sum(root_value(tree, sweep) for sweep in sweeps) / 2
 
 
 def outcome_facts(tree: PublicTree, policy: Policy) -> dict[str, float]:
-    """How games go that are played by `policy`.
+    """Describe the games in which both play `policy`.
 
     Returns:
-        "mixed": the share of decisions with a choice, as they are met in play, in which no action has MOSTLY or more;
-        "drawn": the share of games that end with 0 for both; "plies": the mean length.
+        "mixed": the share of decisions with a choice, as they are reached in play, in which no action has MOSTLY or
+        more; "drawn": the share of games that end with 0 for both; "plies": the mean length.
     """
-    _check(tree, policy)
-    sweep = forward_sweep(tree, policy, 0)
+    sweep = _sweep(tree, policy, 0)
     reached = sweep.counterfactual * sweep.own
-    sizes = np.diff(tree.set_choices)
     weights = np.add.reduceat(reached, tree.set_pairs[:-1])
     highest = np.maximum.reduceat(policy.probabilities, tree.set_choices[:-1])
-    mixed = weights[highest < MOSTLY].sum() / max(weights[sizes > 1].sum(), 1e-300)
-    drawn = sum_draws(tree.flat, policy.probabilities, reached)
+    mixed = weights[highest < MOSTLY].sum() / max(weights[np.diff(tree.set_choices) > 1].sum(), 1e-300)
+    ends = np.flatnonzero(tree.children < 0)
+    pairs, _, choices = tree.sources(ends[tree.payoffs[~tree.children[ends]] == 0])
+    drawn = (reached[pairs] * policy.probabilities[choices]).sum()
     return {"mixed": float(mixed), "drawn": float(drawn), "plies": float(reached.sum())}
 
 
 def forward_sweep(tree: PublicTree, policy: Policy, player: int, values: Array | None = None) -> Sweep:
-    """A sweep of `player` that has come to the ends of the tree; `values` (P,) is room for the way back."""
-    counterfactual, own = tree.root_reach()
-    room = np.empty(tree.num_pairs) if values is None else values
-    sweep = Sweep(player, policy.probabilities, counterfactual, own, room)
+    """Return a sweep of `player` that has reached the ends of the tree; `values` (P,) is memory for the way back."""
+    counterfactual, own = np.empty(tree.num_pairs), np.empty(tree.num_pairs)
+    counterfactual[: tree.num_roots] = tree.chances[tree.pair_world[: tree.num_roots]]
+    own[: tree.num_roots] = 1.0
+    values = np.empty(tree.num_pairs) if values is None else values
+    sweep = Sweep(player, policy.probabilities, counterfactual, own, values)
     tree.sweeps.forward(push_forward, sweep)
     return sweep
 
 
-def _check(tree: PublicTree, policy: Policy) -> None:
+def respond(tree: PublicTree, sweep: Sweep) -> tuple[Array, Array]:
+    """Sweep back with the player's best choices; return the arrays `best` and `losses` of `pull_best`."""
+    best, losses = np.zeros(tree.num_information_sets, np.int32), np.zeros(tree.num_information_sets)
+    tree.sweeps.backward(pull_best, sweep, best, losses)
+    return best, losses
+
+
+def root_value(tree: PublicTree, sweep: Sweep) -> float:
+    """Return the mean return of the sweep's player, after the way back."""
+    return float(sweep.values[: tree.num_roots].sum())
+
+
+def _sweep(tree: PublicTree, policy: Policy, player: int) -> Sweep:
     if not isinstance(policy, Policy) or (policy.tree is not tree and policy.tree.digest != tree.digest):
-        raise ValueError("policy is none, or of another tree: expected a Policy of this tree")
+        raise ValueError("policy belongs to another tree, or is no policy: expected a Policy of this tree")
+    return forward_sweep(tree, policy, player)
+
+
+@runtime_checkable
+class ProbabilityAgent(Agent, Protocol):
+    """An agent that knows the probability of each of its actions."""
+
+    def probabilities(self, game: Game, views: Views) -> Array:
+        """(B, A) the probabilities of the actions of `act`, for each of `views` (B,)."""
+        ...
+
+
+def action_probabilities(agent: Agent, game: Game, views: Views, samples: int, rng: np.random.Generator) -> Array:
+    """(B, A) the probabilities that an agent gives, or else the frequencies of its actions in `samples` tries."""
+    if isinstance(agent, ProbabilityAgent):
+        return np.asarray(agent.probabilities(game, views), np.float64)
+    counts = np.zeros((len(views), game.num_actions))
+    rows = np.arange(len(views))
+    for _ in range(samples):
+        np.add.at(counts, (rows, agent.act(game, views, rng)), 1.0)
+    return counts / samples
+
+
+def agent_policy(
+    tree: PublicTree, agent: Agent, *, samples: int = 1, seed: int = 0, batch: int = BATCH, progress: bool = False
+) -> Policy:
+    """Return the policy of an agent.
+
+    The policy of an agent with a method `probabilities(game, views)` is exact. Any other agent acts `samples` times at
+    each information set. If it plays at random it then seems more exploitable than it is, because a best response
+    also exploits the sampling error; more samples make the difference smaller.
+
+    Args:
+        tree: Where the agent plays.
+        agent: The agent; it gets the views of the players to move, and nothing else.
+        samples: How often an agent without `probabilities` acts at each information set.
+        seed: For the agent's random generator.
+        batch: The largest number of views that the agent gets at a time.
+        progress: Show a progress bar (extra `cli`).
+    """
+    check_range("samples", samples, 1)
+    rng, probabilities = np.random.default_rng(seed), np.empty(tree.num_choices)
+    with progress_bar(progress, total=tree.num_information_sets, unit=" sets", unit_scale=True) as bar:
+        for _, choices, views in tree.views_by_batch(batch):
+            chances = action_probabilities(agent, tree.game, views, samples, rng)
+            probabilities[choices] = chances[tree.game.legal_action_mask(views)]
+            bar.update(len(views))
+    return Policy(tree, scaled(tree, probabilities))
+
+
+@final
+class MemoizedAgent:
+    """An agent with one policy: its probabilities, given or counted in `samples` tries, are found once per view."""
+
+    def __init__(self, agent: Agent, samples: int = 1, seed: int = 0) -> None:
+        self.agent, self.samples = agent, samples
+        self._rng = np.random.default_rng(seed)
+        self._known: dict[bytes, Array] = {}
+
+    def probabilities(self, game: Game, views: Views) -> Array:
+        """(B, A) for each of `views` (B,)."""
+        keys = [key.tobytes() for key in without_gaps(views)]
+        new = {key: row for row, key in enumerate(keys) if key not in self._known}
+        if new:
+            rows = np.array(list(new.values()))
+            found = action_probabilities(self.agent, game, views[rows], self.samples, self._rng)
+            self._known.update(zip(new, found, strict=True))
+        return np.array([self._known[key] for key in keys])
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Array:
+        """(B,) actions drawn with these probabilities."""
+        sums = self.probabilities(game, views).cumsum(axis=1)
+        return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
+
+
+def without_gaps(views: Views) -> Array:
+    """Return copies of records without the arbitrary bytes between their fields."""
+    packed = np.dtype([(name, views.dtype[name]) for name in views.dtype.names or ()])
+    return views.astype(packed)

@@ -1,20 +1,16 @@
 """Kernels that find out, while a public tree grows, which worlds a player can tell apart.
 
 A *row* is one world after one move. Rows that come from the same public node by the same action are a *run*. Each row
-carries, of each player, a *history*: a hash of all views that the player has had so far. In a run, rows with the same
-history of a player are the same to that player.
+has a *history* for each player: a hash of all views that the player has had so far. Rows of a run in which a player's
+history is the same look the same to that player.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pbm_envs.authoring import kernel
-
-Array = NDArray[Any]
+from pbm_envs.toolbox import Array
 
 SEED = np.uint64(0x9E3779B97F4A7C15)
 MIX_1, MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
@@ -23,8 +19,12 @@ SHIFT = np.uint64(32)
 
 @kernel
 def extend_histories(views: Array, used: Array, histories: Array) -> None:
-    """Add a view to each of `histories` (R,) uint64. `views` (R, words) are records as words; `used` (words,) has the
-    bits that belong to fields: what lies between these is left out.
+    """Add a view to each history.
+
+    Args:
+        views: (R, words) records as words.
+        used: (words,) the bits that belong to fields; other bits are arbitrary and ignored.
+        histories: (R,) uint64, changed in place.
     """
     for r in range(len(histories)):
         mixed = histories[r] + SEED
@@ -36,7 +36,7 @@ def extend_histories(views: Array, used: Array, histories: Array) -> None:
 
 @kernel
 def sort_by(keys: Array, order: Array, first: int, last: int) -> None:
-    """Sort order[first:last] by `keys[order[k]]`, equal ones by themselves (Shell 1959; runs are short)."""
+    """Sort order[first:last] by `keys[order[k]]`, then by `order[k]` (Shell 1959; runs are short)."""
     gap = 1
     while gap < (last - first) // 3:
         gap = 3 * gap + 1
@@ -70,10 +70,16 @@ def split_runs(
     """Split each run into public nodes, and these into the information sets of the player to move.
 
     Two rows belong to the same node if some player cannot tell them apart, or through a chain of such rows: what
-    separates nodes is thus common knowledge. Run k are the rows `runs[k]` to `runs[k + 1]`; `histories` (R, 2);
-    `movers` (R,) the player to move. Written: `order` (R,), the rows node by node and set by set; `starts` (R,), of the
-    rows in this order: 2 where a node starts, 1 where another set of the same node does, else 0. `roots` and `keys`
-    (R,) are room.
+    separates nodes is thus common knowledge.
+
+    Args:
+        runs: (runs + 1,) where each run starts.
+        histories: (R, 2) of both players.
+        movers: (R,) the players to move.
+        order: (R,) overwritten: the rows node by node, and set by set.
+        roots: (R,) memory.
+        keys: (R,) memory.
+        starts: (R,) overwritten, in this order: 2 where a node starts, 1 where another set of it starts, else 0.
     """
     for k in range(len(runs) - 1):
         first, last = runs[k], runs[k + 1]

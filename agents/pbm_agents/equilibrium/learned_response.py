@@ -1,7 +1,6 @@
 """An approximate best response by learning: masked PPO against a frozen agent, in games of any size (extra `torch`).
 
-One network learns both seats from games in which the agent plays the other one. What it then wins is a lower bound of
-what a best response would.
+One network learns both seats from games in which the agent plays the other one.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from pbm_envs import Game
-from pbm_envs.authoring import States, check_range, take_rows
+from pbm_envs.authoring import check_range
+from pbm_envs.envs.vector import BoardGameVectorEnv
+from pbm_envs.toolbox import Array
 
 from ..common.progress import progress_bar
 from ..learning.network import PolicyValueNetwork
-from ..players.agent import Agent
-from .policy import Array
 from .responses import Play, Responder
 
 try:
@@ -37,7 +35,7 @@ class LearnedResponder(Responder):
     envs: int = 256
     """Games side by side."""
     moves: int = 16
-    """Of the responder, in each game between two updates."""
+    """The responder's moves in each game between two updates."""
     epochs: int = 4
     minibatch: int = 1024
     learning_rate: float = 1e-3
@@ -47,59 +45,60 @@ class LearnedResponder(Responder):
     """Lambda of the generalized advantage estimation."""
     clip: float = 0.2
     entropy: float = 0.02
-    """Its weight at the start; it falls to 0."""
+    """The weight of the entropy bonus at the start; it falls to 0."""
     hidden: int = 128
     layers: int = 2
 
-    def prepare(self, rng: np.random.Generator, progress: bool) -> Play:
+    def prepare(self, rng: np.random.Generator, bar: Any, progress: bool) -> Play:
         """As `Responder.prepare`: the training."""
         network = self.train(rng, progress)
         return lambda seat, count: self._play(network, seat, min(count, 1024), rng)
 
     def _play(self, network: PolicyValueNetwork, seat: int, count: int, rng: np.random.Generator) -> Array:
-        """(count,) the returns of so many games side by side, each of them played to its end."""
-        played = _Games(self.game, self.agent, np.full(count, seat), rng)
+        """(count,) the returns of games played side by side, each to its end."""
+        games = self._games(count, seat, rng)
         returns, over = np.zeros(count), np.zeros(count, bool)
         while not over.all():
-            observations, masks = (torch.from_numpy(part) for part in played.observe())
             with torch.no_grad():
-                logits, _ = network(observations, masks)
-            rewards, ended = played.step(logits.argmax(dim=1).numpy())
-            first = ended & ~over
-            returns[first] = rewards[first]
-            over |= ended
+                logits, _ = network(*games.observe())
+            rewards, ended = games.step(logits.argmax(dim=1))
+            first = ended.numpy() & ~over
+            returns[first] = rewards.numpy()[first]
+            over |= first
         return returns
 
+    def _games(self, count: int, seat: int | str, rng: np.random.Generator) -> _Games:
+        envs = BoardGameVectorEnv(self.game, count, opponent=self.agent, seat=seat)
+        return _Games(envs, int(rng.integers(2**31)))
+
     def train(self, rng: np.random.Generator, progress: bool = False) -> PolicyValueNetwork:
-        """The network of the responder."""
+        """Return the responder's trained network."""
         for name in ("steps", "envs", "moves", "epochs"):
             check_range(name, getattr(self, name), 1)
         torch.manual_seed(int(rng.integers(2**31)))
         # the agent need not play alike in positions that mirror each other
         network = PolicyValueNetwork(self.game, self.hidden, self.layers, symmetric=False)
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)
-        played = _Games(self.game, self.agent, np.arange(self.envs) % 2, rng)
+        games = self._games(self.envs, "random", rng)
         updates = max(1, -(-self.steps // (self.envs * self.moves)))
         with progress_bar(progress, total=updates, unit=" updates", unit_scale=True) as bar:
             for update in range(updates):
                 left = 1 - update / updates
                 optimizer.param_groups[0]["lr"] = self.learning_rate * left
-                self._learn(network, optimizer, self._collect(network, played), self.entropy * left)
+                self._learn(network, optimizer, self._collect(network, games), self.entropy * left)
                 bar.update(1)
         return network.eval()
 
-    def _collect(self, network: PolicyValueNetwork, played: _Games) -> _Batch:
+    def _collect(self, network: PolicyValueNetwork, games: _Games) -> _Batch:
         rows: list[tuple[Any, ...]] = []
         with torch.no_grad():
             for _ in range(self.moves):
-                observations, masks = (torch.from_numpy(part) for part in played.observe())
-                logits, values = network(observations, masks)
+                seen, legal = games.observe()
+                logits, values = network(seen, legal)
                 choice = Categorical(logits=logits, validate_args=False)
                 actions = choice.sample()
-                rewards, ended = (torch.from_numpy(part) for part in played.step(actions.numpy()))
-                rows.append((observations, masks, actions, choice.log_prob(actions), values[:, 0], rewards, ended))
-            observations, masks = (torch.from_numpy(part) for part in played.observe())
-            after = network(observations, masks)[1][:, 0]
+                rows.append((seen, legal, actions, choice.log_prob(actions), values[:, 0], *games.step(actions)))
+            after = network(*games.observe())[1][:, 0]
         seen, legal, actions, chances, values, rewards, ended = (torch.stack(part) for part in zip(*rows, strict=True))
         advantages, running = torch.zeros_like(values), torch.zeros_like(after)
         for t in reversed(range(self.moves)):
@@ -129,7 +128,7 @@ class LearnedResponder(Responder):
 
 
 class _Batch(NamedTuple):
-    """What was played between two updates, move by move."""
+    """The moves between two updates."""
 
     observations: torch.Tensor
     masks: torch.Tensor
@@ -138,43 +137,23 @@ class _Batch(NamedTuple):
     """Logarithms of the actions' probabilities."""
     advantages: torch.Tensor
     targets: torch.Tensor
-    """Of the values."""
+    """Targets of the values."""
 
 
 class _Games:
-    """Games of the responder against the agent: always where the responder is to move."""
+    """Games of the responder against the agent, as tensors: always at the responder's turn."""
 
-    def __init__(self, game: Game, agent: Agent, seats: Array, rng: np.random.Generator) -> None:
-        self.game, self.agent, self.seats, self.rng = game, agent, seats, rng
-        self.states: States = game.init(len(seats), rng)
-        self._answer(np.zeros(len(seats)), np.zeros(len(seats), bool))
+    def __init__(self, envs: BoardGameVectorEnv, seed: int) -> None:
+        self._envs = envs
+        self._seen = envs.reset(seed=seed)
 
-    def observe(self) -> tuple[Array, Array]:
-        """Observations and masks of the responder."""
-        return self.game.observe_with_mask(self.states, self.seats)
+    def observe(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the responder's observations and masks."""
+        observations, info = self._seen
+        return torch.from_numpy(observations.copy()), torch.from_numpy(info["action_mask"]).bool()
 
-    def step(self, actions: Array) -> tuple[Array, Array]:
-        """Play, let the agent answer, begin anew what has ended: float32 returns, and which games ended."""
-        self.game.step(self.states, actions)
-        rewards, ended = np.zeros(len(actions)), np.zeros(len(actions), bool)
-        self._answer(rewards, ended)
-        return rewards.astype(np.float32), ended
-
-    def _answer(self, rewards: Array, ended: Array) -> None:
-        """Until the responder is to move everywhere; a game that ends before its first move there counts for nothing
-        if another has ended in the same place.
-        """
-        while True:
-            done = np.flatnonzero(self.states["done"])
-            if len(done):
-                first = done[~ended[done]]
-                rewards[first] = self.states["returns"][first, self.seats[first]]
-                ended[done] = True
-                self.states[done] = self.game.init(len(done), self.rng)
-            waiting = np.flatnonzero(self.states["to_move"] != self.seats)
-            if not len(waiting):
-                return
-            some = take_rows(self.states, waiting)
-            views = self.game.view(some, 1 - self.seats[waiting])
-            self.game.step(some, self.agent.act(self.game, views, self.rng))
-            self.states[waiting] = some
+    def step(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Play; return the rewards, and which games ended. Those start again."""
+        observations, rewards, terminated, truncated, info = self._envs.step(actions.numpy())
+        self._seen = observations, info
+        return torch.from_numpy(rewards), torch.from_numpy(terminated | truncated)

@@ -1,8 +1,4 @@
-"""The first plies of a public tree below what both players know, with playouts where it is cut off.
-
-A `Belief` is a public node as a player who looks ahead from it keeps it; a `Lookahead` is the tree that grows from it.
-Where the tree is cut off, a world is worth what random playouts from it return on average.
-"""
+"""The first plies of a public tree below a public node, with playouts where the tree is cut off."""
 
 from __future__ import annotations
 
@@ -16,39 +12,41 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import States, take_rows
+from pbm_envs.toolbox import Array
 
-from ..common.progress import progress_bar
-from .growth import Collector, Grower, add_level, with_views
-from .policy import Array
+from .growth import GIBIBYTE, Growth, with_views
 from .sweeps import Sweeps
-from .tree import GIBIBYTE, PublicTree
+from .tree import PublicTree
+
+MEMORY = 64 * GIBIBYTE
+"""No limit in practice: `size` or `until` limits the tree."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """The worlds of a public node, as one player (the searcher) has come to it."""
+    """The worlds of a public node, as seen by one player, the searcher."""
 
     states: States
     """(W,)"""
     histories: Array
     """(W, 2) hashes of all that each player has seen."""
     weights: Array
-    """(W,) how likely chance and the searcher's own moves lead to each world, up to a common factor."""
+    """(W,) probabilities that chance and the searcher's own moves lead to each world, up to a common factor."""
     gains: Array | None
-    """(W,) what the opponent gets in each world by the best response to the searcher's last plan, times its weight: no
-    more may be given away from here on. None: not known.
+    """(W,) what the opponent's best response to the searcher's last plan gets in each world, times its weight: no more
+    may be given away from here on. None: unknown.
     """
 
     @classmethod
     def start(cls, states: States, chances: Array) -> Belief:
-        """Before the first move, or where nothing else is known."""
+        """Return the belief before the first move, or where nothing else is known."""
         return cls(states, np.zeros((len(states), 2), np.uint64), chances / chances.sum(), None)
 
 
 @final
 class Lookahead:
-    """A public tree of a few plies from a belief."""
+    """A public tree of a few plies from a belief; where it is cut off, a world has the mean value of its playouts."""
 
     def __init__(
         self,
@@ -61,60 +59,58 @@ class Lookahead:
         rng: np.random.Generator,
         until: float = np.inf,
     ) -> None:
-        """Grow it level by level.
+        """Grow the tree level by level.
 
         Args:
             game: The rules.
-            belief: Where it begins.
-            searcher: For whom. Of whatever size, it reaches to where this player moves next.
-            size: Transitions, at most.
-            playouts: From each world where the tree is cut off.
-            rng: Of the playouts.
-            until: The time (`time.perf_counter`) at which the last level is done, as far as its size can tell.
+            belief: The root.
+            searcher: The player who looks ahead. The tree always reaches this player's next move.
+            size: The largest number of transitions.
+            playouts: Playouts from each world where the tree is cut off.
+            rng: The generator of the playouts.
+            until: The deadline (`time.perf_counter`): no level is begun that would take longer, by the speed so far.
         """
         self.game, self.belief, self.searcher = game, belief, searcher
         begun = time.perf_counter()
-        grower, collector = Grower(game, 64 * GIBIBYTE, threads=1), Collector(game)
-        level = grower.first(belief.states, belief.histories)
+        growth = Growth(game, MEMORY, threads=1)
+        level = growth.first(belief.states, belief.histories)
         self.levels = [level]
-        """Of the tree, and the one below where it is cut off (empty if it is not)."""
+        """The levels of the tree, then the one below where it is cut off (empty if it is not)."""
         self.waiting = [np.ones(len(level.worlds), bool)]
-        """Of each world of each level: has only the opponent moved since the move at the root, if any?"""
+        """For each world of each level: whether only the opponent has moved since the move at the root, if any."""
         sizes = game.legal_action_mask(level.states).sum(axis=1)
-        with progress_bar(False) as bar:
-            while len(level.worlds):
-                before, above = collector.transitions, level
-                level = add_level(grower, collector, above, bar)
-                rows = np.repeat(np.arange(len(sizes)), sizes)[level.parents - before]
-                theirs = (above.states["to_move"] != searcher)[rows] | (len(self.levels) == 1)
-                waits = self.waiting[-1][rows] & theirs
-                self.levels.append(level)
-                self.waiting.append(waits)
-                sizes = game.legal_action_mask(level.states).sum(axis=1)
-                needed = (waits & (level.states["to_move"] != searcher)).any()  # the searcher's next move is below
-                now, more = time.perf_counter(), int(sizes.sum())
-                late = now + (now - begun) / collector.transitions * more > until
-                if not needed and (late or collector.transitions + more > size):
-                    break
-        arrays = collector.arrays()
-        cut = arrays["children"] >= collector.pairs
-        self.worth = self._play_out(playouts, rng)
-        """(pairs below,) to player_0."""
-        arrays["children"][cut] = ~(len(arrays["payoffs"]) + arrays["children"][cut] - collector.pairs)
-        arrays["payoffs"] = np.concatenate([arrays["payoffs"], self.worth])
+        while len(level.worlds):
+            before, above = growth.transitions, level
+            level = growth.add_level(above)
+            rows = np.repeat(np.arange(len(sizes)), sizes)[level.parents - before]
+            by_opponent = (above.states["to_move"] != searcher)[rows] | (len(self.levels) == 1)
+            self.waiting.append(self.waiting[-1][rows] & by_opponent)
+            self.levels.append(level)
+            sizes = game.legal_action_mask(level.states).sum(axis=1)
+            needed = (self.waiting[-1] & (level.states["to_move"] != searcher)).any()  # the next move is below
+            now, more = time.perf_counter(), int(sizes.sum())
+            late = now + (now - begun) / growth.transitions * more > until
+            if not needed and (late or growth.transitions + more > size):
+                break
+        arrays = growth.arrays()
+        self.cut_values = self._play_out(playouts, rng)
+        """(worlds of the last level,) mean returns of player_0."""
+        cut = arrays["children"] >= growth.pairs
+        arrays["children"][cut] = ~(len(arrays["payoffs"]) + arrays["children"][cut] - growth.pairs)
+        arrays["payoffs"] = np.concatenate([arrays["payoffs"], self.cut_values])
         self.tree = PublicTree(game, belief.states, belief.weights, **arrays)
         self.sweeps = Sweeps(self.tree.flat, self.tree.level_sets, threads=1)
-        first = self.levels[0]
-        self.root_weights = belief.weights[first.worlds]
-        _, self.opponent_sets = np.unique(first.histories[:, 1 - searcher], return_inverse=True)
-        """Of each world at the root, the opponent's information set."""
+        roots = self.levels[0]
+        self.root_weights = belief.weights[roots.worlds]
+        _, self.opponent_sets = np.unique(roots.histories[:, 1 - searcher], return_inverse=True)
+        """For each world at the root, the opponent's information set."""
 
     def first_pair(self, depth: int) -> int:
-        """Of a level of the tree."""
+        """Return the first pair of a level of the tree."""
         return int(self.tree.set_pairs[self.tree.level_sets[depth]])
 
     def next_nodes(self) -> Iterator[tuple[int, slice]]:
-        """Where the searcher moves next: the depths and rows of the public nodes, those at the root excepted."""
+        """Yield the depth and rows of each public node, except the root, where the searcher moves next."""
         for depth, (level, waits) in enumerate(zip(self.levels, self.waiting, strict=True)):
             if depth:
                 for first, last in pairwise(level.nodes.tolist()):
@@ -122,18 +118,13 @@ class Lookahead:
                         yield depth, slice(first, last)
 
     def root_set(self, view: States) -> int:
-        """The information set of the player to move who sees `view` (1,).
-
-        Raises:
-            LookupError: Nobody can see this at the root.
-        """
+        """Return the searcher's information set at the root with `view` (1,); LookupError if there is none."""
         rows = same_views(self.game, self.levels[0].states, view, self.searcher)
         if not len(rows):
             raise LookupError("no world of the belief looks like this view")
         return int(np.searchsorted(self.tree.set_pairs, rows[0], side="right")) - 1
 
     def _play_out(self, playouts: int, rng: np.random.Generator) -> Array:
-        """The mean return to player_0 from each world of the last level."""
         last = self.levels[-1].states
         states = take_rows(last, np.repeat(np.arange(len(last)), playouts))
         if len(states):
@@ -142,6 +133,6 @@ class Lookahead:
 
 
 def same_views(game: Game, states: States, view: States, player: int) -> Array:
-    """The rows of `states` (W,) of which `player` sees exactly `view` (1,)."""
+    """Return the rows of `states` (W,) that look to `player` exactly like `view` (1,)."""
     keys = with_views(np.zeros(len(states), np.uint64), game.view(states, player))
     return np.flatnonzero(keys == with_views(np.zeros(1, np.uint64), view)[0])

@@ -1,10 +1,10 @@
 """Continual resolving: a search that keeps its secrets (Burch, Johanson & Bowling 2014; Moravčík et al. 2017).
 
-Each time it is to move, the agent looks some plies ahead on the public tree, for all information sets that it could be
+Before each of its moves, the agent looks some plies ahead on the public tree, for all information sets that it could be
 in, and lets both players minimize regret there (predictive CFR+). The opponent may instead take what the last plan left
 it in each of its information sets (the gadget of Burch et al.), so the agent cannot do worse against a best response
-than it had planned. The more time, the deeper it looks and the longer it solves: where it sees the end of every game
-from the start, what it plays is an equilibrium. Cut off, worlds are worth what random playouts return.
+than it had planned. The more time, the deeper it looks and the longer it solves: if it sees the end of every game from
+the start, it plays an equilibrium. Where the tree is cut off, a world has the mean value of random playouts.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.authoring import States, take_rows
 from pbm_envs.envs.memory import AgentWithMemory, Ids
-from pbm_envs.toolbox import check_settings, options_of, setting
+from pbm_envs.toolbox import Array, check_settings, options_of, setting
 
+from ..common.progress import progress_bar
 from ..players.agent import Actions, Views
+from .growth import count_set_ups, set_ups
 from .lookahead import Belief, Lookahead, same_views
-from .policy import Array, Policy
-from .set_ups import count_set_ups, set_ups
-from .sweeps import Regrets, Sweep, match_regrets, normalize, pull_best, push_forward
-from .tree import PublicTree
+from .solvers import predictive_weights
+from .sweeps import Regrets, Sweep, match_regrets, pull_best, push_forward
+from .tree import Policy, PublicTree, proportional
 
 ALL_WORLDS = 3_000
-"""Set-ups of which a belief keeps every one. Where there are more, it is drawn anew for each move."""
+"""A belief keeps every set-up if there are at most so many; otherwise worlds are drawn again for each move."""
 GROWING = 0.3
 """The share of `seconds` in which the tree grows."""
 
@@ -60,17 +61,15 @@ class Resolving:
         check_settings(self)
 
     def plan(self, game: Game, belief: Belief, searcher: int, rng: np.random.Generator) -> Plan:
-        """Look ahead from a belief, and solve what is seen."""
+        """Look ahead from a belief, and solve the tree."""
         start = time.perf_counter()
         seconds = np.inf if self.seconds is None else self.seconds
         size = self.size if self.seconds is None else 1 << 40
-        growing = start + GROWING * seconds
-        ahead = Lookahead(game, belief, searcher, size=size, playouts=self.playouts, rng=rng, until=growing)
-        plan = Plan(ahead)
+        until = start + GROWING * seconds
+        plan = Plan(Lookahead(game, belief, searcher, size=size, playouts=self.playouts, rng=rng, until=until))
         for iteration in count(1):
             plan.step(iteration)
-            over = iteration >= self.iterations if self.seconds is None else time.perf_counter() > start + seconds
-            if over:
+            if iteration >= self.iterations if self.seconds is None else time.perf_counter() > start + seconds:
                 break
         plan.finish()
         return plan
@@ -78,50 +77,48 @@ class Resolving:
 
 @final
 class Plan:
-    """What the searcher, and who plays against it, would do on a `Lookahead`."""
+    """The searcher's and the opponent's policies on a `Lookahead`."""
 
     def __init__(self, ahead: Lookahead) -> None:
         tree = ahead.tree
         self.ahead = ahead
         self.policy: Policy = tree.uniform_policy()
-        """Of both players; after `finish`, the average."""
+        """The latest policy of both players; after `finish`, the average."""
         self._regrets = Regrets(np.zeros(tree.num_choices), np.zeros(tree.num_choices))
         self._values = np.empty(tree.num_pairs)
         gains = ahead.belief.gains
         sets = int(ahead.opponent_sets.max()) + 1
         self._left: Array | None = None
-        """(opponent's sets at the root,) what it gets if it does not enter."""
+        """(opponent's sets at the root,) the opponent's value if it does not enter the tree."""
         if gains is not None:
             self._left = np.bincount(ahead.opponent_sets, gains[ahead.levels[0].worlds], sets)
         self._enters = np.full(sets, 1.0 if gains is None else 0.5)
         self._enter_regrets = np.zeros((2, sets))
 
     def step(self, iteration: int) -> None:
-        """An iteration of predictive CFR+, the players in turn."""
+        """Take an iteration of predictive CFR+, the players in turn."""
         ahead = self.ahead
-        weights = np.array([float(iteration) ** 2, 1.0, 1.0, 1.0, 1.0])
         for player in range(2):
             sweep = self._forward(player, self._enters[ahead.opponent_sets])
-            ahead.sweeps.backward(match_regrets, sweep, self._regrets, weights)
+            ahead.sweeps.backward(match_regrets, sweep, self._regrets, predictive_weights(iteration))
             if player != ahead.searcher and self._left is not None:
                 self._match_gadget(sweep.values[: ahead.tree.num_roots])
 
     def finish(self) -> None:
-        """Take the average, and find out what a best response to it gets where the searcher moves next."""
-        ahead, opponent = self.ahead, 1 - self.ahead.searcher
-        tree = ahead.tree
-        normalize(tree.flat, self._regrets.average, self.policy.probabilities)
-        sweep = self._forward(opponent, np.ones(tree.num_roots))
+        """Take the average, and compute the opponent's best response to it where the searcher moves next."""
+        tree = self.ahead.tree
+        self.policy = Policy(tree, proportional(tree, self._regrets.average))
+        sweep = self._forward(1 - self.ahead.searcher, np.ones(tree.num_roots))
         losses, best = np.empty(tree.num_information_sets), np.empty(tree.num_information_sets, np.int32)
-        ahead.sweeps.backward(pull_best, sweep, best, losses)
+        self.ahead.sweeps.backward(pull_best, sweep, best, losses)
         self._reached, self._gains = sweep.counterfactual, sweep.values
 
     def belief_at(self, depth: int, rows: slice) -> Belief:
-        """At a public node of the lookahead, one of `next_nodes`."""
+        """Return the belief at a public node of the lookahead, one of `next_nodes`."""
         ahead, level = self.ahead, self.ahead.levels[depth]
         if depth == ahead.tree.depth:  # below the tree
             reached = self._reached_below(rows)
-            gains = (2.0 * ahead.searcher - 1.0) * reached * ahead.worth[rows]
+            gains = (2.0 * ahead.searcher - 1.0) * reached * ahead.cut_values[rows]
         else:
             first = ahead.first_pair(depth)
             pairs = slice(first + rows.start, first + rows.stop)
@@ -144,7 +141,7 @@ class Plan:
         return sweep
 
     def _match_gadget(self, values: Array) -> None:
-        """The opponent's choice at the root: enter what is being solved, or take what the last plan left it."""
+        """Match the regrets of the opponent's choice at the root: enter the tree, or take what the last plan left."""
         inside = np.bincount(self.ahead.opponent_sets, values, len(self._enters))
         both = np.array([inside, self._left])
         latest = both - (self._enters * both[0] + (1 - self._enters) * both[1])
@@ -154,25 +151,16 @@ class Plan:
         self._enters = np.where(total > 0, likely[0] / np.where(total > 0, total, 1.0), 0.5)
 
     def _reached_below(self, rows: slice) -> Array:
-        """How likely chance and the searcher lead to worlds below the tree."""
-        ahead, tree = self.ahead, self.ahead.tree
-        transitions = ahead.levels[-1].parents[rows]
-        pairs, sets, choices = source(tree, transitions)
-        mine = tree.set_player[sets] == ahead.searcher
+        """Return the probabilities that chance and the searcher lead to worlds below the tree."""
+        tree = self.ahead.tree
+        pairs, sets, choices = tree.sources(self.ahead.levels[-1].parents[rows])
+        mine = tree.set_player[sets] == self.ahead.searcher
         return self._reached[pairs] * np.where(mine, self.policy.probabilities[choices], 1.0)
-
-
-def source(tree: PublicTree, transitions: Array) -> tuple[Array, Array, Array]:
-    """Of each transition of a tree the pair that it leaves, its information set, and the choice."""
-    sets = np.searchsorted(tree.set_transitions, transitions, side="right") - 1
-    sizes = tree.set_choices[sets + 1] - tree.set_choices[sets]
-    places, choices = np.divmod(transitions - tree.set_transitions[sets], sizes)
-    return tree.set_pairs[sets] + places, sets, tree.set_choices[sets] + choices
 
 
 @lru_cache(maxsize=8)
 def _start(game: Game) -> Belief | None:
-    """Every set-up, if they are not too many."""
+    """Return the belief of all set-ups, or None if there are too many."""
     if game.random_setup and (game.deal is None or count_set_ups(game) > ALL_WORLDS):
         return None
     return Belief.start(*set_ups(game))
@@ -182,15 +170,14 @@ def _start(game: Game) -> Belief | None:
 class ResolvingAgent(AgentWithMemory):
     """Plays by continual resolving. It remembers, for each game, what it planned when it moved last.
 
-    A game that did not begin with a set-up that is dealt (from a position, say), or that has too many, is looked at
-    anew for each move: with worlds drawn from what the agent cannot tell apart, for each of these some that the
-    opponent cannot, and nothing known of what the opponent was left.
+    If the deal is unknown (a game from a position, say) or too large to enumerate, each move is solved from scratch on
+    sampled worlds: some that the agent cannot tell apart and, for each of these, some that the opponent cannot.
     """
 
     declared_options = options_of(Resolving)
 
     def __init__(self, **settings: Any) -> None:
-        """An agent with these settings of `Resolving`."""
+        """Take the settings of `Resolving`."""
         self.search = Resolving(**settings)
         self._plans: dict[int, Plan | None] = {}
 
@@ -210,29 +197,26 @@ class ResolvingAgent(AgentWithMemory):
         actions = np.empty(len(views), np.int64)
         for row, number in enumerate(ids.tolist()):
             view = views[row : row + 1]
-            plan, at = self._plan(game, view, self._plans.get(number), rng)
-            choices = plan.policy.at(at)
+            plan = self._plans[number] = self._plan(game, view, self._plans.get(number), rng)
+            choices = plan.policy.at(plan.ahead.root_set(view))
             actions[row] = rng.choice(list(choices), p=list(choices.values()))
-            self._plans[number] = plan
         return actions
 
-    def _plan(self, game: Game, view: Views, last: Plan | None, rng: np.random.Generator) -> tuple[Plan, int]:
-        """A plan for what is seen, and the information set in it."""
+    def _plan(self, game: Game, view: Views, last: Plan | None, rng: np.random.Generator) -> Plan:
         player = int(view["viewer"][0])
         belief, start = None, _start(game)
         if start is not None:
             belief = start if last is None else _find(game, last, view)
-            if last is None and not _seen(game, start, view, player):
+            if last is None and not len(same_views(game, start.states, view, player)):
                 # the opponent has moved: a plan from the start says what that may have gained it
                 belief = _find(game, self.search.plan(game, start, player, rng), view) if view["ply"][0] > 0 else None
         if belief is None:
             belief = sampled_belief(game, view, player, self.search.worlds, rng)
-        plan = self.search.plan(game, belief, player, rng)
-        return plan, plan.ahead.root_set(view)
+        return self.search.plan(game, belief, player, rng)
 
 
 def sampled_belief(game: Game, view: States, player: int, worlds: int, rng: np.random.Generator) -> Belief:
-    """Some worlds that `player`, who sees `view` (1,), cannot tell apart, and some that the opponent cannot in each."""
+    """Return worlds that look like `view` (1,) to `player`, and for each some that look the same to the opponent."""
     if game.perfect_information:
         return Belief.start(game.determinize(view, rng), np.ones(1))
     mine = game.determinize(np.repeat(view, worlds), rng)
@@ -242,19 +226,17 @@ def sampled_belief(game: Game, view: States, player: int, worlds: int, rng: np.r
 
 
 def resolving_policy(tree: PublicTree, search: Resolving, seed: int = 0, progress: bool = False) -> tuple[Policy, int]:
-    """What the agent would do at every information set of a public tree, with random numbers of its own for each plan.
+    """Return the agent's policy at every information set of a public tree; each plan has random numbers of its own.
 
     Args:
         tree: From the start of a game.
-        search: The settings; with `seconds`, another policy each time.
-        seed: Of the playouts.
+        search: The settings; with `seconds`, the policy varies from call to call.
+        seed: For the playouts.
         progress: Show a progress bar (extra `cli`).
 
     Returns:
-        The policy, and how many plans it took.
+        The policy, and the number of plans made.
     """
-    from ..common.progress import progress_bar
-
     probabilities = np.full(tree.num_choices, np.nan)
     plans = 0
     with progress_bar(progress, total=tree.num_information_sets, unit=" sets", unit_scale=True) as bar:
@@ -273,37 +255,30 @@ def resolving_policy(tree: PublicTree, search: Resolving, seed: int = 0, progres
 
 
 def _pairs_of(ahead: Lookahead, whole: PublicTree, pairs: Array) -> list[Array]:
-    """Of each level of a lookahead, the pairs of the whole tree; `pairs` are those of the belief's worlds."""
+    """Return, for each level of a lookahead, its pairs in the whole tree; `pairs` are those of the belief's worlds."""
     found = [pairs[ahead.levels[0].worlds].astype(np.int64)]
     for depth, level in enumerate(ahead.levels[1:]):
-        above, sets, choices = source(ahead.tree, level.parents)
-        rows = above - ahead.first_pair(depth)
-        places = choices - ahead.tree.set_choices[sets]
-        there = found[-1][rows]
-        their_sets = np.searchsorted(whole.set_pairs, there, side="right") - 1
-        sizes = whole.set_choices[their_sets + 1] - whole.set_choices[their_sets]
-        transitions = whole.set_transitions[their_sets] + (there - whole.set_pairs[their_sets]) * sizes + places
-        found.append(whole.children[transitions].astype(np.int64))
+        above, sets, choices = ahead.tree.sources(level.parents)
+        there = found[-1][above - ahead.first_pair(depth)]
+        whole_sets = np.searchsorted(whole.set_pairs, there, side="right") - 1
+        sizes = whole.set_choices[whole_sets + 1] - whole.set_choices[whole_sets]
+        first = whole.set_transitions[whole_sets] + (there - whole.set_pairs[whole_sets]) * sizes
+        found.append(whole.children[first + choices - ahead.tree.set_choices[sets]].astype(np.int64))
     return found
 
 
 def _write(plan: Plan, whole: PublicTree, pairs: Array, probabilities: Array) -> int:
-    """The plan for its root, as part of a policy of the whole tree; how many information sets that are."""
+    """Copy the policy at the root of a plan into `probabilities` of the whole tree; return the number of sets."""
     tree = plan.ahead.tree
-    sets = range(int(tree.level_sets[1]))
-    for s in sets:
+    for s in range(int(tree.level_sets[1])):
         at = int(np.searchsorted(whole.set_pairs, pairs[tree.set_pairs[s]], side="right")) - 1
         mine = slice(*tree.set_choices[s : s + 2].tolist())
         probabilities[slice(*whole.set_choices[at : at + 2].tolist())] = plan.policy.probabilities[mine]
-    return len(sets)
-
-
-def _seen(game: Game, belief: Belief, view: Views, player: int) -> bool:
-    return len(same_views(game, belief.states, view, player)) > 0
+    return int(tree.level_sets[1])
 
 
 def _find(game: Game, last: Plan, view: Views) -> Belief | None:
-    """The public node of the last plan in which its searcher can see `view`."""
+    """Return the belief at the public node of the last plan in which its searcher can see `view`."""
     for depth, level in enumerate(last.ahead.levels):
         if depth == 0 or not len(level.worlds):
             continue

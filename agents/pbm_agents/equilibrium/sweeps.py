@@ -1,9 +1,9 @@
 """Kernels that sweep over a public tree, and the threads that they run in.
 
 A sweep goes over the information sets in their order (forward: from a pair to its children) or against it (backward).
-All arrays of numbers are of the pairs (P,) or of the choices (C,) of the tree. What a player counts on at a pair is
-*counterfactual*: it is weighted with the probability that chance and the opponent lead there (Zinkevich et al. 2007),
-so that it can be added up over the worlds of an information set.
+Arrays of numbers have an entry for each pair (P,) or each choice (C,) of the tree. The values of a player are
+*counterfactual*: weighted with the probability that chance and the opponent lead there (Zinkevich et al. 2007), so
+that they can be added up over the worlds of an information set.
 """
 
 from __future__ import annotations
@@ -15,21 +15,19 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pbm_envs.authoring import kernel
-from pbm_envs.toolbox import stack_kernel
+from pbm_envs.toolbox import Array, stack_kernel
 
-Array = NDArray[Any]
 Stage: TypeAlias = "list[tuple[int, int]]"
 """Ranges of information sets that may be swept at the same time."""
 
 SMALL = 1 << 12
-"""Information sets of a depth that are not worth a second thread."""
+"""Depths with fewer information sets are swept by one thread."""
 
 
 class Flat(NamedTuple):
-    """What the kernels need of a public tree."""
+    """The arrays of a public tree that kernels need."""
 
     set_player: Array
     set_pairs: Array
@@ -54,17 +52,30 @@ class Sweep(NamedTuple):
 
 
 class Regrets(NamedTuple):
-    """What regret minimization keeps of each choice (C,)."""
+    """The sums of regret minimization, for each choice (C,)."""
 
     totals: Array
-    """By how much it would have been better."""
+    """Regret: how much better the choice would have been."""
     average: Array
-    """The sum of the policies so far, weighted."""
+    """The weighted sum of the policies so far."""
+
+
+class RegretWeights(NamedTuple):
+    """How an iteration of regret minimization counts."""
+
+    average: float
+    """The weight of its policy in the average."""
+    positive: float
+    """Positive totals are multiplied by it afterwards."""
+    negative: float
+    """So are negative totals; 0 resets them (CFR+)."""
+    prediction: float
+    """How many times the latest regret is expected to come again."""
 
 
 @stack_kernel
 def push_forward(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
-    """From each pair to its children: `counterfactual` and `own`."""
+    """Write `counterfactual` and `own` of the children of each pair."""
     counterfactual, own = sweep.counterfactual, sweep.own
     for s in range(first, last):
         choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
@@ -83,7 +94,7 @@ def push_forward(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
 
 @stack_kernel
 def sum_worlds(tree: Flat, sweep: Sweep, s: int, sums: Array) -> int:
-    """Of an information set of the player, the counterfactual value of each choice; how many choices."""
+    """Write the counterfactual value of each choice in an information set of the player; return how many there are."""
     count = tree.set_choices[s + 1] - tree.set_choices[s]
     transition = tree.set_transitions[s]
     sign = 1.0 - 2.0 * sweep.player
@@ -99,7 +110,7 @@ def sum_worlds(tree: Flat, sweep: Sweep, s: int, sums: Array) -> int:
 
 @stack_kernel
 def write_mixture(tree: Flat, sweep: Sweep, s: int) -> None:
-    """The counterfactual values of an information set's pairs, whoever moves there by the policy."""
+    """Write the counterfactual values of an information set's pairs if its player follows the policy."""
     choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
     transition = tree.set_transitions[s]
     sign = 1.0 - 2.0 * sweep.player
@@ -109,7 +120,7 @@ def write_mixture(tree: Flat, sweep: Sweep, s: int) -> None:
         for j in range(count):
             child = tree.children[transition]
             transition += 1
-            # where the opponent moves, the probability is in what is counted on below already
+            # the values below already contain the probability of the opponent's choice
             if child < 0:
                 total += sweep.policy[choice + j] * reached * tree.payoffs[~child]
             elif mine:
@@ -121,14 +132,14 @@ def write_mixture(tree: Flat, sweep: Sweep, s: int) -> None:
 
 @stack_kernel
 def pull_values(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
-    """`values` of the player if both play the policy."""
+    """Write the `values` of the player if both follow the policy."""
     for s in range(last - 1, first - 1, -1):
         write_mixture(tree, sweep, s)
 
 
 @stack_kernel
 def most_choices(tree: Flat, first: int, last: int) -> int:
-    """The most choices of any of these information sets."""
+    """Return the largest number of choices in these information sets."""
     most = 1
     for s in range(first, last):
         most = max(most, tree.set_choices[s + 1] - tree.set_choices[s])
@@ -137,8 +148,8 @@ def most_choices(tree: Flat, first: int, last: int) -> int:
 
 @kernel
 def pull_best(tree: Flat, sweep: Sweep, best: Array, losses: Array, first: int, last: int) -> None:
-    """`values` of the player if the opponent plays the policy and the player the best there is. Of this player's
-    information sets, `best` is the choice, and `losses` what the policy loses there in counterfactual value.
+    """Write the `values` of the player's best response, its choices (`best`), and by how much counterfactual value the
+    policy falls short of them (`losses`); the latter two in the player's information sets only.
     """
     sums = np.empty(most_choices(tree, first, last))
     for s in range(last - 1, first - 1, -1):
@@ -164,12 +175,9 @@ def pull_best(tree: Flat, sweep: Sweep, best: Array, losses: Array, first: int, 
 
 
 @kernel
-def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: Array, first: int, last: int) -> None:
-    """One step of counterfactual regret minimization for the player: add to the average the policy, to the totals what
-    each choice would have been better, and set the policy in proportion to the positive ones.
-
-    `weights`: of this step in the average; by which positive and negative totals are then multiplied; 1 if negative
-    ones are forgotten at once (CFR+), else 0; and how often what was just added is expected to come again.
+def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: RegretWeights, first: int, last: int) -> None:
+    """Take a step of counterfactual regret minimization for the player: add the policy to the average and the regrets
+    to the totals, and make the policy proportional to the positive totals.
     """
     policy, totals, average = sweep.policy, regrets.totals, regrets.average
     sums = np.empty(most_choices(tree, first, last))
@@ -178,7 +186,7 @@ def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: Array, fi
         if tree.set_player[s] != sweep.player:
             continue
         count = sum_worlds(tree, sweep, s, sums)
-        choice, share = tree.set_choices[s], weights[0] * sweep.own[tree.set_pairs[s]]
+        choice, share = tree.set_choices[s], weights.average * sweep.own[tree.set_pairs[s]]
         mean, positive = 0.0, 0.0
         for j in range(count):
             mean += policy[choice + j] * sums[j]
@@ -186,27 +194,20 @@ def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: Array, fi
             average[choice + j] += share * policy[choice + j]
             latest = sums[j] - mean
             total = totals[choice + j] + latest
-            if total > 0:
-                total *= weights[1]
-            elif weights[3] > 0:
-                total = 0.0
-            else:
-                total *= weights[2]
+            total *= weights.positive if total > 0 else weights.negative
             totals[choice + j] = total
-            sums[j] = max(total + weights[4] * latest, 0.0)
+            sums[j] = max(total + weights.prediction * latest, 0.0)
             positive += sums[j]
         for j in range(count):
             policy[choice + j] = sums[j] / positive if positive > 0 else 1.0 / count
 
 
 @kernel
-def descend_mirror(tree: Flat, sweep: Sweep, following: Array, weights: Array, first: int, last: int) -> None:
-    """One step of magnetic mirror descent for the player, towards the uniform policy: `following` is the policy then.
-
-    `weights`: step size, temperature.
-    """
+def descend_mirror(
+    tree: Flat, sweep: Sweep, following: Array, step: float, temperature: float, first: int, last: int
+) -> None:
+    """Write the player's policy after a step of magnetic mirror descent towards the uniform policy to `following`."""
     sums = np.empty(most_choices(tree, first, last))
-    step, temperature = weights[0], weights[1]
     for s in range(last - 1, first - 1, -1):
         write_mixture(tree, sweep, s)
         if tree.set_player[s] != sweep.player:
@@ -228,37 +229,9 @@ def descend_mirror(tree: Flat, sweep: Sweep, following: Array, weights: Array, f
             following[choice + j] = sums[j] / total
 
 
-@stack_kernel
-def sum_draws(tree: Flat, policy: Array, reached: Array) -> float:
-    """The probability that the game ends with 0 for both, from that of coming to each pair, `reached` (P,)."""
-    total = 0.0
-    for s in range(len(tree.set_player)):
-        choice, count = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
-        transition = tree.set_transitions[s]
-        for pair in range(tree.set_pairs[s], tree.set_pairs[s + 1]):
-            for j in range(count):
-                child = tree.children[transition]
-                transition += 1
-                if child < 0 and tree.payoffs[~child] == 0:
-                    total += reached[pair] * policy[choice + j]
-    return total
-
-
-@stack_kernel
-def normalize(tree: Flat, average: Array, policy: Array) -> None:
-    """`policy` in proportion to `average`; uniform where that is zero."""
-    for s in range(len(tree.set_player)):
-        first, last = tree.set_choices[s], tree.set_choices[s + 1]
-        total = 0.0
-        for j in range(first, last):
-            total += average[j]
-        for j in range(first, last):
-            policy[j] = average[j] / total if total > 0 else 1.0 / (last - first)
-
-
 @final
 class Sweeps:
-    """Runs kernels over the information sets of a tree: depth by depth, large depths in several threads."""
+    """Runs kernels over the information sets of a tree, depth by depth; large depths in several threads."""
 
     def __init__(self, flat: Flat, level_sets: Array, threads: int | None = None) -> None:
         self.flat = flat
@@ -266,11 +239,11 @@ class Sweeps:
         self._stages = list(self._split(level_sets.tolist()))
 
     def forward(self, function: Callable[..., None], *arguments: Any) -> None:
-        """`function(flat, *arguments, first, last)` over all information sets, parents before children."""
+        """Call `function(flat, *arguments, first, last)` for all information sets, parents before children."""
         self._run(self._stages, function, arguments)
 
     def backward(self, function: Callable[..., None], *arguments: Any) -> None:
-        """As `forward`, children before parents."""
+        """Do the same as `forward`, children before parents."""
         self._run(self._stages[::-1], function, arguments)
 
     def _run(self, stages: list[Stage], function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
@@ -283,7 +256,7 @@ class Sweeps:
                     job.result()
 
     def _split(self, levels: list[int]) -> Iterator[Stage]:
-        """The parts that are swept at the same time, stage after stage: small depths in one part, together."""
+        """Yield the stages: a large depth in as many parts as there are threads, small depths together in one part."""
         first = 0
         for low, high in pairwise(levels):
             if self.threads == 1 or high - low < SMALL:

@@ -1,4 +1,4 @@
-"""The public tree of a two-player game in which moves are public and what is hidden was dealt at the start.
+"""The public tree of a two-player game with public moves and a hidden deal, and policies on it.
 
     tree = PublicTree.build(Curio(base=2, rows=2, cols=3, no_capture_limit=2))
     tree.num_information_sets                                    # 39446
@@ -13,60 +13,51 @@ and breadth first:
     nodes -> pairs (of a node and one of its worlds) in the order of the player's information sets -> transitions
     information sets -> choices (their legal actions)
 
-Of information set s, pairs are `set_pairs[s]` to `set_pairs[s + 1]`, choices `set_choices[s]` to `set_choices[s + 1]`;
-of its k-th pair, the transition of the j-th choice is `set_transitions[s] + k * (number of choices) + j`.
+Information set s has the pairs `set_pairs[s]` to `set_pairs[s + 1]` and the choices `set_choices[s]` to
+`set_choices[s + 1]`; from its k-th pair, its j-th choice is the transition
+`set_transitions[s] + k * (number of choices) + j`.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pbm_envs import Game
 from pbm_envs.authoring import NOBODY, States, copy_states, take_rows
-from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
-from pbm_envs.toolbox import quoted
+from pbm_envs.foreign import check_array, read_arrays
+from pbm_envs.toolbox import Array
 
-from .growth import grow
-from .set_ups import check_public_moves, set_ups
-from .structure import check_structure
+from .growth import GIBIBYTE, check_public_moves, grow, set_ups
 from .sweeps import Flat, Sweeps
+from .tree_file import read_tree, write_tree
 
-if TYPE_CHECKING:
-    from .policy import Policy
-
-Array = NDArray[Any]
-
-GIBIBYTE = 1 << 30
-FORMAT = "pbm_agents.equilibrium.PublicTree 1"
-ALIGNMENT = 64
-"""Of the arrays in a file."""
-HEAD = {"format": str, "game": str, "options": {str: SCALAR}, "arrays": {str: [SCALAR]}}
-DTYPES = ("|u1", "|i1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
+FORMAT = "pbm_agents.equilibrium.Policy 1"
+TOLERANCE = 1e-6
+"""By how much the probabilities in a file may miss a sum of one."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """A public tree, as described above. The arrays are read-only facts; two trees with the same `digest` are equal."""
+    """A public tree, as described above. Its arrays are read-only; trees with the same `digest` are equal."""
 
     game: Game
     starts: States
-    """(W,) the set-ups."""
+    """(W,) set-ups."""
     chances: Array
-    """(W,) and how likely each is."""
+    """(W,) their probabilities."""
     payoffs: Array
-    """What `player_0` can get in the end; `player_1` gets the negative."""
+    """Possible returns of `player_0`; those of `player_1` are the negatives."""
     level_sets: Array
-    """(L + 1,) the first information set of each depth, and the number of all."""
+    """(L + 1,) the first information set of each depth, and the number of information sets."""
     node_pairs: Array
     """(N + 1,)"""
     set_player: Array
@@ -78,13 +69,13 @@ class PublicTree:
     set_transitions: Array
     """(S + 1,)"""
     choice_actions: Array
-    """(C,) the actions, rising within an information set."""
+    """(C,) actions, in rising order within an information set."""
     pair_world: Array
     """(P,)"""
     pair_parent: Array
-    """(P,) the transition that leads here; -1 at the roots."""
+    """(P,) the transition that leads to a pair; -1 at the roots."""
     children: Array
-    """(T,) of each transition, the pair it leads to; or ~k where the game ends with `payoffs[k]`."""
+    """(T,) the pair that a transition leads to, or ~k where the game ends with `payoffs[k]`."""
 
     @classmethod
     def build(
@@ -100,11 +91,11 @@ class PublicTree:
         """Follow every public history from the start to the end of the game.
 
         Args:
-            game: Any game for two with returns that sum to zero.
+            game: Any two-player zero-sum game with public moves.
             worlds: (W,) states to begin with instead of every set-up: what both players hold possible in common.
-            chances: (W,) how likely each of them is; equally likely if not given.
-            memory: GiB that the tree and the work on it may use.
-            threads: How many parts of a level are expanded at the same time. None: one a processor.
+            chances: (W,) probabilities of `worlds`, or weights; equal if not given.
+            memory: Limit, in GiB, for the tree and the work on it.
+            threads: How many parts of a level are expanded at the same time (default: one per processor).
             progress: Show a progress bar (extra `cli`).
 
         Raises:
@@ -123,19 +114,19 @@ class PublicTree:
 
     def __post_init__(self) -> None:
         for name, array in self._arrays().items():
-            if name != "starts":  # plain and read-only, however they came, so that kernels are compiled once
+            if name != "starts":  # plain and read-only, wherever they come from, so that kernels are compiled once
                 plain = np.asarray(array).view()
                 plain.flags.writeable = False
                 object.__setattr__(self, name, plain)
 
     @property
     def num_information_sets(self) -> int:
-        """Of both players together."""
+        """Information sets of both players together."""
         return len(self.set_player)
 
     @property
     def num_public_nodes(self) -> int:
-        """Those with a player to move."""
+        """Public nodes with a player to move."""
         return len(self.node_pairs) - 1
 
     @property
@@ -160,15 +151,15 @@ class PublicTree:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays."""
+        """Bytes of the arrays."""
         return sum(array.nbytes for array in self._arrays().values())
 
     @cached_property
     def digest(self) -> str:
-        """A hash of everything: the rules as far as this tree shows them."""
+        """A hash of the game's name and options and of all arrays: of the rules, as far as the tree shows them."""
         digest = blake2b(repr(self.game).encode(), digest_size=16)
         for name, array in self._arrays().items():
-            if name != "starts":  # there may be anything between the fields of records
+            if name != "starts":  # the bytes between the fields of records are arbitrary
                 digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
@@ -187,28 +178,23 @@ class PublicTree:
         """Runs sweeps over this tree."""
         return Sweeps(self.flat, self.level_sets)
 
-    def root_reach(self) -> tuple[Array, Array]:
-        """(P,) of the roots the probabilities of their set-ups, of all else nothing yet; and (P,) 1 at the roots."""
-        reached, own = np.empty(self.num_pairs), np.empty(self.num_pairs)
-        reached[: self.num_roots] = self.chances[self.pair_world[: self.num_roots]]
-        own[: self.num_roots] = 1.0
-        return reached, own
-
     def uniform_policy(self) -> Policy:
-        """Every legal action with the same probability."""
-        from .policy import Policy
+        """Return the policy that plays every legal action with the same probability."""
+        return Policy(self, proportional(self, np.zeros(self.num_choices)))
 
-        sizes = np.diff(self.set_choices)
-        return Policy(self, np.repeat(1 / sizes, sizes))
+    def sources(self, transitions: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return the pairs that transitions leave, the information sets of these, and the choices."""
+        sets = np.searchsorted(self.set_transitions, transitions, side="right") - 1
+        sizes = self.set_choices[sets + 1] - self.set_choices[sets]
+        pairs, choices = np.divmod(transitions - self.set_transitions[sets], sizes)
+        return self.set_pairs[sets] + pairs, sets, self.set_choices[sets] + choices
 
     def moves(self, information_set: int) -> list[int]:
-        """The actions that lead from the start to an information set."""
-        pair, actions = int(self.set_pairs[information_set]), []
-        while (transition := int(self.pair_parent[pair])) >= 0:
-            at = int(np.searchsorted(self.set_transitions, transition, side="right")) - 1
-            pair, choice = divmod(transition - int(self.set_transitions[at]), self._size(at))
-            pair += int(self.set_pairs[at])
-            actions.append(int(self.choice_actions[int(self.set_choices[at]) + choice]))
+        """Return the actions that lead from the start to an information set."""
+        pair, actions = self.set_pairs[information_set], []
+        while self.pair_parent[pair] >= 0:
+            pair, _, choice = self.sources(int(self.pair_parent[pair]))
+            actions.append(int(self.choice_actions[choice]))
         return actions[::-1]
 
     def state(self, pair: int) -> States:
@@ -225,91 +211,52 @@ class PublicTree:
         return self.game.view(state, int(self.set_player[information_set]))
 
     def levels(self) -> Iterator[tuple[int, int, States]]:
-        """Depth by depth: the first pair, the last but one, and the states of all between them."""
-        states = take_rows(self.starts, self.pair_world[: self._level_pairs(1)].astype(np.int64))
+        """Yield, depth by depth, the first pair, the pair after the last, and the states of the pairs between."""
+        states = take_rows(self.starts, self.pair_world[: self.num_roots].astype(np.int64))
         for depth in range(self.depth):
             first, last, below = (self._level_pairs(depth + k) for k in range(3))
             yield first, last, states
             if below == last:
                 return
-            transitions = self.pair_parent[last:below].astype(np.int64)
-            sets = np.searchsorted(self.set_transitions, transitions, side="right") - 1
-            sizes = np.diff(self.set_choices)[sets]
-            pairs, choices = np.divmod(transitions - self.set_transitions[sets], sizes)
-            states = take_rows(states, self.set_pairs[sets] + pairs - first)
-            self.game.step(states, self.choice_actions[self.set_choices[sets] + choices].astype(np.int64))
+            pairs, _, choices = self.sources(self.pair_parent[last:below].astype(np.int64))
+            states = take_rows(states, pairs - first)
+            self.game.step(states, self.choice_actions[choices].astype(np.int64))
 
-    def views_by_batch(self, batch: int) -> Iterator[tuple[int, States]]:
-        """What the players to move know: the first information set of a batch, and the views of `batch` or fewer."""
+    def views_by_batch(self, batch: int) -> Iterator[tuple[int, slice, States]]:
+        """Yield the first information set of each batch, its choices, and the views of the players to move."""
         for depth, (first, _, states) in enumerate(self.levels()):
             low, high = self.level_sets[depth : depth + 2].tolist()
             for start in range(low, high, batch):
-                sets = slice(start, min(start + batch, high))
-                some = take_rows(states, self.set_pairs[sets] - first)
-                yield start, self.game.view(some, self.set_player[sets])
+                end = min(start + batch, high)
+                some = take_rows(states, self.set_pairs[start:end] - first)
+                choices = slice(int(self.set_choices[start]), int(self.set_choices[end]))
+                yield start, choices, self.game.view(some, self.set_player[start:end])
 
     def save(self, path: str | Path) -> None:
         """Write the tree to a file that `load` maps into memory."""
-        arrays = self._arrays()
-        head = {
-            "format": FORMAT,
-            "game": self.game.name,
-            "options": dict(self.game.options),
-            "arrays": {name: [array.dtype.str, len(array)] for name, array in arrays.items()},
-        }
-        with open(path, "wb") as file:
-            file.write(json.dumps(head).encode() + b"\n")
-            for array in arrays.values():
-                file.write(b"\0" * (-file.tell() % ALIGNMENT))
-                np.ascontiguousarray(array).tofile(file)
+        write_tree(path, self.game, self._arrays())
 
     @classmethod
     def load(cls, path: str | Path, game: Game | None = None) -> PublicTree:
-        """Return the tree of a file, whose arrays stay in the file until they are used; they are checked first.
+        """Return the tree in a file. The arrays are checked, and stay in the file until they are used.
 
         Args:
             path: A file that `save` wrote.
-            game: Needed if the game is not one of pbm_envs.
+            game: The game, if it is not a registered one.
         """
-        with open(path, "rb") as file:
-            head = parse_object(file.readline(1 << 20), "the head of a public tree")
-            offset, size = file.tell(), file.seek(0, 2)
-        if head.get("format") != FORMAT:
-            raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
-        check_fields(head, HEAD, "the head of a public tree")
-        game = registered_game(head["game"], head["options"]) if game is None else game
-        if game.name != head["game"] or dict(game.options) != head["options"]:
-            raise ValueError(f"game is {game!r}: expected {head['game']} with {quoted(head['options'])}")
-        arrays = {}
-        for name, said in head["arrays"].items():
-            dtype, length = said if len(said) == 2 and type(said[1]) is int else ("", 0)
-            offset += -offset % ALIGNMENT
-            if dtype not in DTYPES or not 0 < length <= (size - offset) // np.dtype(dtype).itemsize:
-                raise ValueError(f"{str(path)!r} is damaged: {quoted(name)} is {quoted(dtype)} [{length}]")
-            arrays[name] = np.memmap(path, np.dtype(dtype), "r", offset, (length,))
-            offset += arrays[name].nbytes
-        if arrays.keys() != {field.name for field in fields(cls)} - {"game"}:
-            raise ValueError(f"{str(path)!r} holds {quoted(sorted(arrays))}: expected the arrays of a public tree")
-        starts = np.array(arrays.pop("starts"))
-        if starts.dtype != np.uint8 or starts.nbytes % game.dtype.itemsize:
-            raise ValueError(f"{str(path)!r} was written by other rules of {game.name}")
-        worlds = starts.view(game.dtype)
-        game.validate(worlds)
-        check_structure(arrays, len(worlds), game.num_actions)
-        return cls(game, worlds, **arrays)
+        names = {field.name for field in fields(cls)} - {"game"}
+        game, arrays = read_tree(path, game, names)
+        return cls(game, **arrays)
 
     def _arrays(self) -> dict[str, Array]:
-        """What a file holds, in order."""
+        """The arrays of a file, in order."""
         names = (field.name for field in fields(self) if field.name != "game")
         arrays: dict[str, Array] = {name: getattr(self, name) for name in names}
         arrays["starts"] = np.atleast_1d(self.starts).view(np.uint8)
         return arrays
 
-    def _size(self, information_set: int) -> int:
-        return int(self.set_choices[information_set + 1] - self.set_choices[information_set])
-
     def _level_pairs(self, depth: int) -> int:
-        """The first pair of a depth, or the number of all."""
+        """The first pair of a depth, or the number of pairs."""
         return int(self.set_pairs[self.level_sets[min(depth, self.depth)]])
 
     def __repr__(self) -> str:
@@ -317,6 +264,108 @@ class PublicTree:
             f"PublicTree({self.game!r}: {len(self.starts):,} worlds, {self.num_public_nodes:,} public nodes, "
             f"{self.num_information_sets:,} information sets, {self.depth} plies)"
         )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A probability for every legal action of every information set of a public tree, for both players."""
+
+    tree: PublicTree
+    probabilities: Array
+    """(C,) one for each choice of the tree."""
+
+    def __post_init__(self) -> None:
+        shape = (self.tree.num_choices,)
+        if self.probabilities.shape != shape or self.probabilities.dtype != np.float64:
+            raise ValueError(
+                f"probabilities are {self.probabilities.dtype} {self.probabilities.shape}: expected float64 {shape}"
+            )
+
+    def at(self, information_set: int) -> dict[int, float]:
+        """Return the legal actions of an information set and their probabilities."""
+        choices = slice(*self.tree.set_choices[information_set : information_set + 2].tolist())
+        return dict(zip(self.tree.choice_actions[choices].tolist(), self.probabilities[choices].tolist(), strict=True))
+
+    def dense(self, first: int = 0, last: int | None = None) -> Array:
+        """(`last - first` information sets, actions) the probabilities, 0 for illegal actions."""
+        tree = self.tree
+        last = tree.num_information_sets if last is None else last
+        choices = slice(int(tree.set_choices[first]), int(tree.set_choices[last]))
+        rows = np.repeat(np.arange(last - first), np.diff(tree.set_choices[first : last + 1]))
+        table = np.zeros((last - first, tree.game.num_actions))
+        table[rows, tree.choice_actions[choices]] = self.probabilities[choices]
+        return table
+
+    @classmethod
+    def from_dense(cls, tree: PublicTree, table: Array) -> Policy:
+        """Return the policy of a table (information sets, actions); rows are scaled to sum to one over legal actions.
+
+        Raises:
+            ValueError: The shape is wrong, or a row has no legal action with a positive probability.
+        """
+        table = np.asarray(table, np.float64)
+        shape = (tree.num_information_sets, tree.game.num_actions)
+        if table.shape != shape:
+            raise ValueError(f"table has shape {table.shape}: expected {shape}")
+        sizes = np.diff(tree.set_choices)
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        return cls(tree, scaled(tree, table[rows, tree.choice_actions]))
+
+    @classmethod
+    def from_function(cls, tree: PublicTree, function: Callable[[Array, Array], Array], batch: int = 4096) -> Policy:
+        """Return the policy of a function, such as a network.
+
+        Args:
+            tree: Where it plays.
+            function: Given observations (B, rows, cols, planes) and masks (B, actions), as `game.observe_with_mask`
+                makes them for the players to move, returns (B, actions) probabilities or weights.
+            batch: The largest B.
+        """
+        probabilities = np.empty(tree.num_choices)
+        for _, choices, views in tree.views_by_batch(batch):
+            masks = tree.game.legal_action_mask(views)
+            weights = np.asarray(function(tree.game.observe(views), masks), np.float64)
+            if weights.shape != masks.shape:
+                raise ValueError(f"function returned shape {weights.shape}: expected {masks.shape}")
+            probabilities[choices] = weights[masks]
+        return cls(tree, scaled(tree, probabilities))
+
+    def save(self, path: str | Path) -> None:
+        """Write the probabilities to a file (.npz), with the digest of the tree."""
+        with open(path, "wb") as file:
+            np.savez_compressed(file, format=FORMAT, digest=self.tree.digest, probabilities=self.probabilities)
+
+    @classmethod
+    def load(cls, tree: PublicTree, path: str | Path) -> Policy:
+        """Return a saved policy; ValueError if it was saved for another tree, or under other rules."""
+        arrays = read_arrays(path, "a policy", ("format", "digest", "probabilities"))
+        if str(arrays["format"]) != FORMAT:
+            raise ValueError(f"{str(path)!r} is no policy: expected a file that Policy.save wrote")
+        if str(arrays["digest"]) != tree.digest:
+            raise ValueError(f"{str(path)!r} was saved for another tree, or other rules, than {tree!r}")
+        weights = check_array(arrays["probabilities"], "the probabilities", (tree.num_choices,)).astype(np.float64)
+        if not np.allclose(scaled(tree, weights), weights, atol=TOLERANCE):
+            raise ValueError(f"{str(path)!r} holds weights that do not sum to one: expected probabilities")
+        return cls(tree, weights)
+
+
+def scaled(tree: PublicTree, weights: Array) -> Array:
+    """(C,) the weights of choices, scaled to sum to one in each information set; ValueError if some cannot be."""
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError("probabilities are negative or not finite")
+    sums = np.add.reduceat(weights, tree.set_choices[:-1])
+    if not (sums > 0).all():
+        at = int(np.argmin(sums))
+        raise ValueError(f"information set {at} has no legal action with a positive probability")
+    return weights / np.repeat(sums, np.diff(tree.set_choices))
+
+
+def proportional(tree: PublicTree, weights: Array) -> Array:
+    """(C,) the weights of choices, scaled as by `scaled`; uniform in information sets where all are zero."""
+    sizes = np.diff(tree.set_choices)
+    sums = np.repeat(np.add.reduceat(weights, tree.set_choices[:-1]), sizes)
+    return np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), np.repeat(1 / sizes, sizes))
 
 
 def _check_worlds(game: Game, worlds: States, chances: ArrayLike | None) -> tuple[States, Array]:

@@ -1,25 +1,79 @@
-"""Checks of the arrays of a public tree from a file: kernels index with them, and trust them."""
+"""Files of public trees: a JSON line, then the arrays, which are mapped into memory. They are checked when read."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
-from pbm_envs.toolbox import Array
+from pbm_envs import Game
+from pbm_envs.foreign import SCALAR, check_fields, parse_object, registered_game
+from pbm_envs.toolbox import Array, quoted
 
+FORMAT = "pbm_agents.equilibrium.PublicTree 1"
+ALIGNMENT = 64
+"""Arrays start at multiples of so many bytes."""
+HEAD = {"format": str, "game": str, "options": {str: SCALAR}, "arrays": {str: [SCALAR]}}
+DTYPES = ("|u1", "|i1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 PART = 1 << 24
-"""Entries that are looked at in one piece, so that the check of a large tree takes little memory."""
+"""Entries checked at a time, so that checking a large tree takes little memory."""
 
 
-def check_structure(arrays: Mapping[str, Array], worlds: int, actions: int) -> None:
-    """Raise ValueError unless the arrays are those of a tree (the fields of `PublicTree`).
+def write_tree(path: str | Path, game: Game, arrays: Mapping[str, Array]) -> None:
+    """Write the arrays of a public tree."""
+    sizes = {name: [array.dtype.str, len(array)] for name, array in arrays.items()}
+    head = {"format": FORMAT, "game": game.name, "options": dict(game.options), "arrays": sizes}
+    with open(path, "wb") as file:
+        file.write(json.dumps(head).encode() + b"\n")
+        for array in arrays.values():
+            file.write(b"\0" * (-file.tell() % ALIGNMENT))
+            np.ascontiguousarray(array).tofile(file)
+
+
+def read_tree(path: str | Path, game: Game | None, names: set[str]) -> tuple[Game, dict[str, Array]]:
+    """Return the game and the checked arrays (`names`) of a file that `write_tree` wrote.
+
+    Raises:
+        ValueError: The file is damaged, or was written for another game than `game`, or by other rules.
+    """
+    with open(path, "rb") as file:
+        head = parse_object(file.readline(1 << 20), "the head of a public tree")
+        offset, size = file.tell(), file.seek(0, 2)
+    if head.get("format") != FORMAT:
+        raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
+    check_fields(head, HEAD, "the head of a public tree")
+    game = registered_game(head["game"], head["options"]) if game is None else game
+    if game.name != head["game"] or dict(game.options) != head["options"]:
+        raise ValueError(f"game is {game!r}: expected {head['game']} with {quoted(head['options'])}")
+    arrays: dict[str, Array] = {}
+    for name, said in head["arrays"].items():
+        dtype, length = said if len(said) == 2 and type(said[1]) is int else ("", 0)
+        offset += -offset % ALIGNMENT
+        if dtype not in DTYPES or not 0 < length <= (size - offset) // np.dtype(dtype).itemsize:
+            raise ValueError(f"{str(path)!r} is damaged: {quoted(name)} is {quoted(dtype)} [{length}]")
+        arrays[name] = np.memmap(path, np.dtype(dtype), "r", offset, (length,))
+        offset += arrays[name].nbytes
+    if arrays.keys() != names:
+        raise ValueError(f"{str(path)!r} holds {quoted(sorted(arrays))}: expected the arrays of a public tree")
+    starts = np.array(arrays["starts"])
+    if starts.dtype != np.uint8 or starts.nbytes % game.dtype.itemsize:
+        raise ValueError(f"{str(path)!r} was written by other rules of {game.name}")
+    arrays["starts"] = starts.view(game.dtype)
+    game.validate(arrays["starts"])
+    check_structure(arrays, game.num_actions)
+    return game, arrays
+
+
+def check_structure(arrays: Mapping[str, Array], actions: int) -> None:
+    """Raise ValueError unless kernels can index with these arrays (the fields of `PublicTree`).
 
     Args:
         arrays: The arrays by name, one axis each.
-        worlds: W, the number of set-ups.
         actions: The number of actions of the game.
     """
+    worlds = len(arrays["starts"])
     pairs, choices = len(arrays["pair_world"]), len(arrays["choice_actions"])
     transitions, payoffs, sets = len(arrays["children"]), len(arrays["payoffs"]), len(arrays["set_player"])
     lengths = {"chances": worlds, "pair_parent": pairs}
