@@ -5,6 +5,7 @@ import json
 import queue
 import threading
 
+from pbm_agents.play.limits import Limits
 from pbm_agents.play.session import seats
 from pbm_agents.play.start import Start
 from pbm_agents.play.table import Table
@@ -97,10 +98,10 @@ class Tab(Person):
 
 
 @contextlib.contextmanager
-def serving(start, host="127.0.0.1", own_agents=(), kept=None):
+def serving(start, host="127.0.0.1", limits=None, kept=None):
     """The port of a server."""
     listening = listen(host, 0)
-    running = server(application(start, host, own_agents, kept=kept))
+    running = server(application(start, host, limits or Limits(), kept=kept))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from pbm_agents.play.branches import branch, opened
-from pbm_agents.play.messages import Shown, position
-from pbm_agents.play.pictures import board_svg
+from pbm_agents.play.messages import position
+from pbm_agents.play.page import board_svg
 from pbm_agents.play.start import friendly_name, game_form
 
 from pbm_envs import Chameleon, Curio, Trinim, registered_games
@@ -32,7 +32,7 @@ def test_back_in_the_game_a_seat_sees_what_it_saw_then():
         for move, _ in session.moves:
             shown.append(position(fresh, 0)["svg"])
             fresh.play(move)
-        assert [position(session, 0, Shown(ply=ply))["svg"] for ply in range(session.plies)] == shown
+        assert [position(session, 0, ply=ply)["svg"] for ply in range(session.plies)] == shown
 
 
 @pytest.mark.slow
@@ -46,10 +46,10 @@ def test_earlier_positions_are_the_same_in_all_worlds_of_what_was_seen(options):
         session, _ = a_game(game, seed=seed)
         for ply in range(session.plies):
             state = session.position(ply)
-            shown = position(session, 0, Shown(ply=ply))["svg"]
+            shown = position(session, 0, ply=ply)["svg"]
             for world in np.split(game.determinize(np.repeat(game.view(state, 0), 4), rng), 4):
                 session._positions[ply] = world
-                assert position(session, 0, Shown(ply=ply))["svg"] == shown
+                assert position(session, 0, ply=ply)["svg"] == shown
                 changed += (world["faces"] != state["faces"]).any()
             session._positions[ply] = state
     assert changed > 10
@@ -96,11 +96,11 @@ def test_two_persons_do_not_look_into_each_others_past():
 
 def test_rematch_and_exchanged_seats():
     with Person(start(Chameleon(size=3), "person", "random", seed=2)) as person:
-        seed = person.table.record.seed
+        seed = person.table.orders.record.seed
         person.play("resign")
         again = person.do("rematch", exchange=False)
         assert (again["seats"], again["plies"]) == (["person", "random"], 0)
-        assert person.table.record.seed != seed
+        assert person.table.orders.record.seed != seed
         person.play("resign")
         other = person.do("rematch", exchange=True)
         assert (other["seats"], other["plies"], other["seat"]) == (["random", "person"], 1, 1)
@@ -112,7 +112,7 @@ def test_agents_play_each_other_at_a_pace():
         person.say("pace", seconds=0)
         while not (now := person.hear("position"))["done"]:
             assert now["legal"] == []
-        verify(person.table.record)
+        verify(person.table.orders.record)
 
 
 def test_agents_wait():

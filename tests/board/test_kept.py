@@ -7,6 +7,7 @@ import stat
 
 import pytest
 from pbm_agents.play.kept import ADDRESS, KeptGames
+from pbm_agents.play.limits import Limits
 
 from pbm_envs import Chameleon, Curio
 from tests.board.boards import Person, Tab, serving, start
@@ -94,14 +95,17 @@ def test_a_game_goes_on_elsewhere_with_all_that_was_hidden(tmp_path):
     game = Curio(base=2, rows=4, cols=3)
     with Person(start(game, "person", "random", seed=3), kept=KeptGames(tmp_path)) as person:
         position = person.play(person.position["legal"][0]["move"])
-        record, address = person.table.record, person.kept
+        record, address = person.table.orders.record, person.kept
     with Person(start(Chameleon(size=3)), kept=KeptGames(tmp_path)) as other:
         other.say("hello", resume=address)
         other.hear("setup")
         assert other.settle() == position
-        assert other.table.record == record
+        assert other.table.orders.record == record
         assert other.play(position["legal"][0]["move"])["plies"] == 4
         assert other.kept == address
+        other.play("resign")
+        other.do("rematch", exchange=False)
+        assert other.table.orders.record.board != record.board  # nobody knows the other side of the next game
 
 
 def test_a_game_in_which_somebody_resigned_goes_on():
@@ -128,7 +132,7 @@ def test_a_page_cannot_bring_an_agent_that_may_not_play_here():
     kept = KeptGames()
     with Person(start(Chameleon(size=3), "person", "tests.cli.agents:Crash"), kept=kept) as person:
         address = person.kept
-    with Person(start(Chameleon(size=3)), (), kept=kept) as other:
+    with Person(start(Chameleon(size=3)), limits=Limits(), kept=kept) as other:
         other.say("hello", resume=address)
         assert "may not be chosen here" in other.hear("note")["text"]
 

@@ -270,6 +270,7 @@ def test_the_game_goes_on_after_a_reload_and_in_a_new_tab(context):
 def test_the_game_goes_on_after_the_server_was_lost_and_restarted(context, tmp_path):
     """A banner that stays, nothing to click on; then the same game, without a word from the person."""
     from pbm_agents.play.kept import KeptGames
+    from pbm_agents.play.limits import Limits
     from pbm_agents.play.web import application, server
 
     def run(begin, port):
@@ -277,7 +278,7 @@ def test_the_game_goes_on_after_the_server_was_lost_and_restarted(context, tmp_p
         import threading
 
         listening = listen("127.0.0.1", port)
-        running = server(application(begin, "127.0.0.1", (), kept=KeptGames(tmp_path)))
+        running = server(application(begin, "127.0.0.1", Limits(), kept=KeptGames(tmp_path)))
         thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
         thread.start()
 

@@ -103,8 +103,8 @@ def test_neither_seed_nor_record_are_sent_before_the_end():
 def test_seeds_of_ones_own_cannot_be_found_by_trying():
     begin = start(GAME, "person", "random")
     with Person(begin) as one, Person(begin) as other:
-        assert one.table.record.seed != other.table.record.seed
-        assert max(one.table.record.seed, other.table.record.seed) > 2**40
+        assert one.table.orders.record.seed != other.table.orders.record.seed
+        assert max(one.table.orders.record.seed, other.table.orders.record.seed) > 2**40
 
 
 def test_the_end_shows_everything_from_ones_own_side():

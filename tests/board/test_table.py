@@ -39,7 +39,7 @@ def test_a_whole_game_against_random_from_each_seat(name, seat):
         assert record.agents == tuple(players)
         assert [move["move"] for move in position["moves"]] == list(record.moves)
         verify(record)
-        assert person.table.record == record
+        assert person.table.orders.record == record
 
 
 def test_moves_name_their_cells():
@@ -106,7 +106,7 @@ def test_a_new_game_with_other_options_and_seats():
         assert (position["game"], position["options"]["num_players"]) == ("trinim", "3")
         assert [player["name"] for player in position["players"]] == ["Random (1)", "You", "Random (3)"]
         assert [move["player"] for move in position["moves"]] == [0]
-        assert (person.table.record.seed, person.table.record.options["size"]) == (8, 5)
+        assert (person.table.orders.record.seed, person.table.orders.record.options["size"]) == (8, 5)
 
 
 def test_what_a_game_warns_of_is_told():
@@ -181,7 +181,7 @@ def test_everyone_may_resign_and_three_go_on():
         while not position["done"]:
             position = person.settle()
         assert position["players"][0]["return"] == -0.5
-        verify(person.table.record)
+        verify(person.table.orders.record)
 
 
 @pytest.mark.parametrize("allow_resign", [False, True])

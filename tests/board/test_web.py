@@ -14,7 +14,8 @@ import time
 
 import pytest
 from pbm_agents.cli.app import app
-from pbm_agents.play.scripts import MODULES
+from pbm_agents.play.limits import Limits
+from pbm_agents.play.page import MODULES
 from pbm_agents.play.web import MAX_MESSAGE_BYTES, MAX_TABLES, application, is_loopback, listen
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -126,7 +127,7 @@ async def status(server, **headers):
 )
 def test_names_of_this_server(host, name, welcome):
     """A server that listens at `host`, asked for its page under `name`: the Host header decides."""
-    server = application(start(GAME, "person", "random"), host, ())
+    server = application(start(GAME, "person", "random"), host, Limits())
     assert asyncio.run(status(server, host=name)) == (200 if welcome else 403)
 
 
@@ -176,7 +177,7 @@ def test_agents_that_are_files_or_modules_are_named_at_the_start_only(port):
     with Tab(port) as tab:
         for name in ("os:abort", "network:file=/etc/passwd", "mcts:network=x.pt", "network"):
             assert "where the server is started" in tab.error("new", game="unlur", players=["person", name])
-    with serving(start(GAME), own_agents=("tests.cli.agents:Crash",)) as port, Tab(port) as tab:
+    with serving(start(GAME), limits=Limits(own_agents=("tests.cli.agents:Crash",))) as port, Tab(port) as tab:
         assert tab.setup["agents"][-1] == "tests.cli.agents:Crash"
         tab.say("new", game="chameleon", options=["size=3"], players=["person", "tests.cli.agents:Crash"])
         assert tab.settle()["seats"][1] == "tests.cli.agents:Crash"

@@ -128,7 +128,7 @@ def message_format(folder: Path) -> tuple[bytes, Load]:
     sample = {"do": "new", "game": "chameleon", "options": ["size=3"], "players": ["person", agent], "seed": "1"}
 
     def load(path: Path) -> object:
-        return parse_start(parse_object(_text(path), "a message"), (), "random", Limits())
+        return parse_start(parse_object(_text(path), "a message"), "random", Limits())
 
     return json.dumps(sample).encode(), load
 

@@ -31,7 +31,7 @@ def wait(condition, seconds):
 
 
 def thinking(person):
-    return [thread for thread in person.table._thinking.threads if thread.is_alive()]
+    return [thread for thread in person.table.orders.thinking.threads if thread.is_alive()]
 
 
 def test_a_search_ends_when_it_is_told_to():
@@ -86,11 +86,11 @@ def test_leaving_a_game_ends_its_searches(leave):
     ],
 )
 def test_what_a_page_may_ask_for_is_limited(agent, expected):
-    limits = Limits(simulations=1000, seconds=10, memory=64, threads=2)
+    own = ("person", "mcts:simulations=5000")
+    limits = Limits(simulations=1000, seconds=10, memory=64, threads=2, own_agents=own)
     with pytest.raises(ValueError, match=expected):
         limits.check(agent, GAME)
-    own = ("person", "mcts:simulations=5000")
-    with Person(start(GAME, *own), own_agents=own, limits=limits) as person:
+    with Person(start(GAME, *own), limits=limits) as person:
         rest = {"game": "chameleon", "options": ["size=3"]}
         assert re.search(expected, person.error("new", players=["person", agent], **rest))
         assert person.do("new", players=list(own), **rest)["legal"]
@@ -106,7 +106,7 @@ def test_trees_of_large_boards_count_as_memory():
 
 def test_a_search_that_takes_too_long_ends_and_is_played():
     limits = Limits(simulations=10**9, memory=10**6, seconds=0.3)
-    with Person(start(GAME, "person", "random", seed=1), own_agents=(), limits=limits) as person:
+    with Person(start(GAME, "person", "random", seed=1), limits=limits) as person:
         slow = "mcts:simulations=300000,solver=False,early_stop=False,playouts=100"
         person.do("new", game="chameleon", options=["size=3"], players=["person", slow])
         began = time.monotonic()

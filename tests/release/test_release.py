@@ -11,7 +11,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-from pbm_agents.play.scripts import MODULES
+from pbm_agents.play.page import MODULES
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent

@@ -87,7 +87,7 @@ def serve(
     print(f"{address} - Ctrl-C ends it", flush=True)
     if open:
         webbrowser.open(address)
-    limits = Limits(most_simulations, most_seconds, most_memory, most_threads)
+    limits = Limits(most_simulations, most_seconds, most_memory, most_threads, start.players)
     kept = KeptGames(state_folder())
     with compiling_ahead([rules]):
-        server(application(start, host, start.players, records, limits, kept)).run(sockets=[listening])
+        server(application(start, host, limits, records, kept)).run(sockets=[listening])

@@ -151,30 +151,9 @@ def _work(games: Sequence[Game]) -> None:
                 step(game)
 
 
-class Preparing:
-    """Tells a board how far compiling is while somebody before it waits."""
-
-    def __init__(self, game: str, send: Callable[[Message], None], waits: Callable[[], bool]) -> None:
-        """Listen until `close`.
-
-        Args:
-            game: The name of the game at the board.
-            send: Called with the message, in the thread that compiles.
-            waits: Whether somebody waits at this board. What another board compiles is waited for too, since Numba
-                compiles one kernel after the other.
-        """
-        self.game = game
-        self._send, self._waits = send, waits
-        COMPILING.listeners.add(self._hear)
-
-    def close(self) -> None:
-        """Listen no more."""
-        COMPILING.listeners.discard(self._hear)
-
-    def _hear(self, progress: Progress) -> None:
-        if self._waits():
-            what = "the search" if progress.part == SEARCH else "the rules"
-            compiled, expected = COMPILING.count({rules_of(self.game), SHARED, SEARCH, progress.part})
-            text = f"Preparing {what} on this machine, once: {compiled} of {expected}"
-            message = {"compiled": compiled, "expected": expected, "running": progress.running}
-            self._send({"type": "preparing", "text": text, **message})
+def how_far(game: str, progress: Progress) -> Message:
+    """Return the message that tells somebody who waits for this game how far compiling is."""
+    what = "the search" if progress.part == SEARCH else "the rules"
+    compiled, expected = COMPILING.count({rules_of(game), SHARED, SEARCH, progress.part})
+    text = f"Preparing {what} on this machine, once: {compiled} of {expected}"
+    return {"type": "preparing", "text": text, "compiled": compiled, "expected": expected, "running": progress.running}

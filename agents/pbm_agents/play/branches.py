@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
 
-from pbm_envs import Game
-from pbm_envs.records import UNFINISHED, Forfeit, GameRecord, board_text, play_moves
-from pbm_envs.registry import make_registered_game
+from pbm_envs.records import UNFINISHED, GameRecord, board_text, play_moves
 
-from ..arena import Opening
 from ..players.agent import Views
 from .limits import Limits
 from .session import DEFAULT_AGENT, PERSON, Session
-from .start import Message, Start, check_agents
+from .start import Message, Start
 
 TRIES = 1000
 """Worlds that are drawn for a position to play on from, before it is given up."""
@@ -36,24 +32,23 @@ def branch(session: Session, start: Start, seat: int, ply: int) -> Start:
     Raises:
         ValueError: If the game was over then, or cannot be played on from there.
     """
-    if not session.game.public_moves:
-        raise ValueError(f"{session.game!r} cannot be played on from a position: it has moves that you have not seen")
-    moves = tuple(move for move, _ in session.moves[:ply])
-    if session.position(ply)["done"][0]:
+    game, first, then = session.game, session.start, session.position(ply)
+    if not game.public_moves:
+        raise ValueError(f"{game!r} cannot be played on from a position: it has moves that you have not seen")
+    if then["done"][0]:
         raise ValueError("the game is over in this position: expected an earlier one to play on from")
-    game, first = session.game, session.start
     if not game.perfect_information:
-        first = _another_start(session, seat, ply, np.random.default_rng())
+        first = _another_start(session, seat, ply)
     players = start.players
     if PERSON not in players:
-        mover = int(session.position(ply)["to_move"][0])
-        players = tuple(PERSON if k == mover else DEFAULT_AGENT for k in range(game.num_players))
+        players = tuple(PERSON if k == then["to_move"][0] else DEFAULT_AGENT for k in range(game.num_players))
+    moves = tuple(move for move, _ in session.moves[:ply])
     return replace(start, players=players, seed=None, board=board_text(game, first), moves=moves, continued=True)
 
 
-def _another_start(session: Session, seat: int, ply: int, rng: np.random.Generator) -> Views:
-    """Draw a start that `seat` could not tell from the true one, of which the moves lead to what `seat` saw then."""
-    game = session.game
+def _another_start(session: Session, seat: int, ply: int) -> Views:
+    """Draw a start that `seat` could not tell from the true one, whose moves lead to what `seat` saw then."""
+    game, rng = session.game, np.random.default_rng()
     before, then = game.view(session.start, seat), game.view(session.position(ply), seat)
     moves = [move for move, _ in session.moves[:ply]]
     for _ in range(TRIES):
@@ -77,49 +72,40 @@ def rematch(start: Start, *, exchange: bool) -> Start:
 
 
 def keep(session: Session, start: Start) -> Message:
-    """Return all that is needed to go on with a game, which is not for players: it holds what is hidden."""
-    record = session.record()
-    return {
-        "game": record.game,
-        "options": dict(record.options),
-        "board": record.board,
-        "seed": record.seed,
-        "players": list(session.players),
-        "given": session.given,
-        "moves": list(record.moves),
-        "forfeits": [[forfeit.ply, forfeit.player, forfeit.reason] for forfeit in record.forfeits],
-        "hint": start.hint,
-        "continued": start.continued or start.board is not None,
-    }
+    """Return all that is needed to resume a game. It is not for players: it holds what is hidden."""
+    settings = {"board": start.board, "hint": start.hint, "continued": start.continued}
+    return {"record": session.record().to_json(), **settings}
 
 
-def go_on(kept: Message, own_agents: Collection[str] | None, limits: Limits | None = None) -> tuple[Start, Session]:
+def resume(kept: Message, limits: Limits | None) -> tuple[Start, Session]:
     """Return a game that was kept, after all its moves.
 
     Raises:
         ValueError: If it cannot be replayed, or if one of its agents may not play here.
     """
-    game = make_registered_game(kept["game"], kept["options"])
-    check_agents(kept["players"], own_agents, game, limits)
-    given = tuple(kept["moves"][: kept["given"]])
-    start = Start(
-        game, tuple(kept["players"]), kept["seed"], kept["board"], given, kept["hint"], continued=kept["continued"]
-    )
+    record = GameRecord.from_json(kept["record"])
+    start = _start_of(record)
+    for name in start.players:
+        if limits is not None:
+            limits.check(name, start.game)
+    start = replace(start, hint=kept["hint"], continued=kept["continued"])
     session = start.session()
-    session.replay(kept["moves"][kept["given"] :], [Forfeit(*forfeit) for forfeit in kept["forfeits"]])
-    return start, session
+    session.replay(record)
+    return replace(start, board=kept["board"]), session  # a rematch draws a new board where none was given
+
+
+def _start_of(record: GameRecord) -> Start:
+    return Start(record.rules(), record.agents, record.seed, record.board, record.moves[: record.opening])
 
 
 def opened(record: GameRecord) -> Session:
     """Return the game of a record, which nobody plays; ValueError if it is not over or contradicts the rules."""
     if record.ending == UNFINISHED:
         raise ValueError("the game of this record is not over: expected one that is, since a record shows everything")
-    game: Game = record.rules()
-    session = Session(
-        game, record.agents, Opening(record.seed or 0, record.board, record.moves[: record.opening]), agents=False
-    )
+    start = _start_of(record)
+    session = Session(start.game, start.players, start.opening(), agents=False)
     session.persons = []
-    session.replay(record.moves[record.opening :], record.forfeits)
+    session.replay(record)
     if not session.done:
         raise ValueError("the game of this record is not over after its moves: expected one that is")
     return session

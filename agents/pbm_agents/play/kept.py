@@ -11,15 +11,18 @@ import logging
 import os
 import re
 import secrets
+import shutil
+import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, final
 
 from pbm_envs.toolbox import write_text
 
-ADDRESS = re.compile(r"[\w-]{22}")
+ADDRESS = re.compile(r"[\w-]{22}", re.ASCII)
 MOST_GAMES = 1000
 KEPT_SECONDS = 30 * 24 * 3600.0
 
@@ -28,7 +31,7 @@ _log = logging.getLogger(__name__)
 
 @final
 class KeptGames:
-    """A bounded number of games, each with the table that plays it; games that nobody goes on with expire."""
+    """A bounded number of games, each a file in a folder; games that nobody resumes expire."""
 
     def __init__(
         self,
@@ -38,29 +41,34 @@ class KeptGames:
         seconds: float = KEPT_SECONDS,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Read the games of a folder.
+        """Open a folder of games.
 
         Args:
-            folder: Where games outlast the program; None: they do not. It is made if missing, for its owner only.
+            folder: A folder that outlasts the program, made for its owner only if missing; None for a temporary one.
             most: The number of games; the one that was played least recently makes room.
             seconds: How long a game is kept after its last change.
             now: The clock.
         """
         self._most, self._seconds, self._now = most, seconds, now
         self._lock = threading.Lock()
-        self._games: dict[str, tuple[float, dict[str, Any]]] = {}
-        """By address, the least recently played first: when it was last played, and the game."""
         self._players: dict[str, object] = {}
         """By address, the table that plays it."""
-        self._folder = folder
         if folder is not None:
-            self._read(folder)
+            try:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as error:
+                _log.warning("games are not kept over a restart: %s", error)
+                folder = None
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="pbm-boards-"))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._folder = folder
 
     def put(self, address: str | None, player: object, game: dict[str, Any]) -> str:
         """Keep a game as it is now.
 
         Args:
-            address: Of an earlier state of this table; None for a new one.
+            address: The address of an earlier state of this table; None for a new one.
             player: The table.
             game: What `take` returns later.
 
@@ -76,62 +84,35 @@ class KeptGames:
                 self._players[address] = player
             if self._players.get(address) is not player:
                 raise ValueError("this game goes on in another tab: expected a new game, or that tab")
-            self._games.pop(address, None)
-            self._games[address] = (self._now(), game)
-            self._make_room()
-            self._write(address, game)
+            try:
+                write_text(self._folder / f"{address}.json", json.dumps(game))
+                os.utime(self._folder / f"{address}.json", (self._now(), self._now()))
+                self._make_room()
+            except OSError as error:
+                _log.warning("a game is not kept: %s", error)
         return address
 
     def take(self, address: str, player: object) -> dict[str, Any]:
-        """Return the game at an address, which `player` plays from now on; ValueError if there is none."""
+        """Return the game at an address, which `player` plays from now on; raise ValueError if there is none."""
         with self._lock:
             self._make_room()
-            if address not in self._games:
-                raise ValueError("it is not on this machine, or was left too long ago")
+            try:
+                if not ADDRESS.fullmatch(address):
+                    raise ValueError
+                game: dict[str, Any] = json.loads((self._folder / f"{address}.json").read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                raise ValueError("it is not on this machine, or was left too long ago") from None
             self._players[address] = player
-            return self._games[address][1]
+            return game
 
     def _make_room(self) -> None:
-        oldest = self._now() - self._seconds
-        while self._games:
-            address, (played, _) = next(iter(self._games.items()))
-            if len(self._games) <= self._most and played >= oldest:
-                return
-            del self._games[address]
-            self._players.pop(address, None)
-            if self._folder is not None:
-                self._file(self._folder, address).unlink(missing_ok=True)
-
-    def _read(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            files = sorted((path.stat().st_mtime, path) for path in folder.glob("*.json"))
-        except OSError as error:
-            self._give_up(error)
-            return
-        for played, path in files:
-            if ADDRESS.fullmatch(path.stem):
-                try:
-                    self._games[path.stem] = (played, json.loads(path.read_text(encoding="utf-8")))
-                except (OSError, ValueError):
-                    _log.warning("%s is left out: it is not a game", path)
-        self._make_room()
-
-    def _write(self, address: str, game: dict[str, Any]) -> None:
-        if self._folder is None:
-            return
-        try:
-            write_text(self._file(self._folder, address), json.dumps(game))
-        except OSError as error:
-            self._give_up(error)
-
-    def _give_up(self, error: OSError) -> None:
-        _log.warning("games are not kept over a restart: %s", error)
-        self._folder = None
-
-    @staticmethod
-    def _file(folder: Path, address: str) -> Path:
-        return folder / f"{address}.json"
+        """Delete games that are too old, and the oldest of too many."""
+        games = [path for path in self._folder.glob("*.json") if ADDRESS.fullmatch(path.stem)]
+        games.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for rank, path in enumerate(games):
+            if rank >= self._most or path.stat().st_mtime < self._now() - self._seconds:
+                self._players.pop(path.stem, None)
+                path.unlink(missing_ok=True)
 
 
 def state_folder() -> Path:

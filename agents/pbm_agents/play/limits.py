@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from pbm_envs import Game
 
-from ..players.names import make_agent
+from ..players.names import make_agent, may_be_named_on_the_web
 from ..search import Search
 from ..search.running import parallel_simulations_of
 from ..search.tree import node_bytes
 from ..search.workspace import allocate_buffers
+from .session import PERSON
 
 MEBIBYTE = 1 << 20
 
@@ -28,9 +30,18 @@ class Limits:
     memory: int = 1024
     """MiB for the trees of one agent."""
     threads: int = 1
+    own_agents: Collection[str] = ()
+    """Agents without limits, which were named when the server was started."""
 
     def check(self, name: str, game: Game) -> None:
-        """ValueError if the agent of this name asks for more in this game."""
+        """Raise ValueError if a page may not name this agent, or if the agent asks for too much in this game."""
+        if name == PERSON or name in self.own_agents:
+            return
+        if not may_be_named_on_the_web(name):
+            raise ValueError(
+                f"{name!r} may not be chosen here (a file, a module, a setting of the machine): expected an agent that "
+                "is named where the server is started, or another"
+            )
         agent: Any = make_agent(name)
         search, worlds = getattr(agent, "search", None), int(getattr(agent, "worlds", 1))
         asked: dict[str, float] = {"simulations": int(getattr(agent, "simulations", 0)) or worlds}
@@ -64,6 +75,6 @@ def _mebibytes(search: Search, game: Game, worlds: int) -> float:
 
 
 def _simulations(search: Search) -> int:
-    """Of all trees of a position."""
+    """Return the simulations of all trees of a position."""
     trees = search.trees or 1
     return trees * math.ceil((search.simulations or 1) / trees)

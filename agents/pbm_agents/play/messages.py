@@ -2,64 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
+from pbm_envs.render import svg
 from pbm_envs.toolbox import Sample, typed, without_implied
 
 from ..players.agent import Views
 from ..search import SearchResult
-from .pictures import board_svg, sample_svg
+from .page import board_svg
 from .session import PERSON, Session
 from .start import Message, friendly_name
+from .thinking import Advice
 
 REPORTED_MOVES = 5
 """How many moves of an adviser's search are sent with their numbers."""
 
 
-class Shown(NamedTuple):
-    """What a board shows beside the position."""
-
-    thinking: str = ""
-    """"answer", "hint", "analysis" or "values" while an agent thinks about that, and nobody may move; else empty."""
-    hint: str | None = None
-    """The adviser's move."""
-    analysis: SearchResult | None = None
-    """The adviser's search of this person's view."""
-    values: Sequence[float | None] = ()
-    """By ply, what the adviser expects for this person's seat."""
-    ply: int | None = None
-    """The ply to show; None for the last one."""
-    theme: str = "light"
-    """A name in `THEMES`."""
-    everything: bool = False
-    """Whether nothing is hidden at any ply: a record that was opened, of a game that is over."""
-
-
-def position(session: Session, seat: int | None, shown: Shown | None = None) -> Message:
+def position(
+    session: Session,
+    seat: int | None,
+    advice: Advice | None = None,
+    thinking: str = "",
+    ply: int | None = None,
+    theme: str = "light",
+    *,
+    everything: bool = False,
+) -> Message:
     """Return the message with a position.
 
     Args:
         session: The game.
         seat: The seat of the person at the board; None while persons change places, and nothing may be seen.
-        shown: What else is to be seen; None for the last position alone.
+        advice: What the adviser has found.
+        thinking: "answer", "hint", "analysis" or "values" while an agent thinks about that, and nobody may move.
+        ply: The ply to show; None for the last one.
+        theme: A name in `THEMES`.
+        everything: Whether nothing is hidden at any ply, as in the record of a finished game.
     """
-    shown = shown or Shown()
     game = session.game
     if seat is None:
         return {"curtain": f"Player {session.mover + 1}", "game": game.name, "title": game.wording.title}
-    ply = session.plies if shown.ply is None else shown.ply
+    ply = session.plies if ply is None else ply
     last = ply == session.plies
-    if (last and session.done) or shown.everything:
-        view = everything(session.position(ply), seat)
+    if (last and session.done) or everything:
+        view = session.position(ply).copy()
+        view["viewer"] = seat
     else:
         view = game.view(session.position(ply), seat)
-    own = last and not session.done and session.mover == seat and not shown.thinking and bool(session.persons)
-    analysis = shown.analysis if last else None
+    own = last and not session.done and session.mover == seat and not thinking and bool(session.persons)
+    hint = advice.hint if advice and last else None
+    analysis = advice.analysis if advice and last else None
+    values = advice.values if advice else {}
     return {
         "curtain": None,
         "game": game.name,
@@ -68,10 +63,10 @@ def position(session: Session, seat: int | None, shown: Shown | None = None) -> 
         "options": {name: typed(value) for name, value in without_implied(type(game), game.options).items()},
         "seats": list(session.players),
         "seat": seat,
-        "svg": board_svg(game.scene(view), shown.theme),
+        "svg": board_svg(game.scene(view), theme),
         "cells": list(game.cell_texts(view[0])),
-        "headline": headline(session, seat, shown.thinking) if last else f"After move {ply} of {session.plies}",
-        "players": [_player(session, view, player, shown.theme) for player in range(game.num_players)],
+        "headline": headline(session, seat, thinking) if last else f"After move {ply} of {session.plies}",
+        "players": [_player(session, view, player, theme) for player in range(game.num_players)],
         "moves": [
             {"move": move or "hidden", "player": player, "given": number < session.given}
             for number, (move, (_, player)) in enumerate(zip(session.moves_seen_by(seat), session.moves, strict=True))
@@ -80,24 +75,17 @@ def position(session: Session, seat: int | None, shown: Shown | None = None) -> 
         "plies": session.plies,
         "since": _since(session, seat) if last else [],
         "legal": [_move(game, action) for action in session.legal() if action != game.resign_action] if own else [],
-        "hint": None if shown.hint is None or not last else _move(game, game.string_to_action(shown.hint)),
+        "hint": None if hint is None else _move(game, game.string_to_action(hint)),
         "analysis": None if analysis is None else _numbers(analysis),
         "value": None if analysis is None else float(analysis.value[analysis.player]),
         "simulations": None if analysis is None else analysis.simulations,
-        "values": list(shown.values),
-        "thinking": shown.thinking,
+        "values": [values.get(at) for at in range(session.plies + 1)] if values else [],
+        "thinking": thinking,
         "done": session.done,
         "hand over": belongs_to_another_person(session, seat),
-        "can undo": last and not shown.thinking and any(player in session.persons for _, player in session.moves),
+        "can undo": last and not thinking and any(player in session.persons for _, player in session.moves),
         "can save": session.done or game.perfect_information,
     }
-
-
-def everything(state: Views, seat: int) -> Views:
-    """Return a full state, a batch of one, as somebody in `seat` sees it when the game is over."""
-    shown = state.copy()
-    shown["viewer"] = seat
-    return shown
 
 
 def belongs_to_another_person(session: Session, seat: int | None) -> bool:
@@ -158,7 +146,7 @@ def _player(session: Session, view: Views, player: int, theme: str) -> Message:
 
 
 def _small(sample: Sample, theme: str) -> Message:
-    return {"svg": sample_svg(sample, theme), "text": sample.text, "width": sample.width}
+    return {"svg": svg(sample.scene(), None, theme, transparent=True), "text": sample.text, "width": sample.width}
 
 
 def _since(session: Session, seat: int) -> list[int]:

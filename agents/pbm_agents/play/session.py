@@ -249,11 +249,11 @@ class Session:
         self._movers.append(mover)
         self._moves.append(move)
 
-    def replay(self, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) -> None:
-        """Make moves that were made before; ValueError if one is illegal, or if a forfeit is not at its ply."""
-        reasons = {forfeit.ply: forfeit for forfeit in forfeits}
-        for move in moves:
-            forfeit = reasons.get(self.plies + 1)
+    def replay(self, record: GameRecord) -> None:
+        """Play the moves of a record after its opening; ValueError if one is illegal, or if a forfeit is misplaced."""
+        forfeits = {forfeit.ply: forfeit for forfeit in record.forfeits}
+        for move in record.moves[record.opening :]:
+            forfeit = forfeits.get(self.plies + 1)
             if self.done or (forfeit and (forfeit.player != self.mover or move != RESIGN)):
                 raise ValueError(f"ply {self.plies + 1}, {move!r}: expected moves of one game, up to its end")
             if forfeit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -17,27 +17,20 @@ from pbm_envs.toolbox import choices_given, options_of, parse_options, summary, 
 
 from ..arena import Opening
 from ..players.agent import Agent
-from ..players.kinds import agent_kinds
-from ..players.names import make_agent, may_be_named_on_the_web
+from ..players.names import make_agent
 from ..players.search_agents import SearchAgent
 from .limits import Limits
-from .pictures import board_svg
+from .page import board_svg
 from .session import DEFAULT_AGENT, PERSON, Session, seats
 
 Message: TypeAlias = dict[str, Any]
-SUGGESTED_AGENTS = (
-    "random",
-    "mcts:simulations=100",
-    DEFAULT_AGENT,
-    "mcts:simulations=10000",
-    "mcts:seconds=2",
-    "pimc:simulations=1000",
-)
-"""Agents that the form for a new game suggests; others can be typed."""
-LEVELS = (("Easy", "mcts:simulations=30"), ("Medium", DEFAULT_AGENT), ("Strong", "mcts:seconds=3"))
+LEVELS = {
+    "Easy": "mcts:simulations=30",
+    "Medium": DEFAULT_AGENT,
+    "Strong": "mcts:seconds=3",
+    "Champion": "champion",
+}
 """Opponents by strength, as the form for a new game offers them."""
-CHAMPION = "champion"
-"""The kind of agent that is a trained player for each game, where there is one."""
 SIZES = ("size", "radius", "rows", "cols", "base", "num_players")
 """Options that the form shows first; the others are variants."""
 MAX_TEXT_LENGTH = 200
@@ -60,14 +53,17 @@ class Start:
     continued: bool = False
     """The board and the moves are from another game: a rematch begins anew."""
 
+    def opening(self) -> Opening:
+        """Return the opening, with a seed that is drawn if none was given."""
+        return Opening(secrets.randbits(63) if self.seed is None else self.seed, self.board, self.moves)
+
     def session(self) -> Session:
         """Set the game up; ValueError if a name, the board or a move is wrong."""
         self.adviser()
-        seed = secrets.randbits(63) if self.seed is None else self.seed
-        return Session(self.game, self.players, Opening(seed, self.board, self.moves))
+        return Session(self.game, self.players, self.opening())
 
     def check(self) -> None:
-        """ValueError if a name, the board or a move is wrong. No rules are compiled but to read a board and moves."""
+        """Raise ValueError if a name, the board or a move is wrong. Compile rules only to read a board and moves."""
         for name in self.players:
             if name != PERSON:
                 make_agent(name)
@@ -104,7 +100,7 @@ def game_form(name: str) -> Message:
             }
             for option in options_of(game_class)
         ],
-        "levels": [{"name": level, "agent": agent, "about": friendly_name(agent)} for level, agent in levels()],
+        "levels": [{"name": level, "agent": agent, "about": friendly_name(agent)} for level, agent in LEVELS.items()],
     }
 
 
@@ -123,11 +119,6 @@ def form_picture(name: str, theme: str) -> str:
     return board_svg(game.scene(game.view(game.init(1, np.random.default_rng(1)), 0)), theme)
 
 
-def levels() -> list[tuple[str, str]]:
-    """Return the opponents that the form offers by strength: their names for people, and as agents."""
-    return [*LEVELS, *(("Champion", CHAMPION) for _ in [0] if CHAMPION in agent_kinds())]
-
-
 def friendly_name(agent: str) -> str:
     """Return what people call an agent.
 
@@ -142,19 +133,16 @@ def friendly_name(agent: str) -> str:
         if unit == "seconds":
             return f"Search, {amount} s a move"
         return f"Search, {int(float(amount)):,} simulations"
-    return agent.capitalize() if agent in (PERSON, "random", "greedy", CHAMPION) else agent
+    return agent.capitalize() if agent in (PERSON, "random", "greedy", "champion") else agent
 
 
-def parse_start(
-    message: Message, own_agents: Collection[str] | None, hint: str | None, limits: Limits | None = None
-) -> Start:
+def parse_start(message: Message, hint: str | None, limits: Limits | None = None) -> Start:
     """Read a message that starts a game.
 
     Args:
         message: With "game", "options", "players" and "seed".
-        own_agents: The agents that may play although a page may not name them; None for any agent.
         hint: The adviser's name.
-        limits: What an agent may ask for that is not among `own_agents`; None: anything.
+        limits: What agents may ask for; None: anything.
 
     Raises:
         ValueError: If a value is wrong, or an agent is not allowed or asks for too much.
@@ -163,29 +151,17 @@ def parse_start(
     make_registered_game(name, {})  # a page names no module
     game = parse_game(name, texts_of(message, "options"))
     players = seats(game, texts_of(message, "players"))
-    check_agents(players, own_agents, game, limits)
+    for player in players:
+        if limits is not None:
+            limits.check(player, game)
     seed = text_of(message, "seed", "").strip()
     if seed and not (seed.isascii() and seed.isdigit()):
         raise ValueError(f"seed is {seed!r}: expected an integer from 0 up, or nothing")
     return Start(game, players, int(seed) if seed else None, hint=hint)
 
 
-def check_agents(
-    players: Sequence[str], own_agents: Collection[str] | None, game: Game, limits: Limits | None = None
-) -> None:
-    """ValueError if a player may not be chosen on a page, or asks for too much; None as `own_agents` allows all."""
-    for name in players:
-        if not (own_agents is None or name == PERSON or name in own_agents or may_be_named_on_the_web(name)):
-            raise ValueError(
-                f"{name!r} may not be chosen here (a file, a module, a setting of the machine): expected an agent that "
-                "is named where the server is started, or another"
-            )
-        if limits is not None and own_agents is not None and name != PERSON and name not in own_agents:
-            limits.check(name, game)
-
-
 def text_of(message: Message, key: str, default: str | None = None, longest: int = MAX_TEXT_LENGTH) -> str:
-    """Return the text under `key` of a message, or `default`; ValueError if it is no text or too long."""
+    """Return the text under `key` of a message, or `default`; raise ValueError if it is no text or too long."""
     text = message.get(key, default)
     if not isinstance(text, str) or len(text) > longest:
         raise ValueError(f"{key!r} is {str(text)[:MAX_TEXT_LENGTH]!r}: expected a text of at most {longest} characters")

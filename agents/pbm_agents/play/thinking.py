@@ -40,7 +40,7 @@ class Thinking:
     """The agents that think about the games of one board. About the current game one thinks at a time."""
 
     def __init__(self, deliver: Callable[[Thought], None]) -> None:
-        """Let nobody think yet; `deliver` is called with each thought, in the thread of the agent."""
+        """Let nobody think yet. `deliver` is called with each thought, in the agent's thread."""
         self.kind: Kind | Literal[""] = ""
         """What an agent thinks about, in the current game; "" while none does."""
         self.pace: float | None = 1.0
@@ -53,12 +53,7 @@ class Thinking:
         self._closed, self._left, self._go_on = threading.Event(), threading.Event(), threading.Event()
 
     def begin(self, session: Session, seconds: float) -> None:
-        """Take another game: agents that think about the one before stop.
-
-        Args:
-            session: The game.
-            seconds: After so many a search ends, whatever its budget.
-        """
+        """Take another game, in which a search ends after so many seconds; agents stop thinking about the last one."""
         self._left.set()
         self._left, self._go_on = threading.Event(), threading.Event()
         self._session, self._seconds, self.kind = session, seconds, ""
@@ -130,10 +125,9 @@ class Thinking:
 
 @final
 class Advice:
-    """What the adviser has found out about a game: the hint and the numbers of the position, and values by ply."""
+    """What the adviser has found out about a game: a move, numbers of the position, and values by ply."""
 
     def __init__(self, session: Session, start: Start, thinking: Thinking) -> None:
-        """Nothing yet about this game, of which `start` names the adviser."""
         self._session, self._start, self._thinking = session, start, thinking
         self._found: SearchResult | None = None
         self.hint: str | None = None
@@ -149,54 +143,30 @@ class Advice:
         return self._found if self.shown else None
 
     def forget_position(self) -> None:
-        """Keep only what is still so after a change of the position."""
+        """Keep only what still holds after the position has changed."""
         self._found, self.hint, self.shown = None, None, False
         self.values = {ply: value for ply, value in self.values.items() if ply <= self._session.plies}
 
-    def ask(self, kind: Literal["hint", "analysis"], seat: int | None) -> None:
-        """Find the move or the numbers; both are of one search, which is made once for a position.
+    def ask(self, kind: Literal["hint", "analysis", "values"], seat: int) -> None:
+        """Let the adviser find the move, the numbers, or the values by ply for this seat.
 
-        Args:
-            kind: Which of the two.
-            seat: Of the person at the board.
-
-        Raises:
-            ValueError: For the numbers of an adviser that does not search.
-        """
-        session, adviser = self._session, self._start.adviser()
-        if isinstance(adviser, SearchAgent):
-            if self._found is None:
-                self._thinking.think(kind, lambda: session.analyse(adviser))
-            else:
-                self.take(kind, self._found, seat)
-        elif kind == "hint":
-            self._thinking.think(kind, lambda: session.hint(adviser))
-        else:
-            raise self._no_search()
-
-    def expect(self, seat: int | None) -> None:
-        """Search every position in which this seat was to move; with perfect information, every position.
-
-        Args:
-            seat: Of the person at the board; for None nothing is searched.
-
-        Raises:
-            ValueError: For an adviser that does not search.
+        Move and numbers come from one search per position. Values are those of every position with perfect information,
+        else of those in which the seat was to move. Raises ValueError if that needs a search and the adviser has none.
         """
         session, adviser = self._session, self._start.adviser()
         if not isinstance(adviser, SearchAgent):
-            raise self._no_search()
-        if seat is not None:
-            self._thinking.think("values", lambda: session.values(adviser, seat))
+            if kind != "hint":
+                raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
+            self._thinking.think(kind, lambda: session.hint(adviser))
+        elif kind == "values":
+            self._thinking.think(kind, lambda: session.values(adviser, seat))
+        elif self._found is None:
+            self._thinking.think(kind, lambda: session.analyse(adviser))
+        else:
+            self.take(kind, self._found, seat)
 
     def take(self, kind: Kind, found: Any, seat: int | None) -> None:
-        """Keep what the adviser has found: a search or the hint itself, or values by ply.
-
-        Args:
-            kind: What it was asked for.
-            found: Its answer.
-            seat: Of the person at the board.
-        """
+        """Keep what the adviser has found for the person in this seat: a search, the hint itself, or values by ply."""
         if kind == "values":
             self.values.update(found)
             return
@@ -207,6 +177,3 @@ class Advice:
             self.hint = found if isinstance(found, str) else found.game.action_to_string(found.best)
         else:
             self.shown = True
-
-    def _no_search(self) -> ValueError:
-        return ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")

@@ -11,13 +11,14 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any, final
 
 import h11
+import markdown_it  # noqa: F401 - rules need it
 import uvicorn
 import websockets  # noqa: F401 - uvicorn takes it where it is
 from starlette.applications import Starlette
@@ -33,9 +34,10 @@ from pbm_envs.records import GameRecord
 
 from .kept import KeptGames
 from .limits import Limits
-from .scripts import MODULES
+from .orders import LONGEST_RECORD
+from .page import MODULES
 from .start import Message, Start
-from .table import LONGEST_RECORD, Table
+from .table import Table
 
 SCRIPTS = ("page.js", *MODULES)
 PAGE_FILES = {
@@ -126,9 +128,8 @@ class ImpatientProtocol(H11Protocol):
 def application(
     start: Start,
     host: str,
-    own_agents: Collection[str],
+    limits: Limits,
     records: Sequence[GameRecord] = (),
-    limits: Limits = Limits(),  # noqa: B008
     kept: KeptGames | None = None,
 ) -> ASGIApp:
     """Make the application with the page and the boards.
@@ -136,10 +137,8 @@ def application(
     Args:
         start: The first game of every board.
         host: Where the server listens, which decides what Host headers are accepted.
-        own_agents: The agents that may be named although their names contain files or modules, or ask for more than
-            the limits.
+        limits: What agents that are named on the page may ask for.
         records: Games that can be opened; if there are some, every board begins with the first.
-        limits: What other agents that are named on the page may ask for.
         kept: Where games are kept; None: in memory.
     """
     tables: set[Table] = set()
@@ -161,7 +160,7 @@ def application(
             with suppress(RuntimeError):  # the server is closing
                 loop.call_soon_threadsafe(post, message)
 
-        own = Table(send, start, own_agents, records=records, at_once=False, limits=limits, kept=games)
+        own = Table(send, start, records=records, limits=limits, kept=games, at_once=False)
         tables.add(own)
         sending = asyncio.create_task(_send_all(outbox, websocket))
         receiving = asyncio.create_task(_receive_all(websocket, own))

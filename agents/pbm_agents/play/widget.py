@@ -20,7 +20,7 @@ from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord
 
 from .kept import KeptGames, state_folder
-from .scripts import one_script
+from .page import one_script
 from .session import DEFAULT_AGENT, PERSON
 from .start import Message, Start
 from .table import Table
@@ -98,7 +98,7 @@ class BoardWidget(anywidget.AnyWidget):
         start = Start(rules, tuple(players[k] for k in range(rules.num_players)), seed, board, tuple(moves), hint)
         super().__init__(name=f"{rules!r} {' '.join(start.players)}")
         self._table = table = Table(self._send_message, start, kept=_kept_games(state_folder()))
-        self.picture = table.picture
+        self.picture = table.orders.picture
         self.on_msg(lambda _, content, buffers: table.receive(content))
 
     def _send_message(self, message: Message) -> None:
@@ -132,7 +132,8 @@ class BoardWidget(anywidget.AnyWidget):
     def record(self) -> GameRecord:
         """The game so far, including what is hidden; `board.record.to_json()` is a line for `pbm replay`."""
         assert self._table is not None
-        return self._table.record
+        assert self._table.orders.record is not None
+        return self._table.orders.record
 
     def close(self) -> None:
         """Leave the game."""

@@ -1,0 +1,52 @@
+"""What the page of a board is made of: scripts, pictures, and rules as HTML."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+
+from pbm_envs.authoring import Scene
+from pbm_envs.render import cropped, svg
+
+MODULES = ("dom.js", "cells.js", "marks.js", "history.js", "newgame.js", "panels.js", "board.js")
+"""Each imports only from those before it."""
+FIRST_HEADING = 3
+"""The level of the first heading of the rules, below those of the board's page."""
+
+
+def one_script() -> str:
+    """Return all modules as one, which is what anywidget takes: no imports, and the exports of the last."""
+    parts = []
+    for name in MODULES:
+        text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+        text = re.sub(r"^import [^;]*;\n", "", text, flags=re.MULTILINE)
+        parts.append(text if name == MODULES[-1] else re.sub(r"^export ", "", text, flags=re.MULTILINE))
+    return "\n".join(parts)
+
+
+def board_svg(scene: Scene, theme: str) -> str:
+    """Return the board with its coordinates; seats, scores and captures stand beside it on the page."""
+    return svg(cropped(scene, legend=False), None, theme, transparent=True)
+
+
+def rules_html(page: str) -> str:
+    r"""Return a page of rules as HTML, its first heading at level 3.
+
+    A link becomes its words, since the page leads nowhere.
+
+    >>> rules_html("# A game\n\nIt is *fun*: [take](rules.md) `a1`.\n")
+    '<h3>A game</h3>\n<p>It is <em>fun</em>: take <code>a1</code>.</p>\n'
+    """
+    from markdown_it import MarkdownIt  # extras `serve` and `widget`
+
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = reader.parse(page)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + FIRST_HEADING - 1)}"
+        if token.type in ("fence", "code_block"):
+            token.attrSet("tabindex", "0")  # scrollable regions must be reachable by keyboard
+        if token.children:
+            token.children = [child for child in token.children if child.type not in ("link_open", "link_close")]
+    text: str = reader.renderer.render(tokens, reader.options, {})
+    return text
