@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.players.greedy import GreedyAgent
+from pbm_agents.players.agent import GreedyAgent
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
 from pbm_envs.testing import sample

@@ -33,7 +33,7 @@ def test_a_node_takes_half_the_memory_that_it_took(name):
 def test_edges_keep_their_statistics_when_blocks_grow():
     """In any order of actions, of several nodes, and with blocks that were used before."""
     rng = np.random.default_rng(0)
-    tree = trees.allocate_tree(Chameleon(size=5), 1, 40, hidden=False, priors=False, rave=False)
+    tree = trees.allocate_tree(Chameleon(size=5), 1, 40, trees.Layout())
     trees.clear_edges(tree, 0)
     for _ in range(3):
         trees.add_node(tree, 0, 0)
@@ -58,7 +58,7 @@ def test_edges_keep_their_statistics_when_blocks_grow():
 def test_a_search_goes_on_without_room_for_edges(name, options, settings, monkeypatch):
     """Simulations then end where there is none: what the nodes count is as before."""
     game = make_game(name, **options)
-    monkeypatch.setattr(trees, "edges_a_node", lambda game, informed: 0.2)
+    monkeypatch.setattr(trees, "edges_a_node", lambda game, layout: 0.2)
     result, tree = searched_tree(game, 150, **settings)
     assert result.simulations == 150 or result.proven
     assert tree.blocks[0, 0] <= tree.edges.shape[1] < AN_EDGE + game.num_actions + EDGES_OF_NODE * 150

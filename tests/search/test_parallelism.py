@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace
-from pbm_agents.search.parallelism import parallel_simulations_that_pay
+from pbm_agents.search.search import parallel_simulations_that_pay
 
 from pbm_envs import Chameleon
 
@@ -30,7 +30,7 @@ class Network:
 )
 def test_as_many_as_pay(network, count, monkeypatch):
     """What costs as much for 32 positions as for one is asked about 32; measured once, before the clock starts."""
-    monkeypatch.setattr("pbm_agents.search.running.time", network)
+    monkeypatch.setattr("pbm_agents.search.search.time", network)
     game, workspace = Chameleon(size=7), Workspace()
     states, rng = game.init(1, np.random.default_rng(1)), np.random.default_rng(2)
     search, calls = Search(seconds=0.2, evaluator=network), []
@@ -47,11 +47,11 @@ def test_as_many_as_pay(network, count, monkeypatch):
 
 def test_what_is_chosen():
     def chosen(seconds, budget=1.0):
-        return parallel_simulations_that_pay(Network(), "a game", budget, seconds.get, 8)
+        return parallel_simulations_that_pay(Network(), "a game", budget, seconds.get)
 
     assert chosen({4: 0.001, 8: 0.001, 16: 0.0018, 32: 0.002}) == 8
     assert chosen({4: 0.001, 8: 0.001, 16: 0.0014, 32: 0.002}) == 32
     assert chosen({4: 0.001, 8: 0.001, 16: 0.001, 32: 0.001}, budget=0.005) == 8
     assert chosen({4: 0.001, 8: 0.0019}) == 4
     assert chosen({}) == 8
-    assert parallel_simulations_that_pay([], "a game", 1.0, {4: 0.001, 8: 0.0019}.get, 8) == 8
+    assert parallel_simulations_that_pay([], "a game", 1.0, {4: 0.001, 8: 0.0019}.get) == 8

@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace, make_agent
-from pbm_agents.search import defaults, make_search, register_weights
+from pbm_agents.search import make_search, register_weights, rules
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game, registered_games
 from pbm_envs.testing import positions, sample
@@ -135,7 +135,7 @@ def test_a_budget_of_seconds(name):
 def test_a_full_tree_goes_on(name, options, network, monkeypatch):
     """Room for a few nodes a tree: simulations end at its leaves. A clock of the test's own lets it come to that."""
     clock = itertools.count(0, 0.005)
-    monkeypatch.setattr("pbm_agents.search.running.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr("pbm_agents.search.search.time", types.SimpleNamespace(perf_counter=lambda: next(clock)))
     game, views = roots(name, options)
     views = np.resize(views, 160)
     evaluator = (lambda _, masks: (masks * 1.0, np.zeros((len(masks), game.num_players)))) if network else None
@@ -250,7 +250,7 @@ def test_a_game_whose_playouts_have_no_options():
 
 def test_weights_of_a_game_of_ones_own(monkeypatch):
     """By its name, else the weights for other games; what is given comes first."""
-    monkeypatch.setattr(defaults, "_weights", dict(defaults._weights))
+    monkeypatch.setattr(rules, "_weights", dict(rules._weights))
 
     def visits_of(game, **settings):
         states = game.init(2, np.random.default_rng(0))

@@ -6,7 +6,7 @@ from pbm_agents import Search, Workspace
 from pbm_agents.play.limits import Limits
 from pbm_agents.search import make_search
 from pbm_agents.search.result import read_result
-from pbm_agents.search.running import Run, first_tree
+from pbm_agents.search.search import Run, first_tree
 
 from pbm_envs import Chameleon, make_game
 from pbm_envs.core.randomness import branch

@@ -133,7 +133,7 @@ def test_retries_and_waits_end_at_the_deadline():
             waits.append(seconds)
             now += seconds
 
-        agent._clock, agent._sleep = lambda: now, sleep
+        agent.client.clock, agent.client.sleep = lambda: now, sleep
         with pytest.raises(InfrastructureError, match=r"of 10 seconds, the last one by status 500"):
             agent.act(Unlur(radius=3), start(Unlur(radius=3)), np.random.default_rng(0))
     assert len(waits) >= 2  # about 1, 2, 4 and no more

@@ -16,9 +16,8 @@ from pbm_envs.authoring import Ints, States, check_range
 from pbm_envs.toolbox import Array, Floats, check_number
 
 from ..exact.curio_lines import PLY_FIELDS, check_game, follows
-from ..players.agent import Actions, Views
+from ..players.agent import Actions, Views, check_searchable
 from ..search.ending import ending
-from ..search.search import check_searchable
 from .lines import (
     MOST_CAPTURES,
     MOST_DEPTH,

@@ -13,10 +13,9 @@ from pbm_envs.authoring import NO_ACTION
 from pbm_envs.toolbox import Array
 
 from ..exact import CurioSolver
-from ..players.agent import Actions, Views
+from ..players.agent import Actions, Views, check_searchable
 from ..players.search_agents import SearchAgent
 from ..search import Search
-from ..search.search import check_searchable
 
 WORLDS = 24
 """Worlds that are drawn for a position, to see whether there is more than one."""

@@ -10,9 +10,8 @@ from pbm_envs import Game
 from pbm_envs.authoring import Option
 from pbm_envs.toolbox import checked
 
-from ..players.agent import Actions, Views
+from ..players.agent import Actions, Views, check_searchable
 from ..players.search_agents import SearchAgent
-from ..search.search import check_searchable
 from .trinim import MOST_PIECES, MOST_PIECES_OF_THREE, TrinimAgent, TrinimSolver
 
 

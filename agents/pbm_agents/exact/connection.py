@@ -10,7 +10,7 @@ from pbm_envs import Chameleon, Game, Unlur
 from pbm_envs.authoring import Ints, Record, States, check_range
 from pbm_envs.toolbox import BOTTOM, LEFT, RIGHT, TOP, Array, Floats
 
-from ..search.search import check_searchable
+from ..players.agent import check_searchable
 from .connection_kernels import CHAMELEON, NODES, SPENT, TABLE_BITS, UNKNOWN, UNLUR, Problem, solve
 
 MOST_BITS = 62

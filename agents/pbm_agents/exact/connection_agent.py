@@ -13,10 +13,9 @@ import numpy as np
 from pbm_envs import Game, Unlur
 from pbm_envs.authoring import Record, check_range
 
-from ..players.agent import Actions, Views
+from ..players.agent import Actions, Views, check_searchable
 from ..players.search_agents import SearchAgent
 from ..search import Search, SearchResult
-from ..search.search import check_searchable
 from .connection import ConnectionSolver
 
 NODES_A_SECOND = 2e6

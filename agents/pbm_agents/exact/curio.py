@@ -9,7 +9,7 @@ import numpy as np
 from pbm_envs import Curio, Game
 from pbm_envs.authoring import Ints, States, check_range, copy_states
 
-from ..search.search import check_searchable
+from ..players.agent import check_searchable
 from .curio_kernels import FACES, NODES, SPENT, TABLE_BITS, UNKNOWN, WON, Duel, force_win
 from .curio_lines import check_game
 

@@ -20,8 +20,7 @@ from pbm_envs import Game, Trinim
 from pbm_envs.authoring import Record, States, check_range
 from pbm_envs.toolbox import Array, check_number
 
-from ..players.agent import Actions, Views
-from ..search.search import check_searchable
+from ..players.agent import Actions, Views, check_searchable
 from .trinim_kernels import EXCHANGED, NO_CELL, solve_three, solve_two
 
 COLOURS = 3

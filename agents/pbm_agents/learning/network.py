@@ -23,10 +23,9 @@ from pbm_envs import Game
 from pbm_envs.foreign import registered_game
 from pbm_envs.toolbox import in_one_piece, quoted
 
-from ..players.agent import Actions, Views
+from ..players.agent import Actions, Views, check_searchable
 from ..search import FunctionEvaluator
 from ..search.result import check_temperature
-from ..search.search import check_searchable
 from .symmetric_form import form_weights
 from .torsos import TORSOS, FullyConnected, ResidualConvolution
 from .training_data import symmetry_tables

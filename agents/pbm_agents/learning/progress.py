@@ -9,6 +9,7 @@ from typing import Any
 
 from pbm_envs import Game
 
+from ..arena.evaluation import evaluate
 from ..common.workers import Pool
 from ..search import Search
 from .settings import Training
@@ -80,8 +81,6 @@ def elo(score: float, games: int, players: int = 2) -> float:
 
 def _evaluate(search: Search, game: Game, job: tuple[Any, int, int]) -> float:
     """The score of a search against an opponent."""
-    from ..arena.evaluation import evaluate  # which stands above
-
     opponent, games, seed = job
     results = evaluate(search, game, {"opponent": opponent}, games=games, seed=seed, opening_moves=OPENING_MOVES)
     return results["opponent"].score.value

@@ -28,8 +28,10 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
 
+from ..arena.plots import plot_training, save_plot
 from ..common.folders import locked
 from ..common.workers import Pool, make_pool
+from ..players.names import make_agent
 from .progress import in_words, measure
 from .replay_buffer import ReplayBuffer
 from .round_games import forget_rounds, play_round
@@ -102,8 +104,6 @@ def train(
 
 def _check(game: Game, out: Path, settings: Training) -> None:
     """Raise ValueError for what cannot be trained, before anything is written."""
-    from ..players.names import make_agent  # which stands above
-
     for name in settings.opponents:
         make_agent(name)
     if settings.critic_share and game.perfect_information:
@@ -247,8 +247,6 @@ class _Run:
         shutil.rmtree(self.out / "self_play")
 
     def _plot(self, log: TrainingLog) -> None:
-        from ..arena.plots import plot_training, save_plot  # which stands above
-
         try:
             figure = plot_training(self.curve, f"{self.game!r}")
         except ImportError as error:

@@ -11,8 +11,7 @@ from pbm_envs import Game
 
 from ..players.names import make_agent, may_be_named_on_the_web
 from ..search import Search
-from ..search.running import parallel_simulations_of
-from ..search.tree import node_bytes
+from ..search.tree import Layout, node_bytes
 from ..search.workspace import allocate_buffers
 from .session import PERSON
 
@@ -65,12 +64,12 @@ class Limits:
 def _mebibytes(search: Search, game: Game, worlds: int) -> float:
     """Return the memory of a search: its trees, and its simulations that run at the same time."""
     trees = search.trees or 1
-    at_once = sum(array.nbytes for array in allocate_buffers(game, 1, priors=True, rave=True))
-    running = at_once * parallel_simulations_of(search) * trees * worlds / MEBIBYTE
+    at_once = sum(array.nbytes for array in allocate_buffers(game, 1, Layout(priors=True, rave=True)))
+    running = at_once * search.simulations_at_once * trees * worlds / MEBIBYTE
     if search.simulations is None:
         return max(search.memory, running)
     hidden = not game.perfect_information and worlds == 1
-    node = node_bytes(game, hidden=hidden, priors=False, rave=True)  # no simulation makes more than one
+    node = node_bytes(game, Layout(hidden=hidden, rave=True))  # no simulation makes more than one
     return (2 * trees + _simulations(search)) * (1 + search.reuse) * node * worlds / MEBIBYTE + running
 
 

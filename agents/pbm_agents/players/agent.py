@@ -1,28 +1,38 @@
-"""What an agent is, and the random agent."""
+"""What an agent is, and the random and the greedy one."""
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from typing import Annotated, Protocol, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, sample_actions
+from pbm_envs.authoring import Option, take_rows
 from pbm_envs.envs.memory import AgentWithMemory
-from pbm_envs.toolbox import quoted
+from pbm_envs.toolbox import checked, quoted
 
 Views: TypeAlias = NDArray[np.void]
 Actions: TypeAlias = NDArray[np.int64]
 
 
 def check_game(game: Game) -> None:
-    """ValueError for what is no game."""
+    """Raise ValueError unless this is a game."""
     if not isinstance(game, Game):
         raise ValueError(f"game is {quoted(game)}: expected a game, such as pbm_envs.Chameleon(size=7)")
 
 
+def check_searchable(game: Game, views: Views) -> None:
+    """Raise ValueError unless all games go on and are seen by the player to move."""
+    check_game(game)
+    searchable = game.legal_action_mask(views).any(axis=1)
+    if not searchable.all():
+        row = int(searchable.argmin())
+        raise ValueError(f"row {row} cannot be searched: expected a game that is not over, seen by the player to move")
+
+
 def check_generator(rng: np.random.Generator) -> None:
-    """ValueError for what is no generator of random numbers."""
+    """Raise ValueError unless this is a NumPy generator."""
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
             f"rng is {quoted(rng)}: expected a numpy.random.Generator, such as numpy.random.default_rng(7)"
@@ -72,3 +82,39 @@ class RandomAgent:
         if game.resign_action >= 0:
             masks[:, game.resign_action] = False
         return masks
+
+
+@final
+class GreedyAgent:
+    """Plays an action that wins at once, if there is one; else any that does not lose at once, never resigning.
+
+    With hidden information it draws `worlds` full states from its view, the same ones for every action, and plays the
+    action with the best mean return one ply later. Equally good actions are drawn by lot.
+    """
+
+    @checked
+    def __init__(
+        self,
+        *,
+        worlds: Annotated[int, Option(low=1, help="Worlds drawn for each view of a game of hidden information.")] = 8,
+    ) -> None:
+        self.worlds = worlds
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        check_game(game)
+        check_generator(rng)
+        masks = game.legal_action_mask(views)
+        worlds = 1 if game.perfect_information else self.worlds
+        scores = np.full(masks.shape, -np.inf)
+        rows, actions = np.nonzero(masks)
+        for _ in range(worlds):
+            states = take_rows(game.determinize(views, rng), rows)
+            game.step(states, actions)
+            scores[rows, actions] = np.where(np.isinf(scores[rows, actions]), 0, scores[rows, actions])
+            scores[rows, actions] += states["returns"][np.arange(len(rows)), views["to_move"][rows]]
+        if game.resign_action >= 0:
+            alone = masks.sum(axis=1) == 1
+            scores[~alone, game.resign_action] = -np.inf
+        best = scores == scores.max(axis=1, keepdims=True)
+        return np.where(best, rng.random(best.shape), -1).argmax(axis=1)

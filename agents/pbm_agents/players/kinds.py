@@ -109,7 +109,7 @@ def register_agent(
 
 
 def agent_kinds() -> Mapping[str, AgentKind]:
-    """Every known kind by name: those of this package first, then registered ones and those of installed packages."""
+    """Return every known kind by name: ours first, then registered ones and those of installed packages."""
     _load_entry_points()
     return MappingProxyType(dict(_registered))
 

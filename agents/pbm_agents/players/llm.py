@@ -1,29 +1,23 @@
 """A language model behind any server that speaks OpenAI's chat completions, as an agent: `llm:model=...,url=...`.
 
-The model is asked in words (`pbm_envs.text`): the rules, then the position as its player sees it; an answer that cannot
+The model is asked in words (`pbm_envs.text`): the rules, then the position as its player sees it. An answer that cannot
 be read, or an illegal move, is sent back with what was wrong, and the last bad answer is an error, by which a
-tournament counts the game as forfeited. The model is told the moves so far as its player has seen them: all of them,
+tournament counts the game as forfeited. The prompt lists the moves so far as the player has seen them: all of them,
 with what they showed, where the agent can watch the game (arenas, `pbm play`), else its own and the last one before
-each of its turns; asked about a position that belongs to no game, it is told the last move.
+each of its turns; for a position that belongs to no game, the last move.
 
-The key is read from OPENAI_API_KEY (a server of your own, given by `url`, may do without). Requests that fail for the
-moment (no connection, 408, 409, 429, 5xx, an answer that is no chat completion) are sent again after a wait that
-doubles. What still fails, what the server refuses and what is not answered within `timeout` seconds, all retries and
-waits included, raises InfrastructureError: nobody forfeits the game. `usage` counts requests, failed ones too, tokens
-and cost, and so does each game's record (`GameRecord.usage`); `log` names a file that gets a line of JSON per request.
+A server that does not answer (see `chat_client`) raises InfrastructureError: nobody forfeits the game. `usage` counts
+requests, failed ones too, tokens and cost, and so does each game's record (`GameRecord.usage`); `log` names a file
+that gets a line of JSON per request.
 """
 
 from __future__ import annotations
 
 import json
-import queue
-import random
 import threading
-import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, final
 
 import numpy as np
@@ -32,16 +26,11 @@ from pbm_envs import Game
 from pbm_envs.authoring import NO_ACTION, Option, States
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.text import History, Kind, PromptStyle, Vocabulary, correction, system_prompt, turn_prompt
-from pbm_envs.toolbox import checked, describe_error, printable
+from pbm_envs.toolbox import checked
 
 from ..common.faults import InfrastructureError
 from .agent import Actions, Views
-
-LONGEST_WAIT = 60.0
-"""Seconds before a request is sent again, at most."""
-LONGEST_REASON = 300
-RETRIED = (408, 409, 429)
-"""Statuses besides 5xx after which a request is sent again."""
+from .chat_client import ChatClient, Messages, Reply
 
 
 @dataclass
@@ -86,21 +75,6 @@ class _Seat:
                 self.usage[name] = self.usage.get(name, 0) + amount
 
 
-@dataclass(frozen=True)
-class _Reply:
-    """What has become of a request."""
-
-    text: str = ""
-    finish_reason: str | None = None
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    error: str | None = None
-    retry: bool = True
-    """Whether the same request may succeed later, if this one has failed."""
-    wait: float | None = None
-    """Seconds that the server asks to wait before that."""
-
-
 @final
 class LLMAgent(AgentWithMemory):
     """Asks a language model for each move."""
@@ -134,20 +108,16 @@ class LLMAgent(AgentWithMemory):
             ValueError: For a wrong setting.
             ImportError: Without the package `openai` (extra `llm`).
         """
-        _openai()
         if not model:
             raise ValueError("llm needs the name of a model: expected llm:model=...")
-        self.model, self.url = model, url
-        self.attempts, self.retries, self.wait, self.parallel = attempts, retries, wait, parallel
-        self.timeout = float(timeout)
+        given = {"temperature": temperature, "max_tokens": max_tokens}
+        settings = {name: value for name, value in given.items() if value is not None}
+        self.client = ChatClient(model, url, timeout=timeout, retries=retries, wait=wait, settings=settings)
+        self.attempts, self.parallel = attempts, parallel
         self.style = PromptStyle(rules, position, history, legal_moves)
         self.usage = Usage()
         self._prices = input_price / 1e6, output_price / 1e6
-        self._settings: dict[str, Any] = {} if temperature is None else {"temperature": float(temperature)}
-        self._settings |= {} if max_tokens is None else {"max_tokens": max_tokens}
         self._log, self._lock = log, threading.Lock()
-        self._clock, self._sleep = time.monotonic, time.sleep
-        self._client: Any = None
         self._kept: dict[tuple[int, bytes], int | ModelError | InfrastructureError] = {}
         self._seats: dict[int, _Seat] = {}
         self._numbers: dict[int, int] = {}
@@ -239,8 +209,9 @@ class LLMAgent(AgentWithMemory):
         reason = ""
         about = {"number": seat.number, "seat": int(view["viewer"][0]), "ply": int(view["ply"][0])}
         for left in reversed(range(self.attempts)):
+            attempt = about | {"attempt": self.attempts - left}
             try:
-                answer = self._ask(messages, seat, about | {"attempt": self.attempts - left})
+                answer = self.client.ask(messages, partial(self._note, messages, seat, attempt))
             except InfrastructureError as error:
                 return error
             reading = words.reader.answer(answer, legal)
@@ -257,110 +228,43 @@ class LLMAgent(AgentWithMemory):
                 {"role": "assistant", "content": answer},
                 {"role": "user", "content": correction(words, reading, max(left, 1))},
             ]
-        return ModelError(f"{self.model}: no legal move in {self.attempts} attempts, the last one {reason}")
+        return ModelError(f"{self.client.model}: no legal move in {self.attempts} attempts, the last one {reason}")
 
-    def _ask(self, messages: Sequence[dict[str, str]], seat: _Seat, about: dict[str, Any]) -> str:
-        """Return the model's answer; InfrastructureError if there is none after all retries, or by the deadline."""
-        began = self._clock()
-        deadline = began + self.timeout
-        for retry in range(self.retries + 1):
-            sent_at = self._clock()
-            reply = self._send(messages, max(1e-3, deadline - sent_at))
-            self._count(reply, messages, seat, about | {"retry": retry}, self._clock() - sent_at)
-            if reply.error is None:
-                return reply.text
-            pause = min(LONGEST_WAIT, self.wait * 2**retry) * random.uniform(0.75, 1.25)
-            pause = pause if reply.wait is None else min(LONGEST_WAIT, max(0.0, reply.wait))
-            if not reply.retry or retry == self.retries or self._clock() + pause >= deadline:
-                break
-            self._sleep(pause)
-        took, reason = self._clock() - began, printable(reply.error or "", LONGEST_REASON)
-        failed = f"{retry + 1} requests have failed in {took:.1f} of {self.timeout:g} seconds"
-        raise InfrastructureError(f"{self.model}: {failed}, the last one by {reason}")
-
-    def _send(self, messages: Sequence[dict[str, str]], seconds: float) -> _Reply:
-        """Send a request once. It gets so many seconds, also if the server sends something now and then."""
-        client = self._connected()
-        results: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        with self._lock:
-            settings = dict(self._settings)
-
-        def request() -> None:
-            try:
-                chat = client.chat.completions
-                results.put(chat.create(model=self.model, messages=messages, timeout=seconds, **settings))
-            except Exception as error:
-                results.put(error)
-
-        threading.Thread(target=request, daemon=True).start()
-        try:
-            result = results.get(timeout=seconds)
-        except queue.Empty:
-            return _Reply(error=f"its deadline: no answer within {seconds:.1f} seconds")
-        return self._failure(result, settings) if isinstance(result, Exception) else _reply(result)
-
-    def _failure(self, error: Exception, settings: dict[str, Any]) -> _Reply:
-        """Return what a failed request says. A server that wants `max_completion_tokens` gets it from then on."""
-        openai = _openai()
-        if isinstance(error, openai.APIStatusError):
-            reason, code = f"status {error.status_code}: {error.message}", error.status_code
-            if code == 400 and error.param == "max_tokens" and "max_tokens" in settings:
-                with self._lock:
-                    self._settings["max_completion_tokens"] = settings["max_tokens"]
-                    self._settings.pop("max_tokens", None)
-                return _Reply(error=reason, wait=0.0)
-            wait = _asked_to_wait(error.response.headers)
-            return _Reply(error=reason, retry=code >= 500 or code in RETRIED, wait=wait)
-        if isinstance(error, (ValueError, openai.APIError)) and not isinstance(error, openai.APIConnectionError):
-            return _Reply(error=f"an answer that is no chat completion: {error}")
-        return _Reply(error=describe_error(error), retry=isinstance(error, openai.APIConnectionError))
-
-    def _connected(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                openai = _openai()
-                settings: dict[str, Any] = {"max_retries": 0}
-                if self.url:
-                    settings["base_url"] = self.url
-                try:
-                    self._client = openai.OpenAI(**settings)
-                except openai.OpenAIError as error:
-                    if not self.url:
-                        raise InfrastructureError(f"{self.model}: {error}") from error
-                    self._client = openai.OpenAI(**settings, api_key="none")
-            return self._client
-
-    def _count(
-        self, reply: _Reply, messages: Sequence[dict[str, str]], seat: _Seat, about: dict[str, Any], seconds: float
+    def _note(
+        self, messages: Messages, seat: _Seat, about: dict[str, Any], reply: Reply, retry: int, seconds: float
     ) -> None:
         """Add a request to `usage`, to its game and to the log."""
-        sent, got, failed = reply.prompt_tokens, reply.completion_tokens, reply.error is not None
-        cost = sent * self._prices[0] + got * self._prices[1]
+        sent, got, failed = reply.prompt_tokens, reply.completion_tokens, int(reply.error is not None)
+        spent = {
+            "requests": 1,
+            "failed": failed,
+            "prompt_tokens": sent,
+            "completion_tokens": got,
+            "cost": sent * self._prices[0] + got * self._prices[1],
+        }
         with self._lock:
-            self.usage.requests += 1
-            self.usage.failed += failed
-            self.usage.prompt_tokens += sent
-            self.usage.completion_tokens += got
+            for name, amount in spent.items():
+                setattr(self.usage, name, getattr(self.usage, name) + amount)
             self.usage.seconds += seconds
-            self.usage.cost += cost
-            seat.count(requests=1, failed=failed, prompt_tokens=sent, completion_tokens=got, cost=cost)
+            seat.count(**spent)
             if self._log:
                 entry = about | {
-                    "model": self.model,
+                    "retry": retry,
+                    "model": self.client.model,
                     "messages": list(messages),
                     "answer": reply.text,
                     "finish_reason": reply.finish_reason,
                     "error": reply.error,
                     "prompt_tokens": sent,
                     "completion_tokens": got,
-                    "cost": cost,
+                    "cost": spent["cost"],
                     "seconds": round(seconds, 3),
                 }
                 with open(self._log, "ab", buffering=0) as file:  # one write per line: several processes may share it
                     file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
 
     def __repr__(self) -> str:
-        return f"LLMAgent(model={self.model!r}, usage={asdict(self.usage)})"
+        return f"LLMAgent(model={self.client.model!r}, usage={asdict(self.usage)})"
 
 
 @lru_cache(maxsize=32)
@@ -371,35 +275,3 @@ def _vocabulary(game: Game) -> Vocabulary:
 def _content(views: States, row: int) -> bytes:
     """The fields of a view, without the padding between them, which copies need not keep."""
     return b"".join(views[name][row].tobytes() for name in views.dtype.names or ())
-
-
-def _reply(completion: Any) -> _Reply:
-    """Return what the model has said, or that this is no chat completion."""
-    try:
-        choice, used = completion.choices[0], completion.usage
-        content = choice.message.content
-    except (AttributeError, IndexError, TypeError):
-        return _Reply(error=f"an answer that is no chat completion: {str(completion)[:100]!r}")
-    if content is not None and not isinstance(content, str):
-        return _Reply(error=f"an answer that is no chat completion: the content is {str(content)[:100]!r}")
-    sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
-    # No content: all tokens went into thinking, say. That is an answer, which cannot be read.
-    text = (content or "").encode("utf-8", "replace").decode()  # half a character cannot be sent back
-    return _Reply(text, getattr(choice, "finish_reason", None), sent, got)
-
-
-def _asked_to_wait(headers: Any) -> float | None:
-    """The seconds of a Retry-After header."""
-    try:
-        return float(headers.get("retry-after"))
-    except (TypeError, ValueError):
-        return None
-
-
-def _openai() -> Any:
-    """Imported when it is needed: an extra."""
-    try:
-        import openai
-    except ImportError:
-        raise ImportError("the package openai is not installed: pip install 'pbm-envs[llm]'") from None
-    return openai

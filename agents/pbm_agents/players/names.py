@@ -1,28 +1,11 @@
 """Agents by name, the same everywhere: `kind` or `kind:setting=value,setting=value`.
 
-| name | agent |
-|---|---|
-| `random` | every legal action with the same probability |
-| `greedy` | looks one ply ahead: wins if it can, does not lose at once |
-| `mcts:simulations=1000` | tree search; with hidden information, information-set search |
-| `mcts:seconds=0.5,c=1.2` | the same by the clock |
-| `ismcts:simulations=400` | another name of `mcts`, for games of hidden information |
-| `pimc:worlds=10,simulations=1000` | determinized trees that vote |
-| `champion:seconds=0.1` | for every game the strongest player that we have |
-| `exact`, `exact:seconds=0.5` | Trinim solved exactly; everything else by tree search |
-| `resolve:seconds=0.5` | looks ahead for all that both may hide, and is hard to exploit (games for two) |
-| `network:file=network.pt,temperature=0` | a trained network, without search (extra `torch`) |
-| `recurrent:file=gru.pt,draws=false` | a trained network with memory (extra `torch`) |
-| `mcts:simulations=100,network=network.pt` | the same tree search with the network's priors and values |
-| `mcts:selection=package.module:RULE` | the same with a selection rule of your own: a `Selection`, or a score kernel |
-| `openspiel-mcts:simulations=1000,c=2` | OpenSpiel's MCTS, with perfect information (extra `openspiel`) |
-| `openspiel-ismcts:simulations=1000,c=2` | OpenSpiel's ISMCTS, with hidden information |
-| `llm:model=...,url=http://localhost:8000/v1` | a language model behind an OpenAI-compatible server (extra `llm`) |
-| `package.module:attribute` | your own: an agent, a `Search`, a policy, or what makes one |
-| `package.module:Net:file=a.pt,temperature=0.5` | the same, made with these settings |
+`mcts:seconds=0.5,c=1.2` is a tree search by the clock, `champion:seconds=0.1` the strongest player that we have for the
+game, `mcts:simulations=100,network=network.pt` a search with a network. `package.module:attribute` is your own: an
+agent, a `Search`, a policy, or what makes one; `package.module:Net:file=a.pt,temperature=0.5` makes it with settings.
 
-`agent_kinds()` tells the settings of each kind with their types, defaults and help; `register_agent` adds a kind. A
-value cannot contain a comma.
+`pbm agents` lists every kind, `agent_kinds()` has the settings of each with types, defaults and help; `register_agent`
+adds a kind. A value cannot contain a comma.
 """
 
 from __future__ import annotations
@@ -36,12 +19,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pbm_envs.authoring import Option
-from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids
+from pbm_envs.envs.memory import Ids, new_ids
+from pbm_envs.envs.opponents import single_opponent
 from pbm_envs.toolbox import check_seed, describe_error, nearest, options_of, parse_options, quoted
 
 from ..search import SEARCH_SETTINGS, Search
-from .agent import Agent, AnyAgent, RandomAgent
-from .greedy import GreedyAgent
+from .agent import Agent, AnyAgent, GreedyAgent, RandomAgent
 from .kinds import agent_kinds as agent_kinds
 from .kinds import register_agent as register_agent
 from .llm import LLMAgent
@@ -52,9 +35,7 @@ from .search_agents import PIMCAgent, SearchAgent
 AgentLike: TypeAlias = "str | AnyAgent | Search | Policy | Act"
 """What `as_agent` makes an agent of."""
 REASON_LENGTH = 300
-"""Characters of what other people's code says that a message repeats."""
-
-
+"""Characters of other people's errors that a message repeats."""
 AGENT_SETTINGS = tuple(
     replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
     for setting in SEARCH_SETTINGS
@@ -94,7 +75,7 @@ register_agent("openspiel-ismcts", OpenSpielISMCTS, web_settings=("simulations",
 
 
 def make_agent(name: str) -> Agent:
-    """The agent of a name: see the table at the head of this module.
+    """The agent of a name: `kind` or `module:attribute`, and settings.
 
     >>> make_agent("mcts:seconds=0.5,c=1.2")  # doctest: +ELLIPSIS
     <pbm_agents.players.search_agents.SearchAgent object at ...>
@@ -166,7 +147,7 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
         A function that is called with the environment, and gives the action of `env.agent_selection`, or None if that
         agent is done. The agent is shown what that player can know, nothing else.
     """
-    asked: Any = as_agent(agent)
+    asked = single_opponent(as_agent(agent))
     check_seed("seed", seed)
     rng = np.random.default_rng(seed)
     ids: dict[str, Ids] = {}
@@ -178,19 +159,17 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
         if env.terminations[player] or env.truncations[player]:
             return None
         game, states = env.unwrapped.game, env.unwrapped.states
-        view = game.view(states, env.possible_agents.index(player))
-        if not isinstance(asked, AgentWithMemory):
-            return int(asked.act(game, view, rng)[0])
         number, ply = env.unwrapped.game_number, int(states["ply"][0])
         if number != last_game or ply < last_ply:  # another game, or an earlier position in a copy of the environment
             for old in ids.values():
-                asked.end_games(old)
+                asked.end(old)
             ids.clear()
         last_game, last_ply = number, ply
         if player not in ids:
             ids[player] = new_ids(1)
-            asked.begin_games(game, ids[player])
-        return int(asked.act(game, view, rng, ids[player])[0])
+            asked.begin(game, ids[player])
+        view = game.view(states, env.possible_agents.index(player))
+        return int(asked.answer(game, view, rng, ids[player])[0])
 
     return policy
 
@@ -207,7 +186,7 @@ def may_be_named_on_the_web(name: str) -> bool:
 
 
 def _settings(name: str, kind: str, text: str, known: Collection[Option]) -> dict[str, Any]:
-    """The settings in an agent's name."""
+    """Return the settings in an agent's name."""
     try:
         return parse_options(kind, text.split(",") if text else (), known)
     except ValueError as error:

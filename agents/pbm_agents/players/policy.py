@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 
+from ..search.evaluators import as_array
 from .agent import Actions, Views
 
 Policy: TypeAlias = Callable[[NDArray[np.int8], NDArray[np.bool_]], Any]
@@ -40,7 +41,8 @@ class PolicyAgent:
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """The policy's actions; ValueError for an answer that cannot be played."""
         masks = game.legal_action_mask(views)
-        return _actions(game, _array(self.policy(game.observe(views), masks.copy())), masks)
+        answer = as_array("the policy gave", self.policy(game.observe(views), masks.copy()))
+        return _actions(game, answer, masks)
 
 
 @final
@@ -53,17 +55,6 @@ class FunctionAgent:
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """The function's actions."""
         return np.asarray(self.function(game, views, rng))
-
-
-def _array(answer: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(answer)
-    except Exception as error:  # PyTorch: RuntimeError or TypeError
-        reason = " ".join(str(error).split())[:200]
-        raise ValueError(
-            f"the policy gave {type(answer).__name__}: expected an array, or what NumPy can read, such as a tensor on "
-            f"the CPU without gradients, answer.detach().cpu() ({reason})"
-        ) from error
 
 
 def _actions(game: Game, answer: NDArray[Any], masks: NDArray[np.bool_]) -> Actions:

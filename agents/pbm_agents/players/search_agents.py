@@ -12,8 +12,7 @@ from pbm_envs.toolbox import branch, checked
 
 from ..search import Evaluator, Search, SearchResult, Workspace, make_search
 from ..search.result import check_temperature
-from ..search.search import check_searchable
-from .agent import Actions, Views
+from .agent import Actions, Views, check_searchable
 
 DEFAULT_SIMULATIONS = 1000
 TEMPERATURE = "0 plays the best action, else one is drawn in proportion to `visits ** (1 / temperature)`."

@@ -2,12 +2,11 @@
 of your own), what evaluates leaves (`Evaluator`), the memory of a run (`Workspace`) and its results (`SearchResult`).
 """
 
-from .defaults import register_weights
 from .ending import end_searches_when
 from .evaluators import ActionPriors, Evaluator, FunctionEvaluator, Playouts
 from .flat import SEARCH_SETTINGS, make_search
 from .result import SearchResult
-from .rules import PUCT, UCT, Gumbel, Selection
+from .rules import PUCT, UCT, Gumbel, Selection, register_weights
 from .search import Search
 from .workspace import Workspace
 

@@ -104,17 +104,19 @@ class Playouts:
         return None, values / self.count
 
     def kernels(self, game: Game) -> PlayKernels | None:
-        """Kernels that play as `__call__` does, if it is one game a leaf and this game has such kernels."""
-        save_bridges = self.save_bridges and "save_bridges" in game.playout_options
-        avoid_losing_moves = self.avoid_losing_moves and "avoid_losing_moves" in game.playout_options
-        return game._play_kernels(avoid_losing_moves, save_bridges) if self.count == 1 else None
+        """Return kernels that play as `__call__` does, for one playout per leaf of a game that has such kernels."""
+        return game._play_kernels(*self._options(game).values()) if self.count == 1 else None
+
+    def _options(self, game: Game) -> dict[str, bool]:
+        """Return those of the two options that are set and that playouts of this game have."""
+        options = ("avoid_losing_moves", "save_bridges")
+        return {name: getattr(self, name) and name in game.playout_options for name in options}
 
     def _play(self, game: Game, states: Array, seeds: Seeds, last_player_by_action: Array | None) -> None:
-        if self.save_bridges and "save_bridges" in game.playout_options:
-            game.playout(states, seeds, save_bridges=True, last_player_by_action=last_player_by_action)
-            return
-        avoid_losing_moves = self.avoid_losing_moves and "avoid_losing_moves" in game.playout_options
-        game.playout(states, seeds, avoid_losing_moves=avoid_losing_moves, last_player_by_action=last_player_by_action)
+        options = self._options(game)
+        if options["save_bridges"]:
+            options["avoid_losing_moves"] = False
+        game.playout(states, seeds, **options, last_player_by_action=last_player_by_action)
 
 
 @final
@@ -168,31 +170,28 @@ class FunctionEvaluator:
         if len(rows):
             movers = states["to_move"][rows]
             observations = game.observe(game.view(states[rows], movers))
-            answer = self.function(observations, masks[rows])
-            given_priors, given_values = _pair(answer, len(rows), game)
-            priors[rows] = _weights(_array("priors", given_priors), masks[rows])
+            given, given_values = _pair(self.function(observations, masks[rows]), len(rows), game)
+            priors[rows] = _weights(_array("priors", given), masks[rows], np.ones(len(rows), np.bool_))
             values[rows] = self._by_seat(_array("values", given_values), movers, game.num_players)
         return priors, values
 
     def _by_seat(self, given: Array, movers: Array, players: int) -> Array:
-        """(R, P) values in the order of the seats."""
+        """Return (R, P) values in the order of the seats."""
         count = len(movers)
         if given.shape in ((count,), (count, 1)) and players == 2:
-            own = _finite(given).reshape(count)
-            first = np.where(movers == 0, own, -own)
-            return np.stack([first, -first], axis=1)
-        if given.shape != (count, players):
+            given = given.reshape(count, 1) * [1, -1]
+        elif given.shape != (count, players):
             raise ValueError(
                 f"the evaluator's values have shape {given.shape}: expected {_value_shapes(count, players)}"
             )
-        if self.values == SEAT:
-            return _finite(given)
-        return _finite(given)[np.arange(count)[:, None], (np.arange(players) - movers[:, None]) % players]
+        elif self.values == SEAT:
+            return given
+        return given[np.arange(count)[:, None], (np.arange(players) - movers[:, None]) % players]
 
 
 @final
 class CheckedEvaluator:
-    """Somebody else's evaluator, whose answers are checked, and whose values of positions that are done are theirs."""
+    """Another author's evaluator, with its answers checked and games that are over left as they ended."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.gives_priors = evaluator, bool(evaluator.gives_priors)
@@ -203,23 +202,18 @@ class CheckedEvaluator:
         """As `Evaluator`."""
         done, returns, count = states["done"].copy(), states["returns"].copy(), len(states)
         answer = self.evaluator(game, states, masks, seeds, last_player_by_action)
-        given_priors, given_values = _pair(answer, count, game)
-        values = _finite(_array("values", given_values)).astype(np.float64)
+        given, given_values = _pair(answer, count, game)
+        values = _array("values", given_values).astype(np.float64)
         if values.shape != (count, game.num_players):
             raise ValueError(f"the evaluator's values have shape {values.shape}: expected {(count, game.num_players)}")
         values[done] = returns[done]
         if not self.gives_priors:
-            if given_priors is not None:
+            if given is not None:
                 raise ValueError("the evaluator gave priors: expected None beside gives_priors = False")
             return None, values
-        if given_priors is None:
+        if given is None:
             raise ValueError("the evaluator's priors are None: expected an array, or gives_priors = False")
-        priors = np.zeros(masks.shape, np.float32)
-        given = _array("priors", given_priors)
-        if given.shape != masks.shape:
-            raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
-        priors[~done] = _weights(given[~done], masks[~done])
-        return priors, values
+        return _weights(_array("priors", given), masks, ~done), values
 
 
 def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
@@ -237,7 +231,7 @@ def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
 
 
 def _pair(answer: Any, count: int, game: Game) -> tuple[Any, Any]:
-    """The two parts of an answer."""
+    """Return the priors and the values of an answer."""
     if isinstance(answer, (tuple, list)) and len(answer) == 2:
         return answer[0], answer[1]
     shape = getattr(answer, "shape", None)
@@ -254,32 +248,38 @@ def _value_shapes(count: int, players: int) -> str:
     return f"({count}, {players})" + f" or ({count},)" * (players == 2)
 
 
-def _array(name: str, given: Any) -> Array:
-    """As an array of numbers."""
+def as_array(subject: str, given: Any) -> Array:
+    """Return an answer as an array. `subject`, such as "the policy gave", begins the error if NumPy cannot read it."""
     try:
-        array = np.asarray(given)
-    except Exception as error:  # PyTorch: RuntimeError; JAX: an error of its own
+        return np.asarray(given)
+    except Exception as error:  # PyTorch: RuntimeError or TypeError; JAX: an error of its own
         reason = " ".join(str(error).split())[:200]
         raise ValueError(
-            f"the evaluator's {name} are {type(given).__name__}: expected an array, or what NumPy can read, such as a "
-            f"tensor on the CPU computed without gradients ({reason})"
+            f"{subject} {type(given).__name__}: expected an array, or what NumPy can read, such as a tensor on the CPU "
+            f"without gradients, tensor.detach().cpu() ({reason})"
         ) from error
+
+
+def _array(name: str, given: Any) -> Array:
+    """Return priors or values as an array of numbers; values must be finite."""
+    array = as_array(f"the evaluator's {name} are", given)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"the evaluator's {name} are {array.dtype} {array.shape}: expected an array of numbers")
+    if name == "values" and not np.isfinite(array).all():
+        raise ValueError("the evaluator's values: expected finite numbers")
     return array
 
 
-def _finite(values: Array) -> Array:
-    if not np.isfinite(values).all():
-        raise ValueError("the evaluator's values: expected finite numbers")
-    return values
+def _weights(given: Array, masks: Array, wanted: Array) -> Array:
+    """Return priors (R, A) that sum to 1 over the legal actions in the rows that are `wanted` (R,), 0 in others.
 
-
-def _weights(given: Array, masks: Array) -> Array:
-    """Priors that sum to 1 over the legal actions. (Others keep theirs: they may be legal in another state.)"""
+    Illegal actions keep their priors: they may be legal in another state.
+    """
     if given.shape != masks.shape:
         raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
+    priors, given, masks = np.zeros(masks.shape, np.float32), given[wanted], masks[wanted]
     sums = np.where(masks, given, 0).sum(axis=1, keepdims=True, dtype=np.float64)
     if not (np.all(given >= 0) and np.all(sums > 0) and np.isfinite(sums).all()):
         raise ValueError("the evaluator's priors: expected numbers from 0 up, not all 0 where actions are legal")
-    return given / sums
+    priors[wanted] = given / sums
+    return priors

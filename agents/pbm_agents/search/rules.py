@@ -9,20 +9,54 @@ import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, NamedTuple, TypeAlias, final
 
 import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.toolbox import COMPILES, check_number, check_settings, describe_error, quoted, setting
 
-from .defaults import OTHER_GAMES, default_weights
 from .evaluators import ActionPriors, Evaluator
 from .gumbel import choose_with_gumbel
 from .selection import choose_by_score, choose_with_rave, make_select, puct, uct
 
 Score: TypeAlias = Callable[[int, float, float, int, float], float]
 """A kernel `score(visits, mean, prior, parent_visits, parameter)`: see `Selection`."""
+
+
+class Weights(NamedTuple):
+    """The numbers in the formulas of selection."""
+
+    c: float
+    """Weight of exploration in UCT."""
+    rave: float
+    """Equivalence parameter of RAVE (Gelly & Silver 2011); 0 turns RAVE off."""
+
+
+OTHER_GAMES = Weights(c=1.0, rave=0)
+"""For games without an entry, and for the formula (with RAVE, without it) that a game's entry is not for."""
+_weights = {
+    "chameleon": Weights(c=0.05, rave=1000),
+    "curio": Weights(c=0.6, rave=0),
+    "trinim": Weights(c=0.5, rave=0),
+    "unlur": Weights(c=0.1, rave=1000),
+}
+"""The best that `benchmarks/tune_search.py` has found, by game."""
+
+
+def register_weights(game_name: str, *, c: float, rave: float = 0.0) -> None:
+    """Set the weights that a search of this game uses by default.
+
+    >>> register_weights("my_game", c=0.7)
+
+    Args:
+        game_name: `Game.name`.
+        c: Weight of exploration in UCT, or in UCT with RAVE.
+        rave: Equivalence parameter of RAVE; 0: plain UCT is best.
+    """
+    check_number("c", c, 0, 1e9)
+    check_number("rave", rave, 0, 1e9)
+    _weights[game_name] = Weights(c, rave)
 
 
 @final
@@ -60,9 +94,9 @@ class UCT:
         return OTHER_GAMES.c if self.c is None else self.c
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return what selects in trees of this kind."""
+        """Return the kernel `select` for trees of this kind."""
         if self.rave:
-            return make_select(choose_with_rave, hidden)
+            return make_select(choose_with_rave(priors), hidden)
         return make_select(choose_by_score(uct, hidden, priors, each_first=True), hidden)
 
     def for_game(self, game: Game, hidden: bool, evaluator: Evaluator) -> UCT:
@@ -71,7 +105,7 @@ class UCT:
         Raises:
             ValueError: For RAVE, or priors beside it, where they cannot be used.
         """
-        usual = default_weights(game.name)
+        usual = _weights.get(game.name, OTHER_GAMES)
         recorded = "last_player_by_action" in game.playout_options and not evaluator.gives_priors  # which RAVE needs
         if self.rave and not recorded:
             raise ValueError(
@@ -120,7 +154,7 @@ class PUCT:
         return self.c
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return what selects in trees of this kind."""
+        """Return the kernel `select` for trees of this kind."""
         return make_select(choose_by_score(puct, hidden, priors, each_first=False), hidden)
 
 
@@ -148,7 +182,7 @@ class Gumbel:
         check_settings(self)
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return what selects in trees of this kind."""
+        """Return the kernel `select` for trees of this kind."""
         return make_select(choose_with_gumbel(hidden), hidden)
 
 
@@ -211,7 +245,7 @@ class Selection:
         return not math.isfinite(found)
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return what selects in trees of this kind."""
+        """Return the kernel `select` for trees of this kind."""
         choose = choose_by_score(self.score, hidden, priors, each_first=self.tries_each_first)
         return make_select(choose, hidden)
 

@@ -1,31 +1,59 @@
-"""The settings of a Monte Carlo tree search for every game of pbm_envs, by simulations or by the clock.
+"""`Search`: settings, and runs of them over threads, wave after wave until the budget is spent.
 
 With perfect information positions are searched as they are; with hidden information, information sets are (see `tree`).
-A `Search` holds the settings, a `Workspace` the memory; `Search.run` searches a batch of positions (see `running`).
+A search by the clock first compiles, and measures how many simulations at the same time pay, so that neither counts as
+thinking.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+import math
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import Rng, Seeds, seeds
-from pbm_envs.toolbox import Array, check_settings, quoted, setting
+from pbm_envs.toolbox import Array, branch, quoted
 
-from ..players.agent import check_game
-from .evaluators import Evaluator, Playouts, PriorsAndValues, as_evaluator
-from .result import SearchResult
-from .rules import PUCT, UCT, Gumbel, Rule, Selection
-from .running import run_search
-from .workspace import Workspace
+from ..players.agent import check_searchable
+from .ending import end_searches_when, ending
+from .result import SearchedTree, SearchResult, read_result
+from .rules import PUCT, UCT, Gumbel
+from .settings import PARALLEL_BY_THE_CLOCK, SearchSettings
+from .simulation import Simulator
+from .tree import Layout, node_bytes
+from .workspace import Memory, Workspace
+
+EARLY_STOP_INTERVAL = 32
+"""Simulations of a position between two checks whether its best action can still change."""
+WARM_UP_SIMULATIONS = 64
+LONGEST_SLICE = 0.005
+"""Seconds of simulations between two checks of the clock and of `ending`, unless a single wave takes longer."""
+MEBIBYTE = 1 << 20
+
+COUNTS = (4, 8, 16, 32)
+"""Numbers of simulations at the same time that are tried with an evaluator."""
+WAVES = 8
+"""Waves in which the time of a count is measured, twice."""
+GAIN = 1.2
+"""Twice as many simulations at the same time pay if they make this many times as many per second."""
+LEAST_WAVES = 8
+"""Waves that the budget must have room for, with more simulations at the same time than the default."""
+_wave_seconds: WeakKeyDictionary[Any, dict[tuple[str, int], float]] = WeakKeyDictionary()
+"""Times measured in this process, by evaluator, game and count."""
 
 
 @final
 @dataclass(frozen=True)
-class Search:
+class Search(SearchSettings):
     """The settings of a tree search, and `run`, which searches positions with them.
 
     A search belongs to no game and to no thread: one can be shared, pickled and compared. Two of its settings are
@@ -41,79 +69,6 @@ class Search:
     Raises:
         ValueError: For settings that are not allowed, or do not go together.
     """
-
-    simulations: int | None = setting(None, low=1, help="Budget of each position, in simulations.")
-    seconds: float | None = setting(
-        None,
-        low=1e-9,
-        high=1e9,
-        help="Budget of each position, in seconds. A batch takes this times its size, over `threads`.",
-    )
-    selection: Rule | None = setting(  # noqa: RUF009
-        None,
-        help="The selection rule: UCT, PUCT, Gumbel, or a Selection of your own. None: PUCT() for an evaluator that "
-        "gives priors, else UCT().",
-    )
-    evaluator: Evaluator | PriorsAndValues | None = setting(  # noqa: RUF009
-        None,
-        help="Evaluates leaves: Playouts, a function from observations and masks to priors and values (see "
-        "`FunctionEvaluator`), or any `Evaluator`. None: Playouts().",
-    )
-    parallel_simulations: int | None = setting(
-        None,
-        low=1,
-        help="Number of simulations that run at the same time per position. More is faster, but each sees slightly "
-        "older statistics; 1 is the sequential algorithm. None: 1; by the clock 8, with an evaluator as many as pay, "
-        "from 4 to 32, measured before the clock starts, once for each evaluator and game.",
-    )
-    solver: bool = setting(
-        True,
-        help="Whether outcomes are proven, with perfect information. No player resigns in a search: among three "
-        "players a proven outcome is one if nobody resigns.",
-    )
-    early_stop: bool = setting(
-        False,
-        help="Whether a search ends when no other action can overtake the most visited one; by the clock, at the speed "
-        "so far.",
-    )
-    reuse: bool = setting(
-        False,
-        help="Whether a run starts from the trees that the last run left in the workspace, with perfect information. "
-        "What it finds then depends on the runs before.",
-    )
-    trees: int | None = setting(
-        None,
-        low=1,
-        high=1024,
-        help="Trees of each position, each with its own random numbers, which share the budget (in simulations rounded "
-        "up); the statistics at their roots are added up before the choice (root parallelization: Chaslot, Winands & "
-        "van den Herik 2008). None: 1; by the clock and with playouts, as many as there are threads for each position.",
-    )
-    threads: int = setting(
-        1, low=1, help="Threads that share the trees of a batch. They call the evaluator at the same time."
-    )
-    memory: int = setting(
-        1024,
-        low=1,
-        help="MiB for the trees of a search by the clock. When they are full, simulations end at their leaves.",
-    )
-
-    def __post_init__(self) -> None:
-        if (self.simulations is None) == (self.seconds is None):
-            raise ValueError(
-                f"simulations={quoted(self.simulations)}, seconds={quoted(self.seconds)}: expected one of the two"
-            )
-        check_settings(self)
-        gives_priors, rule = self.leaf_evaluator.gives_priors, self.selection  # ValueError for what is no evaluator
-        if not isinstance(rule, (UCT, PUCT, Gumbel, Selection, type(None))):
-            raise ValueError(f"selection is {quoted(rule)}: expected UCT, PUCT, Gumbel or Selection, or None")
-        if rule is not None and rule.needs_priors and not gives_priors:
-            raise ValueError(f"selection is {quoted(rule)}: expected an evaluator that gives priors beside it")
-        if isinstance(rule, Gumbel) and (self.simulations is None or self.reuse or (self.trees or 1) > 1):
-            raise ValueError(
-                f"selection is {quoted(rule)}: expected a budget in simulations beside it, and neither reuse nor "
-                "several trees"
-            )
 
     def run(
         self, game: Game, views: Array, rng: Rng | Seeds, *, workspace: Workspace | None = None
@@ -135,7 +90,7 @@ class Search:
 
         Raises:
             ValueError: For a position that is over or not seen by the player to move; if the evaluator's answers
-                cannot be used; for `reuse` without a workspace.
+                cannot be used; for `reuse` without a workspace; for settings that do not go with the game.
             RuntimeError: If the workspace is in use by another run.
         """
         if workspace is None:
@@ -144,23 +99,225 @@ class Search:
             workspace = Workspace()
         elif not isinstance(workspace, Workspace):
             raise ValueError(f"workspace is {quoted(workspace)}: expected a Workspace, or None")
-        check_game(game)
         if not isinstance(views, np.ndarray) or views.ndim != 1:
             raise ValueError(f"views are {quoted(views)}: expected a batch (B,), as game.view makes it")
         streams = seeds(rng, len(views)).copy()
         check_searchable(game, views)
-        return run_search(self, game, views.copy(), streams, workspace)
+        views = views.copy()
+        hidden = not game.perfect_information and bool((views["viewer"] >= 0).any())
+        run = Run(self, game, hidden, workspace)
+        with workspace.in_use():
+            if self.seconds is not None:
+                run.warm_up(views)
+                run = run.with_parallel_simulations(views)
+            count, trees = len(views), run.trees_of_each(len(views))
+            if trees > 1:
+                run = run.for_each_of(trees)
+                streams, given = np.empty(count * trees, np.uint64), streams
+                branch(given, np.repeat(np.arange(count), trees), streams)
+            workspace.make_room((run.search, game, hidden))
+            numbers = [some for some in np.array_split(np.arange(count * trees), self.threads) if len(some)]
+            parts = [Part(k, views[some // trees], streams[some]) for k, some in enumerate(numbers)]
+            searched = run.grow(parts[0]) if len(parts) == 1 else run.grow_in_threads(parts, positions=count)
+            return [read_result(game, views[k : k + 1], searched[k * trees : (k + 1) * trees]) for k in range(count)]
 
-    @property
-    def leaf_evaluator(self) -> Evaluator:
-        """What evaluates leaves: random playouts, or the evaluator that was given."""
-        return Playouts() if self.evaluator is None else as_evaluator(self.evaluator)
+
+class Part(NamedTuple):
+    """The trees of a run that one thread grows."""
+
+    number: int
+    """Finds the part's memory in the workspace."""
+    views: Array
+    """(G,) the position of each tree."""
+    streams: Seeds
+    """(G,) the seed of each."""
 
 
-def check_searchable(game: Game, views: Array) -> None:
-    """ValueError unless all games go on and are seen by the player to move."""
-    check_game(game)
-    searchable = game.legal_action_mask(views).any(axis=1)
-    if not searchable.all():
-        row = int(searchable.argmin())
-        raise ValueError(f"row {row} cannot be searched: expected a game that is not over, seen by the player to move")
+@final
+@dataclass
+class Run:
+    """A search of a game's positions: the settings of one tree, its selection rule complete, and the workspace."""
+
+    search: Search
+    game: Game
+    hidden: bool
+    """Whether information sets are searched."""
+    workspace: Workspace
+
+    def __post_init__(self) -> None:
+        evaluator = self.search.leaf_evaluator
+        rule = self.search.selection or (PUCT() if evaluator.gives_priors else UCT())
+        if isinstance(rule, UCT):
+            rule = rule.for_game(self.game, self.hidden, evaluator)
+        self.search = replace(self.search, selection=rule)
+
+    def warm_up(self, views: Array) -> None:
+        """Compile before the clock starts, with a search of the first position too small to notice."""
+        search = self.search
+        select = search.selection and search.selection.select_kernel(self.hidden, search.has_priors)
+        if len(views) and self.workspace.is_new((self.game.dtype, select, search.reuse)):
+            small = replace(search, simulations=WARM_UP_SIMULATIONS, seconds=None, parallel_simulations=2)
+            run = replace(self, search=small, workspace=Workspace())
+            for _ in range(1 + search.reuse):  # the second starts from what the first knew
+                run.grow(first_tree(views))
+
+    def with_parallel_simulations(self, views: Array) -> Run:
+        """Return the run with as many simulations at the same time as pay, if that is not given, for an evaluator."""
+        search = self.search
+        if search.parallel_simulations is not None or search.plays_out or not len(views):
+            return self
+
+        def seconds_of_wave(count: int) -> float | None:
+            few = replace(search, simulations=count * WAVES, seconds=None, parallel_simulations=count, early_stop=False)
+            found = [replace(self, search=few, workspace=Workspace()).grow(first_tree(views))[0] for _ in range(2)]
+            complete = all(result.simulations == count * WAVES for result in found)  # not proven
+            return min(result.seconds for result in found) / WAVES if complete else None
+
+        count = parallel_simulations_that_pay(
+            search.evaluator, repr(self.game), float(search.seconds or 0), seconds_of_wave
+        )
+        return replace(self, search=replace(search, parallel_simulations=count))
+
+    def trees_of_each(self, positions: int) -> int:
+        """Return how many trees each of so many positions gets."""
+        search = self.search
+        if search.trees is not None:
+            return search.trees
+        by_threads = search.seconds is not None and search.plays_out
+        return max(1, search.threads // max(1, positions)) if by_threads else 1
+
+    def for_each_of(self, trees: int) -> Run:
+        """Return the run of one of so many trees of a position: its share of the budget. Threads side by side take
+        theirs at the same time.
+        """
+        search = self.search
+        if search.seconds is None:
+            share = replace(search, simulations=math.ceil((search.simulations or 0) / trees), trees=1)
+        else:
+            share = replace(search, seconds=search.seconds * min(trees, search.threads) / trees, trees=1)
+        return replace(self, search=share)
+
+    def grow_in_threads(self, parts: list[Part], positions: int) -> list[SearchedTree]:
+        """Grow each part in a thread of its own. By the clock, a proof of the only position ends all."""
+        stop, proof_ends = threading.Event(), positions == 1 and self.search.seconds is not None
+        outer = ending()
+
+        def grow(part: Part) -> list[SearchedTree]:
+            with end_searches_when(lambda: stop.is_set() or (outer is not None and outer())):
+                searched = self.grow(part)
+            if proof_ends and any(tree.proven for tree in searched):
+                stop.set()
+            return searched
+
+        with ThreadPoolExecutor(len(parts) or 1) as pool:
+            found = [pool.submit(copy_context().run, grow, part) for part in parts]
+            try:
+                return [tree for trees in found for tree in trees.result()]
+            except BaseException:  # Ctrl-C reaches this thread only, or one of the others has failed
+                stop.set()
+                raise
+
+    def grow(self, part: Part) -> list[SearchedTree]:
+        """Grow the trees of a part, wave after wave, until the budget is spent or every one can stop."""
+        start, is_over = time.perf_counter(), ending()
+        search, count = self.search, len(part.views)
+        simulator = self._simulator(part)
+        at_once = most = search.simulations_at_once
+        done, growing = np.zeros(count, np.int64), np.arange(count)
+        growing = growing[~simulator.can_stop(growing, None)]
+        trees, spent, left, longest = np.repeat(growing, most), 0, search.simulations, 1
+        while len(growing):
+            if search.simulations is not None and search.simulations - spent < most:
+                at_once = search.simulations - spent
+                trees = np.repeat(growing, at_once)
+            began = time.perf_counter()
+            made, proven = simulator.simulate(trees, min(longest, self._waves_to_check(spent, at_once, left)))
+            seconds = max(1e-9, time.perf_counter() - began)
+            longest = max(1, min(2 * longest, int(LONGEST_SLICE * made / seconds)))  # the clock and Ctrl-C wait
+            spent += made * at_once
+            left = self._left(spent, time.perf_counter() - start, count)
+            if is_over is not None and is_over():
+                left = 0
+            check = search.early_stop and spent % EARLY_STOP_INTERVAL < at_once
+            if left == 0 or proven or check:
+                done[growing] = spent
+                if left == 0:
+                    break
+                growing = growing[~simulator.can_stop(growing, left if check else None)]
+                trees = np.repeat(growing, most)
+        seconds = time.perf_counter() - start
+        tree = simulator.memory.tree
+        return [SearchedTree(tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(count)]
+
+    def _simulator(self, part: Part) -> Simulator:
+        """Return what makes the simulations of these trees, which have their roots."""
+        search, trees = self.search, len(part.views)
+        keep = search.reuse and not self.hidden
+        previous = self.workspace.newest(part.number) if keep else None
+        memory = self.workspace.spare(part.number, trees, keep=keep)
+        if memory is None:
+            layout = Layout(
+                hidden=self.hidden,
+                priors=search.has_priors,
+                rave=isinstance(search.selection, UCT) and bool(search.selection.rave),
+                evaluated=isinstance(search.selection, Gumbel),
+            )
+            if search.simulations is None:
+                node = node_bytes(self.game, layout)
+                capacity = max(4, search.memory * MEBIBYTE // (node * trees * search.threads))
+            else:  # no simulation makes more than one node
+                capacity = (2 + search.simulations) * (1 + search.reuse)
+            memory = Memory(self.game, trees, capacity, search.simulations_at_once, layout)
+        self.workspace.put(part.number, memory, keep=keep)
+        simulator = Simulator(self.game, search, memory)
+        simulator.start(part.views, part.streams, previous)
+        return simulator
+
+    def _waves_to_check(self, spent: int, at_once: int, left: int | None) -> int:
+        """Return how many waves to make before checking the budget, or whether to stop early."""
+        waves = 1 if left is None else max(1, left // at_once)
+        if self.search.early_stop:
+            waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / at_once))
+        return waves
+
+    def _left(self, spent: int, elapsed: float, trees: int) -> int:
+        """Return the simulations of each tree that the budget still allows; by the clock, at the speed so far."""
+        if self.search.seconds is None:
+            return int(self.search.simulations or 0) - spent
+        return math.ceil(spent / elapsed * max(0.0, self.search.seconds * trees - elapsed))
+
+
+def first_tree(views: Array) -> Part:
+    """Return a tree of the first of these positions alone."""
+    return Part(0, views[:1], np.zeros(1, np.uint64))
+
+
+def parallel_simulations_that_pay(
+    evaluator: Any, game: str, budget: float, measure: Callable[[int], float | None]
+) -> int:
+    """Return the least of COUNTS twice which does not pay.
+
+    Args:
+        evaluator: Whatever evaluates leaves.
+        game: Which game; its measurements are remembered as long as the evaluator lives.
+        budget: Seconds of a search.
+        measure: Returns the seconds of a wave of so many simulations; None if that cannot be measured.
+    """
+    try:
+        known = _wave_seconds.setdefault(evaluator, {})
+    except TypeError:  # cannot be hashed, or not be referred to weakly
+        return PARALLEL_BY_THE_CLOCK
+    best: int | None = None
+    for count in COUNTS:
+        seconds = known.get((game, count))
+        if seconds is None:
+            seconds = measure(count)
+            if seconds is None:
+                break
+            known[game, count] = seconds
+        if best is not None:
+            short = count > PARALLEL_BY_THE_CLOCK and budget < LEAST_WAVES * seconds
+            if short or count / seconds < GAIN * best / known[game, best]:
+                return best
+        best = count
+    return best or PARALLEL_BY_THE_CLOCK

@@ -239,38 +239,44 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
     return share
 
 
-@stack_kernel
-def choose_with_rave(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
-    """UCT with RAVE (Gelly & Silver 2011) with perfect information: the mean of an action, and that of the simulations
-    in which it was played later, which weighs as much when there are `rave` / 3 visits. Where there are priors, with
-    the term of PUCT for them.
+@cache
+def choose_with_rave(priors: bool) -> Callable[..., int]:
+    """Return UCT with RAVE (Gelly & Silver 2011), for perfect information.
+
+    An action's score mixes its mean with that of the simulations in which it was played later; both weigh the same
+    after `rave` / 3 visits. With `priors` the term of PUCT for them is added.
     """
-    edges, rave, priors, node = tree.edges, tree.rave, tree.priors, tree.nodes[g, n]
-    settings, with_priors = tree.settings[0], tree.priors.size > 0
-    equivalence = settings["rave"]
-    places, first = tree.places, node["first"] - AN_EDGE
-    best, highest = -1, BELOW_ALL
-    all_proven = node["unproven"] == 0
-    visits = node["visits"] + 1.0
-    spread, trust = settings["parameter"] * math.sqrt(math.log(visits)), settings["prior_weight"] * math.sqrt(visits)
-    for a in range(places.shape[2]):
-        place = int(places[g, n, a])
-        if place == NOT_LEGAL:
-            continue
-        later = rave[g, n, a]
-        score, count = later["total"] / (later["visits"] + 1), 0
-        if place >= AN_EDGE:
-            edge = edges[g, first + place]
-            if edge["child"] < NO_CHILD and not all_proven:
+
+    @stack_kernel
+    def choose(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
+        edges, rave, node, settings = tree.edges, tree.rave, tree.nodes[g, n], tree.settings[0]
+        equivalence = settings["rave"]
+        places, first = tree.places, node["first"] - AN_EDGE
+        best, highest = -1, BELOW_ALL
+        all_proven = node["unproven"] == 0
+        visits = node["visits"] + 1.0
+        spread = settings["parameter"] * math.sqrt(math.log(visits))
+        trust = settings["prior_weight"] * math.sqrt(visits)
+        for a in range(places.shape[2]):
+            place = int(places[g, n, a])
+            if place == NOT_LEGAL:
                 continue
-            count = edge["visits"]
-            weight = math.sqrt(equivalence / (3 * count + equivalence))
-            score = weight * score + (1 - weight) * edge["total"] / count
-            score += spread / math.sqrt(count + 1.0)
-        else:
-            score += spread
-        if with_priors:
-            score += trust * priors[g, n, a] / (count + 1.0)
-        if score > highest:
-            best, highest = a, score
-    return best
+            later = rave[g, n, a]
+            score, count = later["total"] / (later["visits"] + 1), 0
+            if place >= AN_EDGE:
+                edge = edges[g, first + place]
+                if edge["child"] < NO_CHILD and not all_proven:
+                    continue
+                count = edge["visits"]
+                weight = math.sqrt(equivalence / (3 * count + equivalence))
+                score = weight * score + (1 - weight) * edge["total"] / count
+                score += spread / math.sqrt(count + 1.0)
+            else:
+                score += spread
+            if priors:
+                score += trust * tree.priors[g, n, a] / (count + 1.0)
+            if score > highest:
+                best, highest = a, score
+        return best
+
+    return choose

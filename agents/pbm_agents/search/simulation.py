@@ -7,7 +7,7 @@ sequential algorithm.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import numpy as np
 
@@ -20,12 +20,10 @@ from .evaluators import ActionPriors, Evaluator
 from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots
 from .rules import PUCT, Gumbel, Rule
+from .settings import SearchSettings
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
 from .waves import NO_WORLDS, arguments_of, make_waves, stages
 from .workspace import Memory, Simulations
-
-if TYPE_CHECKING:
-    from .search import Search
 
 NO_TREES = np.zeros(0, np.int64)
 
@@ -42,7 +40,7 @@ def kernels_of(game: Game, evaluator: Evaluator, priors: ActionPriors | None) ->
 class Simulator:
     """Searches some positions of one game at once, wave by wave."""
 
-    def __init__(self, game: Game, search: Search, memory: Memory) -> None:
+    def __init__(self, game: Game, search: SearchSettings, memory: Memory) -> None:
         """Simulations of this game by these settings; `memory`, which has been made for them, is written to."""
         self.game, self.memory, self.evaluator, self._search = game, memory, search.leaf_evaluator, search
         assert search.selection is not None
@@ -93,8 +91,9 @@ class Simulator:
             self._use_gumbel(self.rule)
 
     def _copy_known(self, previous: Memory) -> None:
-        """A tree becomes a copy of what `previous` has below a node with the same state, if there is one: of several,
-        that of the tree at the same place, or of the first.
+        """Copy into each tree the subtree of a node of `previous` with the same state, if there is one.
+
+        The tree at the same place comes first, then the others in order.
         """
         old, plies = previous.tree, np.unique(self.roots["ply"])
         known: dict[bytes, dict[int, int]] = {}

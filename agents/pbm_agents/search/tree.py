@@ -88,7 +88,7 @@ TERMINAL, ILLEGAL = -(2**31), -(2**31) + 1
     ILLEGAL < child < NO_CHILD  ~child is a node whose outcome is proven
     TERMINAL                    the game is over there, which is a proof too
     ILLEGAL                     only in the shared edge of actions that are not legal
-    in a free block             the first edge's is the next free block of that size, 0 at the end (`Tree.blocks`)
+    in a free block             of its first edge: the next free block of that size, 0 at the end (`free_block`)
 
 One number says all this so that an edge is 16 bytes, four in a cache line: selection reads every edge of each node of
 a path, and its speed is that of memory. So "may still be selected" has to be one comparison, `child >= NO_CHILD`, and
@@ -96,9 +96,12 @@ a path, and its speed is that of memory. So "may still be selected" has to be on
 """
 SUM, BEST, EVALUATED = range(3)
 UNVISITED, NOT_LEGAL, AN_EDGE = range(3)
-LONGEST_BLOCK = 24
+"""What `places` says of an action without an edge, and of that with the first edge. The former two are also where the
+shared edges of such actions lie, so that `edge_at` needs no test."""
+END, LONGEST_BLOCK = 0, 24
+"""In `blocks`: where the blocks end; the greatest k of a list of free blocks."""
 EDGES_OF_NODE, EDGES_OF_UCT_NODE = 16, 64
-"""For so many edges a node there is room. Most nodes have some, but plain UCT tries all actions once."""
+"""Edges per node that there is room for. Most nodes have few, but plain UCT tries all actions once."""
 MOST = 2**31 - 1
 """Edges of a tree: their places are 32 bits long."""
 BELOW_ALL = -1e30
@@ -117,9 +120,7 @@ class Tree(NamedTuple):
     edges: Array
     """(G, E) of EDGE: those of UNVISITED and NOT_LEGAL, then the root's, and then blocks."""
     blocks: Array
-    """(G, LONGEST_BLOCK + 1): where the blocks end; then for each k the first free block of 2**k edges, 0 for none. The
-    `child` of its first edge is the next.
-    """
+    """(G, LONGEST_BLOCK + 1): at END where the blocks end; at k > 0 the first free block of 2**k edges, 0 for none."""
     sums: Array
     """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move. (G, N, 3,
     P) with Gumbel numbers at the root: what the node was EVALUATED at.
@@ -143,21 +144,21 @@ class Tree(NamedTuple):
 TREE = len(Tree._fields)
 
 
-def allocate_tree(
-    game: Game, trees: int, capacity: int, *, hidden: bool, priors: bool, rave: bool, evaluated: bool = False
-) -> Tree:
-    """Memory for some trees; its pages are used when they are first written.
+class Layout(NamedTuple):
+    """What the nodes of a search hold beside visits and sums of returns."""
 
-    Args:
-        game: The game that will be searched.
-        trees: How many positions at once (G).
-        capacity: Nodes a tree (N).
-        hidden: Whether states are hidden: a node then has counts of availability and no state.
-        priors: Whether there are priors: of an evaluator, or beside RAVE.
-        rave: Whether RAVE is used.
-        evaluated: Whether nodes keep what they were evaluated at.
-    """
-    edges, none = (trees, capacity, game.num_actions), (0, 0, 0)
+    hidden: bool = False
+    """Counts of availability instead of a state, since information sets are searched."""
+    priors: bool = False
+    """Priors: of an evaluator, or beside RAVE."""
+    rave: bool = False
+    evaluated: bool = False
+    """What the node was evaluated at."""
+
+
+def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree:
+    """Return memory for so many trees (G) of `capacity` nodes each (N). Pages are used when they are first written."""
+    edges, none, hidden = (trees, capacity, game.num_actions), (0, 0, 0), layout.hidden
     states = np.zeros((0, 0) if hidden else (trees, capacity), game.dtype)
     settings = np.zeros(1, SETTINGS)
     fields, first_block = game.dtype.fields, AN_EDGE + game.num_actions
@@ -168,12 +169,12 @@ def allocate_tree(
     return Tree(
         nodes=np.empty((trees, capacity), NODE),
         places=np.empty(edges, np.uint16 if game.num_actions < 1 << 15 else np.uint32),
-        edges=np.empty((trees, min(first_block + int(edges_a_node(game, rave or priors) * capacity), MOST)), EDGE),
+        edges=np.empty((trees, min(first_block + int(edges_a_node(game, layout) * capacity), MOST)), EDGE),
         blocks=np.zeros((trees, LONGEST_BLOCK + 1), np.int64),
-        sums=np.empty((trees, capacity, 2 + evaluated, game.num_players)),
-        priors=np.empty(edges if priors else none, np.float32),
+        sums=np.empty((trees, capacity, 2 + layout.evaluated, game.num_players)),
+        priors=np.empty(edges if layout.priors else none, np.float32),
         available=np.empty(edges if hidden else none, np.int32),
-        rave=np.empty(edges if rave else none, RAVE),
+        rave=np.empty(edges if layout.rave else none, RAVE),
         states=states.view(np.uint8).reshape(*states.shape, game.dtype.itemsize),
         sizes=np.zeros(trees, np.int64),
         seeds=np.zeros(trees, np.uint64),
@@ -181,28 +182,31 @@ def allocate_tree(
     )
 
 
-def edges_a_node(game: Game, informed: bool) -> int:
-    """For how many edges a node there is room; `informed` by RAVE or priors, searches do not try all actions."""
+def edges_a_node(game: Game, layout: Layout) -> int:
+    """Return for how many edges a node there is room. Searches with RAVE or priors do not try all actions."""
+    informed = layout.rave or layout.priors
     return EDGES_OF_NODE if informed else min(EDGES_OF_UCT_NODE, max(EDGES_OF_NODE, 2 * game.num_actions))
 
 
-def node_bytes(game: Game, *, hidden: bool, priors: bool, rave: bool) -> int:
-    """Memory of one node, and of as many edges as there is room for, in bytes."""
-    action = (2 if game.num_actions < 1 << 15 else 4) + 4 * hidden + 4 * priors + RAVE.itemsize * rave
-    fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, rave or priors) * EDGE.itemsize
-    return fixed + game.num_actions * action + game.dtype.itemsize * (not hidden)
+def node_bytes(game: Game, layout: Layout) -> int:
+    """Return the memory of a node, and of as many edges as there is room for, in bytes."""
+    action = (2 if game.num_actions < 1 << 15 else 4) + 4 * (layout.hidden + layout.priors)
+    fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, layout) * EDGE.itemsize
+    per_action = action + RAVE.itemsize * layout.rave
+    return fixed + game.num_actions * per_action + game.dtype.itemsize * (not layout.hidden)
 
 
 def bytes_in_use(tree: Tree, g: int) -> int:
-    """Memory of the nodes and edges of tree g."""
+    """Return the memory of the nodes and edges of tree g."""
     of_nodes = (tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states)
     room = tree.nodes.size
-    return int(tree.sizes[g]) * sum(array.nbytes // room for array in of_nodes) + int(tree.blocks[g, 0]) * EDGE.itemsize
+    used = int(tree.blocks[g, END])
+    return int(tree.sizes[g]) * sum(array.nbytes // room for array in of_nodes) + used * EDGE.itemsize
 
 
 @stack_kernel
 def add_node(tree: Tree, g: int, player: int) -> int:
-    """A new node of tree g, of which nothing is known but the player to move."""
+    """Add a node to tree g, of which only the player to move is known. Return its number."""
     n = tree.sizes[g]
     tree.sizes[g] = n + 1
     node = tree.nodes[g, n]
@@ -225,33 +229,27 @@ def add_node(tree: Tree, g: int, player: int) -> int:
 
 @stack_kernel
 def edge_at(tree: Tree, g: int, n: int, action: int) -> int:
-    """Where in `edges` of tree g the edge of an action lies: UNVISITED and NOT_LEGAL for those that have none."""
+    """Return where in `edges` of tree g the edge of an action lies: UNVISITED or NOT_LEGAL if it has none."""
     place = int(tree.places[g, n, action])
     return place if place < AN_EDGE else tree.nodes[g, n]["first"] + place - AN_EDGE
 
 
 @stack_kernel
 def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
-    """Where the new edge of an action lies; UNVISITED, and nothing done, if there is no room."""
-    node, edges, blocks = tree.nodes[g, n], tree.edges, tree.blocks
+    """Return where the new edge of an action lies; UNVISITED, and change nothing, if there is no room."""
+    node, edges = tree.nodes[g, n], tree.edges
     count, first = node["edges"], node["first"]
-    if n > 0 and (count == 0 or (count > 1 and count & (count - 1) == 0)):  # the block is full
+    if n > 0 and (count == 0 or (count > 1 and count & (count - 1) == 0)):  # no block yet, or a full one
         k = 1
         while 1 << k <= count:
             k += 1
-        block = blocks[g, k]
-        if block > 0:
-            blocks[g, k] = edges[g, block]["child"]
-        else:
-            block = blocks[g, 0]
-            if block + (1 << k) > edges.shape[1]:
-                return UNVISITED
-            blocks[g, 0] += 1 << k
+        block = take_block(tree, g, k)
+        if block == UNVISITED:
+            return UNVISITED
         for e in range(count):
             edges[g, block + e] = edges[g, first + e]
         if count > 0:
-            edges[g, first]["child"] = blocks[g, k - 1]
-            blocks[g, k - 1] = first
+            free_block(tree, g, k - 1, first)
         first = block
         node["first"] = first
     edge = edges[g, first + count]
@@ -261,8 +259,30 @@ def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
     return first + count
 
 
+@stack_kernel
+def take_block(tree: Tree, g: int, k: int) -> int:
+    """Return where a block of 2**k edges begins, a free one if there is one; UNVISITED if there is no room."""
+    edges, blocks = tree.edges, tree.blocks
+    block = blocks[g, k]
+    if block > 0:
+        blocks[g, k] = edges[g, block]["child"]  # the next free one: see ILLEGAL
+        return block
+    block = blocks[g, END]
+    if block + (1 << k) > edges.shape[1]:
+        return UNVISITED
+    blocks[g, END] += 1 << k
+    return block
+
+
+@stack_kernel
+def free_block(tree: Tree, g: int, k: int, block: int) -> None:
+    """Put a block of 2**k edges, which are in use no more, at the head of the list of free ones."""
+    tree.edges[g, block]["child"] = tree.blocks[g, k]
+    tree.blocks[g, k] = block
+
+
 def edges_of(tree: Tree, g: int, n: int) -> Array:
-    """(A,) of EDGE: a copy of the edges of a node, by action."""
+    """Return a copy of the edges of a node by action, (A,) of EDGE."""
     places = tree.places[g, n].astype(np.int64)
     copied: Array = tree.edges[g, np.where(places < AN_EDGE, places, tree.nodes[g, n]["first"] + places - AN_EDGE)]
     return copied
@@ -270,9 +290,7 @@ def edges_of(tree: Tree, g: int, n: int) -> Array:
 
 @stack_kernel
 def open_node(tree: Tree, g: int, n: int, state: Array, mask: Array) -> None:
-    """Keep the state of a node, with perfect information, and which actions are legal there. Resigning is never
-    searched.
-    """
+    """Write the state of a node, with perfect information, and its legal actions. Resigning is never searched."""
     places, resign = tree.places, tree.settings[0]["resign_action"]
     for k in range(len(state)):
         tree.states[g, n, k] = state[k]
@@ -302,7 +320,7 @@ def clear_edges(tree: Tree, g: int) -> None:
     """Forget all edges of a tree."""
     for k in range(tree.blocks.shape[1]):
         tree.blocks[g, k] = 0
-    tree.blocks[g, 0] = AN_EDGE + tree.places.shape[2]
+    tree.blocks[g, END] = AN_EDGE + tree.places.shape[2]
     for k in range(AN_EDGE):
         edge = tree.edges[g, k]
         edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD if k == UNVISITED else ILLEGAL
@@ -310,8 +328,10 @@ def clear_edges(tree: Tree, g: int) -> None:
 
 @stack_kernel
 def is_leaf(tree: Tree, g: int, at: int) -> bool:
-    """Whether a simulation ends after the edge at this place even if the game goes on: its outcome is proven, this is
-    its first visit, there is no room for it, or it has no node and can get none now.
+    """Return whether a simulation ends after the edge at this place even if the game goes on.
+
+    It does if the outcome is proven, on the edge's first visit, if there is no room for the edge, or if it has no node
+    and can get none now.
     """
     child, visits = tree.edges[g, at]["child"], tree.edges[g, at]["visits"]
     room = not tree.settings[0]["evaluated_nodes"] and tree.sizes[g] < tree.nodes.shape[1]
@@ -320,8 +340,9 @@ def is_leaf(tree: Tree, g: int, at: int) -> bool:
 
 @kernel
 def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) -> None:
-    """Copy what is below node n of tree g, with perfect information, to be tree `to` of `target`: breadth first, at
-    most `limit` nodes. Parents in the source are overwritten.
+    """Copy the subtree of node n of tree g, with perfect information, to tree `to` of `target`.
+
+    Breadth first, at most `limit` nodes. Parents in the source are overwritten.
     """
     copied = np.empty(limit, np.int64)
     copied[0], size, k = n, 1, 0
@@ -345,7 +366,7 @@ def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) 
             edge = tree.edges[g, edge_at(tree, g, old, a)]
             child = edge["child"]
             at = UNVISITED
-            if k == 0 or target.blocks[to, 0] < target.edges.shape[1] // 2:
+            if k == 0 or target.blocks[to, END] < target.edges.shape[1] // 2:
                 at = add_edge(target, to, k, a)
             if at == UNVISITED:
                 node["untried"] += 1

@@ -13,7 +13,7 @@ from pbm_envs import Game
 from pbm_envs.authoring import Seeds, States
 from pbm_envs.toolbox import Array
 
-from .tree import SIMULATION, allocate_tree
+from .tree import SIMULATION, Layout, allocate_tree
 
 
 @final
@@ -28,9 +28,7 @@ class Simulations:
 
 
 class Buffers(NamedTuple):
-    """What simulations need beside the trees: R may be under way at once. All of it is overwritten.
-
-    `make_waves` is called with the arrays, `make_waves(..., *buffers, *tree)`, and puts them together again, as `tree`
+    """What simulations need beside the trees, R at once. All of it is overwritten. Kernels take the arrays, as `tree`
     says.
     """
 
@@ -60,8 +58,8 @@ class Buffers(NamedTuple):
     """(R, A) float32 of actions in new nodes, if trees have priors, else (0, A)."""
 
 
-def allocate_buffers(game: Game, count: int, *, priors: bool, rave: bool) -> Buffers:
-    """Buffers for `count` simulations at once (R), with `priors` and for `rave` as in `allocate_tree`."""
+def allocate_buffers(game: Game, count: int, layout: Layout) -> Buffers:
+    """Return buffers for `count` simulations at once (R)."""
     states = np.zeros(2 * count, game.dtype)
     return Buffers(
         states=states,
@@ -70,12 +68,12 @@ def allocate_buffers(game: Game, count: int, *, priors: bool, rave: bool) -> Buf
         simulations=np.zeros(2 * count, SIMULATION),
         actions=np.zeros(count, np.int64),
         leaf_seeds=np.zeros(count, np.uint64),
-        last_players=np.zeros((count if rave else 0, game.num_actions), np.int8),
+        last_players=np.zeros((count if layout.rave else 0, game.num_actions), np.int8),
         values=np.zeros((count, game.num_players)),
         value=np.zeros(game.num_players),
         seeds=np.zeros(count, np.uint64),
         good=np.zeros(count, np.bool_),
-        priors=np.zeros((count if priors else 0, game.num_actions), np.float32),
+        priors=np.zeros((count if layout.priors else 0, game.num_actions), np.float32),
     )
 
 
@@ -83,22 +81,11 @@ def allocate_buffers(game: Game, count: int, *, priors: bool, rave: bool) -> Buf
 class Memory:
     """What one thread of a search works in: trees, and room for the simulations in them. Allocated once."""
 
-    def __init__(
-        self,
-        game: Game,
-        trees: int,
-        capacity: int,
-        parallel: int,
-        *,
-        hidden: bool,
-        priors: bool,
-        rave: bool,
-        evaluated: bool = False,
-    ) -> None:
-        """The arguments are those of `allocate_tree`; `parallel` simulations are under way in each tree."""
-        self.hidden = hidden
-        self.tree = allocate_tree(game, trees, capacity, hidden=hidden, priors=priors, rave=rave, evaluated=evaluated)
-        self.buffers = allocate_buffers(game, trees * parallel, priors=priors, rave=rave)
+    def __init__(self, game: Game, trees: int, capacity: int, parallel: int, layout: Layout) -> None:
+        """Allocate as `allocate_tree` does; `parallel` simulations are under way in each tree."""
+        self.hidden = layout.hidden
+        self.tree = allocate_tree(game, trees, capacity, layout)
+        self.buffers = allocate_buffers(game, trees * parallel, layout)
         self.moving, self.leaves = (
             Simulations(self.buffers.simulations[half], self.buffers.states[half], self.buffers.masks[half])
             for half in (slice(trees * parallel), slice(trees * parallel, None))
@@ -108,7 +95,7 @@ class Memory:
 
     @property
     def trees(self) -> int:
-        """How many positions there is room for."""
+        """How many trees there is room for."""
         return len(self.tree.nodes)
 
 
@@ -142,7 +129,7 @@ class Workspace:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Of one run. RuntimeError if another is under way."""
+        """Keep the workspace for one run; RuntimeError if another is under way."""
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("this workspace is in use by another search: expected a workspace for each thread")
         try:
@@ -158,13 +145,11 @@ class Workspace:
             self._made_for = made_for
 
     def newest(self, part: int) -> Memory | None:
-        """The memory that the last run has used for this part of its positions."""
+        """Return the memory that the last run has used for this part of its positions."""
         return self._newest.get(part)
 
     def spare(self, part: int, trees: int, *, keep: bool) -> Memory | None:
-        """Memory for so many trees that can be written to, if there is some; not that of the last run, if that is to
-        be kept.
-        """
+        """Return memory for so many trees, if there is some: not the last run's, if that is to be kept."""
         memory = (self._older if keep else self._newest).get(part)
         return memory if memory is not None and memory.trees >= trees else None
 
@@ -175,7 +160,7 @@ class Workspace:
         self._newest[part] = memory
 
     def is_new(self, kind: tuple[Any, ...]) -> bool:
-        """Whether this is the first run of its kind here, whose kernels may have to be compiled."""
+        """Return whether this is the first run of its kind, whose kernels may have to be compiled."""
         new = kind not in self._compiled
         self._compiled.add(kind)
         return new

@@ -168,7 +168,7 @@ def options_of(source: Any) -> tuple[Option, ...]:
     except (TypeError, ValueError):  # written in C
         return ()
     fields = {field.name: field for field in dataclasses.fields(source)} if dataclasses.is_dataclass(source) else {}
-    function = vars(source).get("__init__", source) if isinstance(source, type) else source
+    function = source.__init__ if isinstance(source, type) else source  # type: ignore[misc]
     names = getattr(inspect.unwrap(function), "__globals__", {})
     found = []
     for parameter in parameters:

@@ -1,0 +1,168 @@
+"""A client of servers that speak OpenAI's chat completions (extra `llm`), with retries and a deadline per answer.
+
+The key is read from OPENAI_API_KEY; a server of your own, given by `url`, may do without. Requests that may succeed
+later (no connection, 408, 409, 429, 5xx, a malformed completion) are sent again after a wait that doubles. Whatever
+still fails, what the server refuses and what is not answered by the deadline raises InfrastructureError.
+"""
+
+from __future__ import annotations
+
+import queue
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+from pbm_envs.toolbox import describe_error, printable
+
+from ..common.faults import InfrastructureError
+
+LONGEST_WAIT = 60.0
+"""Seconds before a request is sent again, at most."""
+LONGEST_REASON = 300
+RETRIED = (408, 409, 429)
+"""Statuses besides 5xx after which a request is sent again."""
+
+Messages: TypeAlias = Sequence[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The outcome of a request."""
+
+    text: str = ""
+    finish_reason: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    error: str | None = None
+    retry: bool = True
+    """Whether the same request may succeed later, if this one has failed."""
+    wait: float | None = None
+    """Seconds that the server asks to wait before that."""
+
+
+@final
+class ChatClient:
+    """Sends messages to one model. Connects when the first is sent; any number of threads may use it."""
+
+    def __init__(
+        self, model: str, url: str, *, timeout: float, retries: int, wait: float, settings: dict[str, Any]
+    ) -> None:
+        """Prepare a client; ImportError without the package `openai` (extra `llm`).
+
+        Args:
+            model: The model's name on the server.
+            url: Address of the server, up to `/v1`; "" for OPENAI_BASE_URL, else OpenAI's.
+            timeout: Seconds that an answer may take, all retries and waits included.
+            retries: How often a failed request is sent again.
+            wait: Seconds before the first retry; each next wait doubles.
+            settings: Further parameters of a request, such as `temperature`.
+        """
+        _openai()
+        self.model, self.url, self.timeout, self.retries, self.wait = model, url, timeout, retries, wait
+        self._settings, self._lock = dict(settings), threading.Lock()
+        self.clock, self.sleep = time.monotonic, time.sleep
+        self._client: Any = None
+
+    def ask(self, messages: Messages, note: Callable[[Reply, int, float], None]) -> str:
+        """Return the model's answer; InfrastructureError if there is none after all retries, or by the deadline.
+
+        Args:
+            messages: The conversation so far.
+            note: Called after each request with its reply, its number from 0, and its seconds.
+        """
+        began = self.clock()
+        deadline = began + self.timeout
+        for retry in range(self.retries + 1):
+            sent_at = self.clock()
+            reply = self._send(messages, max(1e-3, deadline - sent_at))
+            note(reply, retry, self.clock() - sent_at)
+            if reply.error is None:
+                return reply.text
+            pause = min(LONGEST_WAIT, self.wait * 2**retry) * random.uniform(0.75, 1.25)
+            pause = pause if reply.wait is None else min(LONGEST_WAIT, max(0.0, reply.wait))
+            if not reply.retry or retry == self.retries or self.clock() + pause >= deadline:
+                break
+            self.sleep(pause)
+        took, reason = self.clock() - began, printable(reply.error or "", LONGEST_REASON)
+        failed = f"{retry + 1} requests have failed in {took:.1f} of {self.timeout:g} seconds"
+        raise InfrastructureError(f"{self.model}: {failed}, the last one by {reason}")
+
+    def _send(self, messages: Messages, seconds: float) -> Reply:
+        """Send a request once. The limit in seconds holds even if the server keeps sending."""
+        client = self._connected()
+        results: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        with self._lock:
+            settings = dict(self._settings)
+
+        def request() -> None:
+            try:
+                chat = client.chat.completions
+                results.put(chat.create(model=self.model, messages=messages, timeout=seconds, **settings))
+            except Exception as error:
+                results.put(error)
+
+        threading.Thread(target=request, daemon=True).start()
+        try:
+            result = results.get(timeout=seconds)
+        except queue.Empty:
+            return Reply(error=f"its deadline: no answer within {seconds:.1f} seconds")
+        return self._failure(result, settings) if isinstance(result, Exception) else _reply(result)
+
+    def _failure(self, error: Exception, settings: dict[str, Any]) -> Reply:
+        """Return what a failed request says. A server that wants `max_completion_tokens` gets it from then on."""
+        openai = _openai()
+        if isinstance(error, openai.APIStatusError):
+            reason, code = f"status {error.status_code}: {error.message}", error.status_code
+            if code == 400 and error.param == "max_tokens" and "max_tokens" in settings:
+                with self._lock:
+                    self._settings["max_completion_tokens"] = settings["max_tokens"]
+                    self._settings.pop("max_tokens", None)
+                return Reply(error=reason, wait=0.0)
+            try:
+                wait = float(error.response.headers.get("retry-after"))
+            except (TypeError, ValueError):
+                wait = None
+            return Reply(error=reason, retry=code >= 500 or code in RETRIED, wait=wait)
+        if isinstance(error, (ValueError, openai.APIError)) and not isinstance(error, openai.APIConnectionError):
+            return Reply(error=f"an answer that is no chat completion: {error}")
+        return Reply(error=describe_error(error), retry=isinstance(error, openai.APIConnectionError))
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                openai = _openai()
+                settings: dict[str, Any] = {"max_retries": 0} | ({"base_url": self.url} if self.url else {})
+                try:
+                    self._client = openai.OpenAI(**settings)
+                except openai.OpenAIError as error:
+                    if not self.url:
+                        raise InfrastructureError(f"{self.model}: {error}") from error
+                    self._client = openai.OpenAI(**settings, api_key="none")
+            return self._client
+
+
+def _reply(completion: Any) -> Reply:
+    """Return what the model has said, or that this is no chat completion."""
+    try:
+        choice, used = completion.choices[0], completion.usage
+        content = choice.message.content
+    except (AttributeError, IndexError, TypeError):
+        return Reply(error=f"an answer that is no chat completion: {str(completion)[:100]!r}")
+    if content is not None and not isinstance(content, str):
+        return Reply(error=f"an answer that is no chat completion: the content is {str(content)[:100]!r}")
+    sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
+    # No content: all tokens went into thinking, say. That is an answer, which cannot be read.
+    text = (content or "").encode("utf-8", "replace").decode()  # half a character cannot be sent back
+    return Reply(text, getattr(choice, "finish_reason", None), sent, got)
+
+
+def _openai() -> Any:
+    """Return the package, imported when it is needed: an extra."""
+    try:
+        import openai
+    except ImportError:
+        raise ImportError("the package openai is not installed: pip install 'pbm-envs[llm]'") from None
+    return openai

@@ -1,0 +1,109 @@
+"""The settings of a tree search, checked: `SearchSettings`, of which `Search` is the one that runs."""
+
+# Annotations are evaluated here: a subclass in another module declares the same settings.
+from dataclasses import dataclass
+
+from pbm_envs.toolbox import check_settings, quoted, setting
+
+from .evaluators import Evaluator, Playouts, PriorsAndValues, as_evaluator
+from .rules import PUCT, UCT, Gumbel, Rule, Selection
+
+PARALLEL_BY_THE_CLOCK = 8
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The fields of `Search`; ValueError for settings that are not allowed, or do not go together."""
+
+    simulations: int | None = setting(None, low=1, help="Budget of each position, in simulations.")
+    seconds: float | None = setting(
+        None,
+        low=1e-9,
+        high=1e9,
+        help="Budget of each position, in seconds. A batch takes this times its size, over `threads`.",
+    )
+    selection: Rule | None = setting(  # noqa: RUF009
+        None,
+        help="The selection rule: UCT, PUCT, Gumbel, or a Selection of your own. None: PUCT() for an evaluator that "
+        "gives priors, else UCT().",
+    )
+    evaluator: Evaluator | PriorsAndValues | None = setting(  # noqa: RUF009
+        None,
+        help="Evaluates leaves: Playouts, a function from observations and masks to priors and values (see "
+        "`FunctionEvaluator`), or any `Evaluator`. None: Playouts().",
+    )
+    parallel_simulations: int | None = setting(
+        None,
+        low=1,
+        help="Number of simulations that run at the same time per position. More is faster, but each sees slightly "
+        "older statistics; 1 is the sequential algorithm. None: 1; by the clock 8, with an evaluator as many as pay, "
+        "from 4 to 32, measured before the clock starts, once for each evaluator and game.",
+    )
+    solver: bool = setting(
+        True,
+        help="Whether outcomes are proven, with perfect information. No player resigns in a search: among three "
+        "players a proven outcome is one if nobody resigns.",
+    )
+    early_stop: bool = setting(
+        False,
+        help="Whether a search ends when no other action can overtake the most visited one; by the clock, at the speed "
+        "so far.",
+    )
+    reuse: bool = setting(
+        False,
+        help="Whether a run starts from the trees that the last run left in the workspace, with perfect information. "
+        "What it finds then depends on the runs before.",
+    )
+    trees: int | None = setting(
+        None,
+        low=1,
+        high=1024,
+        help="Trees of each position, each with its own random numbers, which share the budget (in simulations rounded "
+        "up); the statistics at their roots are added up before the choice (root parallelization: Chaslot, Winands & "
+        "van den Herik 2008). None: 1; by the clock and with playouts, as many as there are threads for each position.",
+    )
+    threads: int = setting(
+        1, low=1, help="Threads that share the trees of a batch. They call the evaluator at the same time."
+    )
+    memory: int = setting(
+        1024,
+        low=1,
+        help="MiB for the trees of a search by the clock. When they are full, simulations end at their leaves.",
+    )
+
+    def __post_init__(self) -> None:
+        if (self.simulations is None) == (self.seconds is None):
+            raise ValueError(
+                f"simulations={quoted(self.simulations)}, seconds={quoted(self.seconds)}: expected one of the two"
+            )
+        check_settings(self)
+        gives_priors, rule = self.leaf_evaluator.gives_priors, self.selection  # ValueError for what is no evaluator
+        if not isinstance(rule, (UCT, PUCT, Gumbel, Selection, type(None))):
+            raise ValueError(f"selection is {quoted(rule)}: expected UCT, PUCT, Gumbel or Selection, or None")
+        if rule is not None and rule.needs_priors and not gives_priors:
+            raise ValueError(f"selection is {quoted(rule)}: expected an evaluator that gives priors beside it")
+        if isinstance(rule, Gumbel) and (self.simulations is None or self.reuse or (self.trees or 1) > 1):
+            raise ValueError(
+                f"selection is {quoted(rule)}: expected a budget in simulations beside it, and neither reuse nor "
+                "several trees"
+            )
+
+    @property
+    def leaf_evaluator(self) -> Evaluator:
+        """What evaluates leaves: random playouts, or the evaluator that was given."""
+        return Playouts() if self.evaluator is None else as_evaluator(self.evaluator)
+
+    @property
+    def plays_out(self) -> bool:
+        """Whether leaves are evaluated by random playouts."""
+        return isinstance(self.leaf_evaluator, Playouts)
+
+    @property
+    def has_priors(self) -> bool:
+        """Whether trees keep priors: those of the evaluator, or those beside playouts."""
+        return getattr(self.selection, "priors", None) is not None or self.leaf_evaluator.gives_priors
+
+    @property
+    def simulations_at_once(self) -> int:
+        """Simulations of a tree that run at the same time."""
+        return self.parallel_simulations or (1 if self.seconds is None else PARALLEL_BY_THE_CLOCK)
