@@ -1,9 +1,7 @@
 """The page of `pbm serve` in a real Chromium: games by clicks, tabs, what is highlighted, undo, heat, saving."""
 
-import http.server
 import random
 import re
-import threading
 
 import pytest
 
@@ -101,24 +99,6 @@ def new_game(page, title, agent="random", side=None, **options):
     page.wait_for_selector(OURS)
 
 
-def test_two_tabs_at_once(context):
-    rng = random.Random(1)
-    with serving(start(Chameleon(size=4), "person", "random", seed=6)) as port:
-        one, other = open_tab(context, port), open_tab(context, port)
-        empty = other.locator(".pbm-picture").inner_html()
-        click_a_move(one, rng)
-        played, picture = texts(one), one.locator(".pbm-picture").inner_html()
-        assert len(played) == 2
-        assert (texts(other), other.locator(".pbm-picture").inner_html()) == ([], empty)
-        new_game(other, "Unlur", radius="3")
-        other.wait_for_selector('.pbm-words button:text("black")')
-        click_a_move(other, rng)
-        assert (texts(one), one.locator(".pbm-picture").inner_html()) == (played, picture)
-        other.close()
-        click_a_move(one, rng)
-        assert len(texts(one)) == 4
-
-
 def test_hovering_shows_the_moves_through_a_cell(context):
     """Curio, from Dark's side: the moves from a piece, then those to a cell."""
     game = Curio(base=2, rows=4, cols=3)
@@ -202,35 +182,3 @@ def test_persons_hand_over_without_seeing_each_others_boards(context):
         assert page.locator(".pbm-main svg").count() == 0
         page.get_by_role("button", name="I am Player 2").click()
         page.wait_for_selector(OURS)
-
-
-class Elsewhere(http.server.BaseHTTPRequestHandler):
-    """A page of another server."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>elsewhere</title>")
-
-    def log_message(self, *_):
-        pass
-
-
-def test_a_foreign_page_is_not_let_in(chromium):
-    script = """url => new Promise(resolve => {
-        const socket = new WebSocket(url);
-        socket.onopen = () => resolve("open");
-        socket.onerror = () => resolve("refused");
-    })"""
-    foreign = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-    threading.Thread(target=foreign.serve_forever).start()
-    context = chromium.new_context()
-    with serving(start(GAMES[0])) as port:
-        page = context.new_page()
-        for number, outcome in ((port, "open"), (foreign.server_port, "refused")):
-            page.goto(f"http://127.0.0.1:{number}/")
-            assert page.evaluate(script, f"ws://127.0.0.1:{port}/table") == outcome
-        context.close()
-    foreign.shutdown()
-    foreign.server_close()

@@ -68,19 +68,26 @@ def test_positions_are_the_same_in_all_worlds_of_a_view(options):
     game = Curio(base=2, rows=4, cols=3, **options)
     rng = np.random.default_rng(7)
     changed = 0
+
+    def exchange_worlds(session, ply):
+        nonlocal changed
+        state, shown = session.position(ply), position(session, 0, ply=ply)
+        for world in np.split(game.determinize(np.repeat(game.view(state, 0), 4), rng), 4):
+            session._positions[ply] = world  # as if it had been so all along
+            assert position(session, 0, ply=ply) == shown
+            changed += (world["faces"] != state["faces"]).any()
+        session._positions[ply] = state
+
     for seed in range(3):
         session = start(game, "person", "random", seed=seed).session()
         while not session.done:
             if session.mover == 1:
                 session.play_agent_move()
-                continue
-            state, shown = session.state, position(session, 0)
-            for world in np.split(game.determinize(np.repeat(session.view(0), 4), rng), 4):
-                session._positions[-1] = world  # as if it had been so all along
-                assert position(session, 0) == shown
-                changed += (world["faces"] != state["faces"]).any()
-            session._positions[-1] = state
-            session.play(game.action_to_string(int(rng.choice(session.legal()))))
+            else:
+                exchange_worlds(session, session.plies)
+                session.play(game.action_to_string(int(rng.choice(session.legal()))))
+        for ply in range(session.plies):  # back in the game that is over
+            exchange_worlds(session, ply)
     assert changed > 10
 
 

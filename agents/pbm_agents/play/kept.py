@@ -86,7 +86,7 @@ class KeptGames:
                 raise ValueError("this game goes on in another tab: expected a new game, or that tab")
             try:
                 write_text(self._folder / f"{address}.json", json.dumps(game))
-                os.utime(self._folder / f"{address}.json", (self._now(), self._now()))
+                os.utime(self._folder / f"{address}.json", times=(self._now(),) * 2)
                 self._make_room()
             except OSError as error:
                 _log.warning("a game is not kept: %s", error)
