@@ -11,8 +11,8 @@ from numba.core import config, event
 from numba.core.cpu import CPUTargetOptions
 from numpy.typing import NDArray
 
-from pbm_envs.core.instructions import mark_kernel
 from pbm_envs.core.kernels import stack_kernel
+from pbm_envs.core.numba_internals import mark_kernel
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python")
 

@@ -26,9 +26,8 @@ from .core.calls import call, call_for_flag, call_for_int, table_of_calls
 from .core.checks import check_number, check_seed
 from .core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
 from .core.files import in_one_piece, is_partial, write_text
-from .core.jit import COMPILES
 from .core.kernel_files import cache_directory
-from .core.kernels import stack_kernel
+from .core.kernels import COMPILES, stack_kernel
 from .core.options import (
     REQUIRED,
     check_settings,
@@ -42,11 +41,10 @@ from .core.options import (
     without_implied,
 )
 from .core.printable import describe_error, printable, quoted, summary
-from .core.randomness import branch
+from .core.randomness import BITS, RECORDED_BITS, branch, derive, stream
 from .core.record_rules import BatchKernel, PlayKernels
 from .core.scene import Drawn, Sample
 from .core.state import as_bytes
-from .core.streams import BITS, RECORDED_BITS, derive, stream
 from .core.types import Array, Floats
 
 __all__ = [

@@ -11,8 +11,8 @@ from pbm_agents.play.ahead import STEPS, compile_rules, compile_search
 
 from pbm_envs import Chameleon, chameleon_v0
 from pbm_envs.core.compiling import COMPILING, SEARCH, SHARED, rules_of
-from pbm_envs.core.jit import COMPILES
 from pbm_envs.core.kernel_files import cache_directory
+from pbm_envs.core.kernels import COMPILES
 
 COMMANDS = (
     "play chameleon random mcts:simulations=20 -o size=7 --seed 7",

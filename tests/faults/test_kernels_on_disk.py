@@ -20,8 +20,7 @@ import pbm_envs
 from pbm_envs.core import kernel_cache, kernel_files, numba_internals
 from pbm_envs.core.compiling import COMPILING
 from pbm_envs.core.fingerprint import NoFingerprintError, fingerprint, unchanged
-from pbm_envs.core.jit import COMPILES
-from pbm_envs.core.kernels import kernel
+from pbm_envs.core.kernels import COMPILES, kernel
 
 compiled_only = pytest.mark.skipif(not COMPILES, reason="nothing is compiled")
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="owners and links of files")
@@ -270,9 +269,8 @@ def test_a_link_is_not_followed(folder: Folder) -> None:
 
 def test_what_a_killed_process_left_is_removed(folder: Folder) -> None:
     kernel_files._remove_abandoned.cache_clear()
-    old, lock, new = (
-        folder.cache / name for name in ("rules.outer-1.part", "rules.outer-1.lock", "rules.outer-2.part")
-    )
+    names = (f".rules.outer-1.{'0' * 16}.part.kernel", "rules.outer-1.lock", f".rules.outer-2.{'0' * 16}.part.kernel")
+    old, lock, new = (folder.cache / name for name in names)
     for path in (old, lock, new):
         path.write_bytes(b"half a kernel")
     for path in (old, lock):
@@ -330,7 +328,7 @@ def test_a_cache_that_cannot_be_written_is_read(folder: Folder, monkeypatch: pyt
         raise PermissionError
 
     monkeypatch.setattr(kernel_files.FileLock, "acquire", refuse)
-    monkeypatch.setattr(kernel_files.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(kernel_files, "in_one_piece", refuse)
     assert folder.call() == (50, 0)
     folder.write("tunes", "TEMPO = 7")
     assert folder.call() == (57, 1), "what is missing is compiled"
@@ -373,7 +371,7 @@ def test_a_private_name_that_is_gone_is_noticed(
     folder: Folder, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """As the test before, in this process."""
-    numba_internals._tell_missing.cache_clear()
+    numba_internals._log_missing.cache_clear()
     with monkeypatch.context() as hiding:
         owner, _, attribute = f"numba.core.{name}".rpartition(".")
         hiding.delattr(f"{owner}.{attribute}")

@@ -11,7 +11,7 @@ from pbm_agents.arena.schedule import warm_up
 from pbm_agents.play.session import Session
 
 from pbm_envs import Curio, Game
-from pbm_envs.core.streams import apart_from, derive, stream
+from pbm_envs.core.randomness import apart_from, derive, stream
 from pbm_envs.envs.factories import make_single_env
 
 GAME = Curio()

@@ -8,7 +8,7 @@ from pbm_envs.core.scene import Circle, Label, Line, Polygon, Seat
 from pbm_envs.render.parts import chip
 from tests import environments
 from tests.play import play
-from tests.render.positions import GOLDEN, POSITIONS, position, scene, some_heat
+from tests.render.positions import GOLDEN, POSITIONS, as_json, position, scene, some_heat
 
 SMALL = environments.SMALL | {
     "chameleon": {"size": 5},
@@ -38,7 +38,7 @@ def middle(points):
 @pytest.mark.parametrize("name", POSITIONS)
 def test_scenes_are_as_they_were(name):
     """`python -m tests.render.positions` writes them anew."""
-    assert scene(name).to_json() == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
+    assert as_json(scene(name)) == (GOLDEN / f"{name}.json").read_text(encoding="utf-8")
 
 
 def test_what_is_kept_is_tested():

@@ -1,4 +1,4 @@
-"""Boards: the cells of each game, their names and neighbours. Built once a size, cached, read-only."""
+"""Boards: the cells of each game, their names and neighbours. Built once per size, cached, read-only."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Board:
 def make_board(
     cells: dict[tuple[int, int], str], directions: list[tuple[int, int]], edges: dict[tuple[int, int], int]
 ) -> Board:
-    """A board of any shape.
+    """Return a board of any shape.
 
     Args:
         cells: (row, col) of each cell in the grid, and its name, in the order of the cells.
@@ -65,7 +65,7 @@ def make_board(
 
 @cache
 def square(rows: int, cols: int) -> Board:
-    """Curio's board (C4), row 1 first. Directions k and 7 - k are opposite.
+    """Return Curio's board (C4), row 1 first. Directions k and 7 - k are opposite.
 
     >>> square(5, 5).names[:6]
     ('a1', 'b1', 'c1', 'd1', 'e1', 'a2')
@@ -76,7 +76,7 @@ def square(rows: int, cols: int) -> Board:
 
 @cache
 def triangle(size: int) -> Board:
-    """Trinim's board (T2), row by row from the top. Directions: right along a row, up a column, up along "/".
+    """Return Trinim's board (T2), row by row from the top. Directions: right along a row, up a column, up along "/".
 
     >>> triangle(5).names[:4]
     ('E1', 'D2', 'E2', 'C3')
@@ -92,7 +92,7 @@ TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
 
 @cache
 def rhombus(size: int) -> Board:
-    """Chameleon's Hex board (H1, H2), row by row from the top left, with edges TOP, BOTTOM, LEFT, RIGHT.
+    """Return Chameleon's Hex board (H1, H2), row by row from the top left, with edges TOP, BOTTOM, LEFT, RIGHT.
 
     >>> rhombus(3).names[:4]
     ('a1', 'b1', 'c1', 'a2')
@@ -108,7 +108,7 @@ def rhombus(size: int) -> Board:
 
 @cache
 def hexagon(radius: int) -> Board:
-    """Unlur's board (U2), row by row from the top; bit k - 1 of `edges` is side k.
+    """Return Unlur's board (U2), row by row from the top; bit k - 1 of `edges` is side k.
 
     >>> hexagon(6).names[:7], hexagon(6).names[-1]
     (('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1'), 'k11')

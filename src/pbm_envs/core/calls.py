@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from .jit import COMPILES
+from .kernels import COMPILES
 
 if COMPILES:
     import numba
     from numba.core import cgutils, types
     from numba.extending import intrinsic
 
-FACTOR, LONGEST_WORD = 0x100000001B3, 2**64 - 1
+FNV_PRIME, LONGEST_WORD = 0x100000001B3, 2**64 - 1
 _rows: dict[tuple[Callable[..., Any], Any], tuple[int, int]] = {}
-"""Of tables, by kernel and `_kind` of the arguments: asking Numba for their types takes milliseconds."""
+"""Rows of tables by kernel and `_kind` of the arguments: asking Numba for their types takes milliseconds."""
 
 
 def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
@@ -37,7 +37,7 @@ def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
             a `*` collects are one tuple.
 
     Returns:
-        (len(kernels), 2) uint64: the address of each, and what stands for its types.
+        (len(kernels), 2) uint64: the address of each, and a number that stands for its types.
     """
     if not COMPILES:
         return [each for each, _ in kernels]
@@ -55,30 +55,33 @@ def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    """The same only for values that are of one type for Numba, too."""
+    """Return the same only for values that Numba gives the same type."""
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim, value.flags.num  # how it lies in memory, and whether it can be written
     return (type(value), *map(_kind, value)) if isinstance(value, tuple) else type(value)
 
 
 def _number(result: Any, argument_types: Any) -> int:
-    """Another for other types. What is in a tuple is handed over like what is in none."""
+    """Hash types (Fowler, Noll & Vo: no library is part of the kernel), with tuples flattened as in calls."""
     number = 0
     for byte in "; ".join(map(str, (result, *_flat(argument_types)))).encode():
-        number = (number ^ byte) * FACTOR & LONGEST_WORD  # as Fowler, Noll & Vo: no library is part of the kernel
+        number = (number ^ byte) * FNV_PRIME & LONGEST_WORD
     return number
 
 
 def _flat(kinds: Any) -> Iterator[Any]:
     for kind in kinds:
-        yield from _flat(kind) if hasattr(kind, "types") else (kind,)  # of a tuple
+        yield from _flat(kind) if hasattr(kind, "types") else (kind,)  # the elements of a tuple
 
 
-def _caller(result: Any) -> Callable[..., Any]:
-    """What kernels use to call one with such a result."""
+def _caller(result: str) -> Callable[..., Any]:
+    """Make the function with which kernels call one that returns this type, by Numba's name of it."""
+    if not COMPILES:
+        return lambda table, row, arguments: table[row](*arguments)
 
     def call(_: Any, table: Any, row: Any, arguments: Any) -> Any:
-        number = _number(result, arguments)
+        returned = getattr(types, result)
+        number = _number(returned, arguments)
 
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             table = context.make_array(signature.args[0])(context, builder, values[0])
@@ -89,24 +92,21 @@ def _caller(result: Any) -> Callable[..., Any]:
                 message = "a kernel is called by address with arguments of other types than expected"
                 context.call_conv.return_user_exc(builder, TypeError, (message,))
             kinds, given = tuple(arguments), cgutils.unpack_tuple(builder, values[2])
-            function = builder.inttoptr(address, context.call_conv.get_function_type(result, kinds).as_pointer())
-            status, value = context.call_conv.call_function(builder, function, result, kinds, given)
+            function = builder.inttoptr(address, context.call_conv.get_function_type(returned, kinds).as_pointer())
+            status, value = context.call_conv.call_function(builder, function, returned, kinds, given)
             with builder.if_then(status.is_error, likely=False):
                 context.call_conv.return_status_propagate(builder, status)
             return value
 
-        return result(table, types.intp, arguments), generate
+        return returned(table, types.intp, arguments), generate
 
-    return call
-
-
-def _plain_call(table: Any, row: int, arguments: tuple[Any, ...]) -> Any:
-    return table[row](*arguments)
+    made: Callable[..., Any] = intrinsic(call)
+    return made
 
 
-call: Callable[..., None] = intrinsic(_caller(types.none)) if COMPILES else _plain_call
+call: Callable[..., None] = _caller("none")
 """Call a kernel that returns nothing: `call(table, row, arguments)`, with the arguments as a tuple."""
-call_for_int: Callable[..., int] = intrinsic(_caller(types.int64)) if COMPILES else _plain_call
+call_for_int: Callable[..., int] = _caller("int64")
 """Call a kernel that returns an integer."""
-call_for_flag: Callable[..., bool] = intrinsic(_caller(types.boolean)) if COMPILES else _plain_call
+call_for_flag: Callable[..., bool] = _caller("boolean")
 """Call a kernel that returns a bool."""

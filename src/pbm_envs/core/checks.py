@@ -1,4 +1,4 @@
-"""Checks of options and settings: a ValueError that says what was given and what is expected."""
+"""Checks of options, settings and arguments. Each raises a ValueError that says what was given and expected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .printable import quoted
 def check_range(
     name: str, value: int, low: float | None, high: float | None = None, expected: str | None = None
 ) -> None:
-    """An integer from `low` to `high` (None: no bound), or ValueError; `expected` replaces the text of the range."""
+    """Check for an integer from `low` to `high` (None: no bound); `expected` replaces the text of the range."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, np.integer))
@@ -29,7 +29,7 @@ def check_range(
 def check_number(
     name: str, value: float, low: float | None, high: float | None = None, expected: str | None = None
 ) -> None:
-    """A finite number from `low` to `high` (None: no bound), with or without decimals, or ValueError."""
+    """Check for a finite number from `low` to `high` (None: no bound), with or without decimals."""
     lowest, highest = (-sys.float_info.max if low is None else low), (sys.float_info.max if high is None else high)
     if (
         isinstance(value, (bool, np.bool_))
@@ -40,7 +40,7 @@ def check_number(
 
 
 def check_flag(name: str, value: bool, expected: str = "True or False") -> None:
-    """An option that is on or off, or ValueError."""
+    """Check for True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {quoted(value)}: expected {expected}")
 
@@ -60,21 +60,19 @@ def numbers(low: float | None, high: float | None) -> str:
 
 
 def check_path(name: str, value: str | Path) -> None:
-    """What can be the name of a file, or ValueError."""
+    """Check for what can be the name of a file."""
     if not isinstance(value, (str, Path)) or "\0" in str(value) or not str(value).isprintable():
         raise ValueError(f"{name} is {quoted(value)}: expected the name of a file")
 
 
 def check_seed(name: str, value: int | None) -> None:
-    """What a random generator begins with: None or an integer from 0 up, or ValueError. NumPy takes nested lists too,
-    whose depth can end the process.
-    """
+    """Check for a seed: None or an integer from 0 up (nested lists, which NumPy takes too, can end the process)."""
     if value is not None:
         check_range(name, value, 0)
 
 
 def to_options(given: Any) -> dict[str, Any]:
-    """A copy of the options of a reset, a mapping or None; ValueError for anything else."""
+    """Return a copy of the options of a reset, a mapping or None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -83,7 +81,7 @@ def to_options(given: Any) -> dict[str, Any]:
 
 
 def to_array(name: str, given: Any, expected: str) -> NDArray[Any]:
-    """An array of whatever NumPy makes one of; ValueError for a ragged list and the like."""
+    """Return an array of whatever NumPy makes one of: no ragged list and the like."""
     try:
         return np.asarray(given)
     except Exception:  # objects bring their own ways to fail
@@ -91,8 +89,6 @@ def to_array(name: str, given: Any, expected: str) -> NDArray[Any]:
 
 
 def check_writable(name: str, array: NDArray[Any]) -> None:
-    """ValueError for an array that may not be written to: kernels would do it all the same, and a memory map that is
-    read-only ends the process then.
-    """
+    """Check that an array can be written to: kernels would, and writing to a read-only memory map ends the process."""
     if not array.flags.writeable:
         raise ValueError(f"{name} is a read-only array: expected one that can be changed, such as {name}.copy()")

@@ -1,4 +1,4 @@
-"""Random set-ups cell by cell, for programs that want every chance event spelled out."""
+"""Random set-ups cell by cell, for programs that need every chance event spelled out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 Piece: TypeAlias = tuple[str, ...]
-"""The ways in which a piece can lie, all equally likely, as board texts have them."""
+"""The texts of a piece on a board, one for each way in which it can lie, all equally likely."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Deal:
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """What can lie on a cell, as board texts have it: the outcomes of the chance events."""
+        """The outcomes of the chance events: the texts of what can lie on a cell."""
         return tuple(sorted({text for deck in self.decks for piece in deck for text in piece}))
 
     def outcomes(self, dealt: Sequence[int]) -> list[tuple[int, float]]:
-        """What can come next after the outcomes `dealt`, with probabilities that sum to 1."""
+        """Return what can come next after the outcomes `dealt`, with probabilities that sum to 1."""
         first = 0
         for deck in self.decks:
             if len(dealt) < first + len(deck):
@@ -60,12 +60,12 @@ class Deal:
         )
 
     def board(self, dealt: Sequence[int]) -> str:
-        """The board text once all cells are dealt."""
+        """Return the board text once all cells are dealt."""
         lies = dict(zip(self.cells, (self.texts[outcome] for outcome in dealt), strict=True))
         return "/".join(self.blank.join(lies.get(cell, ".") for cell in row) for row in self.rows)
 
     def read(self, board: str) -> tuple[int, ...]:
-        """The outcomes that make this board text: the inverse of `board`."""
+        """Return the outcomes that make this board text: the inverse of `board`."""
         lies: dict[int, str] = {}
         for row, text in zip(self.rows, board.split("/"), strict=True):
             lies.update(zip(row, text.split(self.blank) if self.blank else text, strict=True))

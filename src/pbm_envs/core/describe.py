@@ -14,7 +14,7 @@ LISTED = 8
 
 
 def seat(game: GameHooks, view: Record, player: int) -> Seat:
-    """What a picture says of a player."""
+    """Return what a picture says of a player."""
     return Seat(
         title=game.role(view, player),
         name=f"player_{player}",
@@ -24,13 +24,13 @@ def seat(game: GameHooks, view: Record, player: int) -> Seat:
 
 
 def winner_of(view: Record) -> int:
-    """The player who alone has the greatest return of a finished game; NOBODY in a draw."""
+    """Return the only player with the greatest return of a finished game; NOBODY in a draw."""
     best = np.flatnonzero(view["returns"] == view["returns"].max())
     return int(best[0]) if len(best) == 1 else NOBODY
 
 
 def status(game: GameHooks, view: Record) -> str:
-    """Last move, and whose turn it is or how the game has ended."""
+    """Return the last move, and whose turn it is or how the game has ended."""
     named = [
         f"player_{player}" + f" ({role})" * bool(role)
         for player in range(game.num_players)
@@ -48,7 +48,7 @@ def status(game: GameHooks, view: Record) -> str:
 
 
 def why_illegal(game: GameHooks, state: States, row: int, action: int) -> str:
-    """The message for an action that a game, a batch of one, does not allow in row `row` of what was given."""
+    """Return the error for an illegal action in a game, a batch of one, that was row `row` of what was given."""
     if state["viewer"][0] != NOBODY:
         return f"row {row} is a view: determinize it first, or step the state it was taken from"
     if not 0 <= action < game.num_actions:

@@ -1,4 +1,4 @@
-"""Files and folders that are written in one piece: a reader finds the old content or the new one, never a part."""
+"""Files and folders that are written in one piece: a reader finds the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ PARTIAL = re.compile(r"\..+\.[0-9a-f]{16}\.part(\..+)?")
 
 @contextmanager
 def in_one_piece(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
-    """Give a path beside `path`, and move what the block writes there to `path` when the block ends.
+    """Yield a path beside `path`, and move what the block writes there to `path` when the block ends.
 
-    The temporary name is new, so nobody else's file is touched, and it keeps the suffix of `path`. If the block raises,
-    `path` stays as it was and the temporary file or folder is removed; a process that is killed leaves it behind.
+    The temporary name is new and keeps the suffix of `path`. If the block raises, `path` stays as it was and the
+    temporary file or folder is removed; a process that is killed leaves it behind. An OSError names `path`.
 
     Args:
-        path: The file or folder to write. A file that is there is replaced, and so is a link, which is not followed.
+        path: The file or folder to write. An existing file is replaced, and so is a link, which is not followed.
         durable: Wait until the content of a file is on the disk, so that it survives a loss of power.
-
-    Raises:
-        OSError: The file cannot be written; the error names `path`.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -60,5 +57,5 @@ def write_text(path: str | Path, text: str, *, durable: bool = False) -> None:
 
 
 def is_partial(path: Path) -> bool:
-    """Return whether a killed process has left this file or folder behind in `in_one_piece`."""
+    """Return whether `in_one_piece` left this file or folder behind in a process that was killed."""
     return PARTIAL.fullmatch(path.name) is not None

@@ -1,8 +1,8 @@
 """What a kernel is compiled from, as a hash: its code, the constants that it reads, and the same of all it calls.
 
-The hash is made from the functions and values in memory, those that Numba compiles, and not from source files, which
-may have changed since they were imported. It covers closures (kernels made by a factory: the kernels and constants that
-they capture), default arguments, and globals of whatever origin; comments and the places of lines are no part of it.
+The hash is made from the functions and values in memory, which Numba compiles, and not from source files, which may
+have changed since they were imported. It covers closures (kernels made by a factory: the kernels and constants that
+they capture), default arguments, and globals of whatever origin, but neither comments nor line numbers.
 """
 
 from __future__ import annotations
@@ -25,26 +25,15 @@ from .layouts import StatesType, StateType
 LIBRARIES = {"_operator", "builtins", "cmath", "llvmlite", "math", "numba", "numpy", "operator", "random", "typing"}
 """Packages whose content follows from versions, which are part of every key."""
 types: Any = numba.types
-TOLD_BY_NAME = (
-    types.Array,
-    types.Boolean,
-    types.DType,
-    types.Literal,
-    types.NoneType,
-    types.Number,
-    types.NumberClass,
-    types.NumPyRandomGeneratorType,
-    types.Omitted,
-    types.Record,
-    types.UnicodeType,
-    StateType,
-    StatesType,
+NAMED_TYPES = (
+    *(types.Array, types.Boolean, types.DType, types.Literal, types.NoneType, types.Number, types.NumberClass),
+    *(types.Omitted, types.Record, types.UnicodeType, StateType, StatesType),
 )
 """Types whose name says everything: the fields and offsets of a record, the layout of an array."""
 
 
 class NoFingerprintError(Exception):
-    """A kernel reads something of which we cannot tell whether it is the same in another process."""
+    """Raised for a kernel that reads a value which may differ in another process."""
 
 
 class Part(NamedTuple):
@@ -56,11 +45,11 @@ class Part(NamedTuple):
 
 
 _parts: WeakKeyDictionary[FunctionType, Part | None] = WeakKeyDictionary()
-"""As they were when first asked for; None if what one reads has changed since."""
+"""Parts as they were when first asked for; None if what a function reads has changed since."""
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Hash of what `function` is compiled from, as it was when this was first asked of it and of what it calls.
+    """Hash what `function`, and all that it calls, is compiled from, as it was when this was first called.
 
     Raises:
         NoFingerprintError: It reads something that has no stable description, or that has been changed since.
@@ -74,14 +63,14 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def refuse(function: Callable[..., Any]) -> None:
-    """Let `function` have no fingerprint any more, nor what calls it."""
+    """Give `function`, and what calls it, no fingerprint from now on."""
     _parts[_python_function(function)] = None
 
 
 def unchanged(function: Callable[..., Any]) -> bool:
-    """Does `function`, and all that it calls, still read what it read when its fingerprint was taken?
+    """Return whether `function`, and all that it calls, still reads what it read when its fingerprint was taken.
 
-    What has changed has no fingerprint any more, nor has what calls it: Numba may have compiled either state.
+    Functions that have changed lose their fingerprint: Numba may have compiled either state.
     """
     try:
         reached = dict(_reached(_python_function(function)))
@@ -93,7 +82,7 @@ def unchanged(function: Callable[..., Any]) -> bool:
 
 
 def _reached(function: FunctionType) -> Iterator[tuple[FunctionType, Part]]:
-    """The function and all that it calls, each once, in an order that follows from them."""
+    """Yield the function and all that it calls, each once, in an order that follows from them."""
     pending, seen = [function], {function}
     while pending:
         current = pending.pop()
@@ -110,16 +99,11 @@ def _reached(function: FunctionType) -> Iterator[tuple[FunctionType, Part]]:
 
 
 def _part(function: FunctionType) -> Part:
-    """What stands in the function itself. Names that it may read as globals are those in its code; attributes too."""
+    """Return what one function contributes. Any name in its code, even of an attribute, may be a global."""
     calls: list[FunctionType] = []
     code = function.__code__
-    words = [
-        function.__module__,
-        function.__qualname__,
-        _describe_code(code),
-        _describe(function.__defaults__, calls, code),
-        _describe(function.__kwdefaults__, calls, code),
-    ]
+    defaults = _describe((function.__defaults__, function.__kwdefaults__), calls, code)
+    words = [function.__module__, function.__qualname__, _describe_code(code), defaults]
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
             value = cell.cell_contents
@@ -138,63 +122,70 @@ def _part(function: FunctionType) -> Part:
 
 @cache
 def _describe_code(code: CodeType) -> str:
-    """Everything in a code object that runs, without file names and lines."""
-    return repr(
-        (
-            code.co_code,
-            getattr(code, "co_exceptiontable", b""),
-            [
-                _describe_code(each) if isinstance(each, CodeType) else _describe(each, [], code)
-                for each in code.co_consts
-            ],
-            (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars),
-            (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags),
-        )
-    )
+    """Describe all that runs in a code object: no file names and no lines."""
+    constants = [
+        _describe_code(each) if isinstance(each, CodeType) else _describe(each, [], code) for each in code.co_consts
+    ]
+    names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
+    counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
+    return repr((code.co_code, getattr(code, "co_exceptiontable", b""), constants, names, counts))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield a code object and those of the functions within it."""
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _codes(each)
 
 
 @cache
 def _names(code: CodeType) -> tuple[str, ...]:
-    """Globals and attributes that a code object names, those of functions within it included."""
-    inner = [name for each in code.co_consts if isinstance(each, CodeType) for name in _names(each)]
-    return tuple(dict.fromkeys([*code.co_names, *inner]))
+    """Return the globals and attributes that a code object names."""
+    return tuple(dict.fromkeys(name for each in _codes(code) for name in each.co_names))
 
 
 def _global_names(code: CodeType) -> set[str]:
-    """Only the globals; slower."""
-    found = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            found |= _global_names(each)
-    return found
+    """Return only the globals; slower."""
+    steps = (step for each in _codes(code) for step in dis.get_instructions(each))
+    return {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
 
 
 def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
-    """A text that is another wherever Numba would compile something else. Functions are added to `calls`."""
+    """Return a text that differs wherever Numba would compile something else, and add functions to `calls`."""
     kind = type(value)
+
+    def describe_all(values: Iterable[Any]) -> list[str]:
+        return [_describe(each, calls, reader) for each in values]
+
     if value is None or value is Ellipsis or kind in (bool, int, float, complex, str, bytes, np.dtype, range):
         return f"{kind.__name__} {value!r}"
-    if kind in (tuple, list, slice):
-        parts = (value.start, value.stop, value.step) if kind is slice else value
-        return f"{kind.__name__}({', '.join(_describe(part, calls, reader) for part in parts)})"
+    if kind in (tuple, list):
+        return f"{kind.__name__}({describe_all(value)})"
+    if kind is slice:
+        return f"slice({describe_all((value.start, value.stop, value.step))})"
     if kind in (frozenset, set, dict):
-        items = value.items() if kind is dict else value
-        return f"{kind.__name__}({', '.join(sorted(_describe(item, calls, reader) for item in items))})"
+        return f"{kind.__name__}({sorted(describe_all(value.items() if kind is dict else value))})"
     if isinstance(value, Enum):
-        return f"{kind.__module__}.{kind.__qualname__}.{value.name} = {_describe(value.value, calls, reader)}"
-    if isinstance(value, tuple) and hasattr(value, "_fields"):  # of a NamedTuple
-        return f"{_describe(kind, calls, reader)}({', '.join(_describe(part, calls, reader) for part in value)})"
+        return f"{kind.__module__}.{kind.__qualname__}.{value.name} = {describe_all([value.value])}"
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return f"NamedTuple {describe_all([kind, *value])}"
     if isinstance(value, (np.ndarray, np.generic)) and not value.dtype.hasobject:
-        return _describe_array(np.asarray(value))
+        array = np.asarray(value)
+        content = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+        return f"array {array.dtype!r} {array.shape} {array.strides} {array.flags.writeable} {content}"
     if isinstance(value, np.dtype):
         return f"dtype {value!r}"
     if isinstance(value, types.Type):
         return describe_type(value)
     if isinstance(value, ModuleType):
-        return _describe_module(value, calls, reader)
-    module = getattr(value, "__module__", None) or type(value).__module__
+        known = {} if _of_library(value.__name__) else vars(value)  # also whatever the code may read from it
+        return (
+            f"module {value.__name__} {describe_all((name, known[name]) for name in _names(reader) if name in known)}"
+        )
     if isinstance(value, type):
         return _describe_class(value, calls, reader)
+    module = getattr(value, "__module__", None) or kind.__module__
     if _of_library(module) and not is_jitted(value):
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         if name is not None and "<" not in name:
@@ -213,33 +204,19 @@ def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
     )
 
 
-def _describe_array(array: np.ndarray[Any, Any]) -> str:
-    content = hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
-    return f"array {array.dtype!r} {array.shape} {array.strides} {array.flags.writeable} {content}"
-
-
-def _describe_module(module: ModuleType, calls: list[FunctionType], reader: CodeType) -> str:
-    """The name of a library; of another module also whatever the code may read from it."""
-    if _of_library(module.__name__):
-        return f"module {module.__name__}"
-    content = vars(module)
-    read = [f"{name}: {_describe(content[name], calls, reader)}" for name in _names(reader) if name in content]
-    return f"module {module.__name__} {read}"
-
-
 def _describe_class(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
     name = f"class {value.__module__}.{value.__qualname__}"
     if issubclass(value, tuple) and hasattr(value, "_fields"):
-        return f"{name} {value._fields} {_describe(list(value._field_defaults.items()), calls, reader)}"
+        return f"{name} {value._fields} {_describe(value._field_defaults, calls, reader)}"
     if issubclass(value, Enum):
-        return f"{name} {[_describe(member, calls, reader) for member in value]}"
+        return f"{name} {_describe(list(value), calls, reader)}"
     if _of_library(value.__module__):
         return name
     raise NoFingerprintError(f"{name} may do anything")
 
 
 def describe_type(kind: Any) -> str:
-    """The type of an argument, as another process would describe it; the fields of a NamedTuple included.
+    """Return the type of an argument as another process would describe it; the fields of a NamedTuple included.
 
     Raises:
         NoFingerprintError: The type has no such description: a function, say.
@@ -250,13 +227,13 @@ def describe_type(kind: Any) -> str:
         return f"{_describe_class(owner, [], describe_type.__code__) if owner else 'tuple'}({parts})"
     if isinstance(kind, types.Optional):
         return f"optional {describe_type(kind.type)}"
-    if isinstance(kind, TOLD_BY_NAME):
+    if isinstance(kind, NAMED_TYPES):
         return str(kind)
     raise NoFingerprintError(f"an argument is a {kind}")
 
 
 def foreign(functions: Iterable[Callable[..., Any]]) -> str:
-    """Return the name of the first of these functions that is of no library; "" if there is none."""
+    """Return the name of the first of these functions that belongs to no library; "" if there is none."""
     names = (f"{each.__module__ or 'numba'}.{each.__qualname__}" for each in functions)  # numba makes some by `exec`
     return next((name for name in names if not _of_library(name)), "")
 
@@ -266,6 +243,6 @@ def _of_library(module: str) -> bool:
 
 
 def _python_function(function: Any) -> FunctionType:
-    """What is compiled: the function below a dispatcher."""
+    """Return the function below a dispatcher, which is what is compiled."""
     python: FunctionType = getattr(function, "py_func", function)
     return python

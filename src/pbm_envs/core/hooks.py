@@ -12,7 +12,7 @@ import numpy as np
 
 from .boards import Board
 from .deals import Deal
-from .jit import register_records
+from .kernels import register_records
 from .notation import Notation
 from .options import Option, check_options, signature_of
 from .randomness import sample_batch
@@ -28,21 +28,21 @@ SAVE_BRIDGES = "save_bridges"
 
 
 class GameHooks(ABC):
-    """The part of a game that its author writes; `Game` is the part that users call.
+    """The part of a game that its author provides; `Game` is the part that users call.
 
-    The moves (`__init__`), `_init`, `_board_to_string` and the rules have to be there: the rules either as `rules`,
-    kernels over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. All else has a default.
+    The moves (`__init__`), `_init`, `_board_to_string` and the rules are required: the rules either as `rules`, kernels
+    over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. Everything else has a default.
     """
 
     drawing: ClassVar[Drawing]
-    """What draws scenes: `pbm_envs.render`, which sets it. So nothing here imports what draws."""
+    """The module that draws scenes; `pbm_envs.render` sets it, so that `core` imports no pictures."""
 
     name: str
     """The name in the registry, records and ids: lower case, as in `make_game(name)`."""
     configurations: tuple[Mapping[str, Any], ...] = ({},)
-    """Options that between them use every option: what the conformance checks play."""
+    """Sets of options that together use every option, for the conformance checks."""
     player_counts: tuple[int, ...] = (2,)
-    """The numbers of players that some options allow."""
+    """The numbers of players that the options allow."""
     named_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """Sets of options by name: "ladder-5" of "curio" is `make_game("curio-ladder-5")`, id `pbm/curio-ladder-5-v0`."""
     perfect_information: bool = True
@@ -97,7 +97,7 @@ class GameHooks(ABC):
         num_players: int = 2,
         other_texts: Mapping[str, int] | None = None,
     ) -> None:
-        """The facts of a game.
+        """Set the facts of a game.
 
         Args:
             options: The keyword arguments that make an equal game, complete with defaults. With `allow_resign` true the
@@ -139,24 +139,20 @@ class GameHooks(ABC):
         return check_options(cls, given)
 
     def _check_rules(self) -> None:
-        """TypeError at once for a game whose rules are incomplete, rather than at the first ply."""
-        missing = [
-            hook
-            for hook in ("_step", "_legal_action_mask", "_observe")
-            if getattr(type(self), hook) is getattr(GameHooks, hook)
-            and (self.rules is None or (hook == "_observe" and self.rules.observe is None))
-        ]
-        if missing:
+        """Raise TypeError for a game whose rules are incomplete, before the first ply is played."""
+        hooks = [] if self.rules else ["_step", "_legal_action_mask"]
+        hooks += [] if self.rules and self.rules.observe else ["_observe"]
+        inherits = {hook: getattr(type(self), hook) is getattr(GameHooks, hook) for hook in ("_step", *hooks)}
+        if missing := [hook for hook in hooks if inherits[hook]]:
             raise TypeError(
                 f"{type(self).__name__} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`"
             )
-        if self.rules is not None and self.resign_action >= 0 and self.num_players != 2:
-            if type(self)._step is GameHooks._step:
-                raise TypeError(
-                    f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
-                )
+        if self.resign_action >= 0 and self.num_players != 2 and inherits["_step"]:
+            raise TypeError(
+                f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
+            )
 
-    # Hooks: what a game provides. The batches that these are given have been checked.
+    # Hooks, which get batches that have been checked.
 
     @abstractmethod
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
@@ -183,14 +179,13 @@ class GameHooks(ABC):
         self.rules.observe(views, self.tables, out)
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        """As `playout`; of what is no option of this game, `last_player_by_action` is (0, 0), the other False."""
-        if self.rules is None:
-            self._play_random_games(states, seeds, last_player_by_action)
-        else:
-            self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+        """As `playout`. An option that is not wanted arrives as an array (0, 0) or False.
 
-    def _play_random_games(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
-        """Playouts by `_step` and `_legal_action_mask`: each game draws from its own stream, whatever is beside it."""
+        Without `rules` it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
+        """
+        if self.rules is not None:
+            self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+            return
         rows = np.flatnonzero(~states["done"])
         while len(rows):
             batch, streams = take_rows(states, rows), seeds[rows]
@@ -211,8 +206,9 @@ class GameHooks(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
-        """The kernels that `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) call, with which a
-        search makes many simulations without returning to Python. None: it calls these hooks.
+        """Return the kernels that `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) call.
+
+        With them a search makes many simulations without returning to Python. None: it calls these hooks.
         """
         rules, tables, kind = self.rules, self.tables, type(self)
         hooks = ("_step", "_legal_action_mask", "_playout")
@@ -247,8 +243,9 @@ class GameHooks(ABC):
         state["done"] = True
 
     def _validate(self, states: States) -> None:
-        """InvalidStateError for records that are no states or views of this game, by `core.validation.expect`: what
-        the game's own fields must be so that its rules can be applied. The common fields have been looked at.
+        """Raise InvalidStateError, by `core.validation.expect`, unless rules can be applied to the game's own fields.
+
+        The common fields have been checked.
         """
         return
 
@@ -299,7 +296,7 @@ class GameHooks(ABC):
         """The part that `player` has now, or "" in a game without parts."""
         return ""
 
-    # What stands beside a board that people play on. Everything has a default.
+    # What stands beside a board that people play on.
 
     def badge(self, view: Record, player: int) -> Sample | None:
         """The piece, the stone or the edges that a player has now; None in a game without."""
@@ -313,7 +310,7 @@ class GameHooks(ABC):
         """The symbols of the picture and what they mean, for somebody who sees the game for the first time."""
         return ()
 
-    # What a game says to players who read. Everything has a default.
+    # What a game says to players who read.
 
     @cached_property
     def wording(self) -> Wording:
@@ -330,9 +327,7 @@ class GameHooks(ABC):
         return ""
 
     def cell_texts(self, view: Record) -> tuple[str, ...]:
-        """What the viewer sees on each cell, "" on an empty one; () in a game that does not say. Marks and words are
-        among `wording.terms`.
-        """
+        """What the viewer sees on each cell, "" on an empty one, in words of `wording.terms`; () if unknown."""
         return ()
 
     def facts(self, view: Record) -> dict[str, JSON]:

@@ -4,11 +4,11 @@ Numba's own cache looks only at the file of the function it stores; here one ker
 (Chameleon and Unlur share `chains.py`). So each compiled kernel is kept in a file of its own, whose name has a hash of
 everything it was made from: its code and the constants that it reads, the same of every kernel that it calls
 (`fingerprint`), the types of its arguments, the processor, the settings of Numba, and the versions of Python, Numba and
-NumPy. All of this is taken from memory, where Numba finds it, and is looked at again before the result is kept; so a
+NumPy. All of this is taken from memory, where Numba finds it, and is checked again before the result is kept; so a
 file is never read by a process that would compile something else, whatever happens to the sources meanwhile. Nothing is
 written beside the sources: an installed package may be read-only.
 
-Of several processes that need a kernel one compiles it, and the others wait for its file (`kernel_files.claim`). No
+When several processes need a kernel, one compiles it, and the others wait for its file (`kernel_files.claim`). No
 kernel calls one that leads back to it, so no two processes wait for each other.
 """
 
@@ -34,16 +34,11 @@ from .kernel_files import cache_directory
 
 logger = logging.getLogger("pbm_envs")
 
-VERSIONS = (
-    sys.version,
-    platform.machine(),
-    numba.__version__,
-    llvmlite.__version__,
-    np.__version__,
-    *(  # code generated for records of games and for some calls
-        hashlib.sha256(Path(module.__file__ or "").read_bytes()).hexdigest() for module in (layouts, instructions)
-    ),
+GENERATORS = tuple(
+    hashlib.sha256(Path(module.__file__ or "").read_bytes()).hexdigest() for module in (layouts, instructions)
 )
+"""Modules that generate code for records of games and for some calls."""
+VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__, GENERATORS)
 
 
 class KernelCache:
@@ -53,15 +48,14 @@ class KernelCache:
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        """Look at nothing yet: kernels that `function` calls may not have been defined."""
-        self._function = function
+        self._function = function  # read later: kernels that it calls may not have been defined
         self._options = sorted(options.items())
         self._compiling: dict[Any, tuple[Path | None, BaseFileLock | None]] = {}
         self.module = function.__module__
         self.name = f"{self.module}.{function.__qualname__}".replace(".<locals>", "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for this signature, or None after telling that it has to be compiled."""
+        """Return the compiled kernel for this signature, or None after reporting that it has to be compiled."""
         path, lock = self._path(sig, target_context), None
         if path is not None and not path.exists():
             lock = self._claim(path)
@@ -70,7 +64,7 @@ class KernelCache:
             target_context.refresh()
             try:
                 loaded = numba_internals.unpack(packed, target_context)
-            except Exception as error:  # whatever unpickling raises, compiling mends it
+            except Exception as error:  # unpickling may raise anything
                 logger.info("compiling anew: %s could not be loaded (%r)", path, error)
             else:
                 kernel_files.release(path, lock)
@@ -114,12 +108,11 @@ class KernelCache:
             return False
 
     def _claim(self, path: Path) -> BaseFileLock | None:
-        """Wait while another process compiles this kernel, and tell so as if this one did."""
-        waited = False
+        """Lock a kernel, and report waiting for another process as compiling."""
+        waited = []
 
         def wait() -> None:
-            nonlocal waited
-            waited = True
+            waited.append(path)
             COMPILING.begin(self)
 
         try:
@@ -130,7 +123,7 @@ class KernelCache:
 
     @property
     def _made_from(self) -> str:
-        """Hash of all but the types, the processor, and whether Python or another kernel calls it."""
+        """Hash all but the types, the processor, and whether Python or another kernel calls it."""
         return _hash(fingerprint(self._function), numba_internals.settings(), VERSIONS)
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:

@@ -1,4 +1,4 @@
-"""Files of compiled kernels: a folder that nobody else can write, and files that are read only if they are whole."""
+"""Files of compiled kernels: a folder that nobody else can write, and files that are read only if complete."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from pathlib import Path
 from filelock import BaseFileLock, FileLock, Timeout
 from platformdirs import user_cache_dir
 
+from .files import in_one_piece, is_partial
+
 logger = logging.getLogger("pbm_envs")
 
 HEAD = b"pbm_envs kernel 1\n"
-PARTIAL, LOCK = ".part", ".lock"
+LOCK = ".lock"
+O_BINARY: int = getattr(os, "O_BINARY", 0)
 ABANDONED_SECONDS = 3600
 """A partial file or a lock of this age was left by a process that was killed."""
 LONGEST_WAIT = 60.0
@@ -30,10 +33,10 @@ POLL_SECONDS = 0.02
 
 @cache
 def cache_directory() -> Path | None:
-    """Return where compiled kernels are kept: `PBM_ENVS_CACHE_DIR`, else the user's cache folder, else a private folder
-    among the temporary files; None if none of them can be used. It is read once per process.
+    """Return where compiled kernels are kept, the same for the whole process; None if no folder can be used.
 
-    A folder that cannot be written serves if it holds kernels (those of a container image, say).
+    The folder is `PBM_ENVS_CACHE_DIR`, else the user's cache folder, else a private folder among the temporary files. A
+    folder that cannot be written serves if it holds kernels (those of a container image, say).
     """
     chosen = os.environ.get("PBM_ENVS_CACHE_DIR") or user_cache_dir("pbm_envs", appauthor=False)
     user = str(os.getuid()) if sys.platform != "win32" else os.environ.get("USERNAME", "user")
@@ -52,9 +55,9 @@ def cache_directory() -> Path | None:
 
 
 def read(path: Path) -> bytes | None:
-    """Return what was written there; None if there is no such file, or one that is damaged or not our own."""
+    """Return what was written there; None for a file that is missing, damaged or somebody else's."""
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | O_BINARY), "rb") as file:
             if not _is_ours(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH):
                 logger.warning("compiling anew: others own %s or can write it", path)
                 return None
@@ -72,21 +75,13 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Replace the file at once, or leave everything as it was; a full disk is no error."""
+    """Write a file in one piece; where that fails, as on a full disk, only log it: the kernel works all the same."""
     _remove_abandoned(path.parent)
-    name = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}-", suffix=PARTIAL)
-        with os.fdopen(handle, "wb") as file:
+        with in_one_piece(path) as part, open(os.open(part, os.O_WRONLY | os.O_CREAT | O_BINARY, 0o600), "wb") as file:
             file.write(HEAD + hashlib.sha256(content).digest() + content)
-        os.replace(name, path)
-    except BaseException as error:
-        if name is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-        if not isinstance(error, OSError):
-            raise
-        logger.info("the compiled kernel could not be kept: %s", error)  # it works all the same
+    except OSError as error:
+        logger.info("the compiled kernel could not be kept: %s", error)
 
 
 def claim(path: Path, waits: Callable[[], None]) -> BaseFileLock | None:
@@ -114,7 +109,7 @@ def claim(path: Path, waits: Callable[[], None]) -> BaseFileLock | None:
 
 
 def release(path: Path | None, lock: BaseFileLock | None) -> None:
-    """Release what `claim` has locked, and remove the lock's file: whoever locks it later looks for `path` again."""
+    """Release what `claim` has locked and remove the lock's file: whoever locks it later looks for `path` again."""
     if path is not None and lock is not None:
         with contextlib.suppress(OSError):
             lock.release()
@@ -130,8 +125,8 @@ def _is_ours(status: os.stat_result, forbidden: int) -> bool:
 
 @cache
 def _remove_abandoned(folder: Path) -> None:
-    """Once per process."""
-    for path in (*folder.glob(f"*{PARTIAL}"), *folder.glob(f"*{LOCK}")):
+    """Remove what killed processes have left, once per process."""
+    for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
+            if (path.suffix == LOCK or is_partial(path)) and time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 path.unlink()

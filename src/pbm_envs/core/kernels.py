@@ -5,20 +5,28 @@ With `NUMBA_DISABLE_JIT=1`, and where Numba is not installed, kernels are plain 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
-from .jit import COMPILES
-
 Function = TypeVar("Function", bound=Callable[..., Any])
+COMPILES = False
+"""Whether kernels are compiled."""
+try:
+    import numba
+except ImportError as error:
+    logging.getLogger("pbm_envs").warning("kernels run as plain Python, hundreds of times slower: %s", error)
+else:
+    COMPILES = not numba.config.DISABLE_JIT
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` with Numba when it is first called, and keep the result for the next process if the function
-    comes from a file.
+    """Compile `function` with Numba when it is first called.
+
+    If the function comes from a file, the result is kept for the next process.
 
     Kernels call one another by name, or as variables of the function that encloses them, and never take a function as
     an argument (Numba would compile them anew in every process).
@@ -27,29 +35,24 @@ def kernel(function: Function) -> Function:
 
 
 def stack_kernel(function: Function) -> Function:
-    """As `kernel`, for kernels that count no references to arrays. Numba otherwise counts twice for each array that is
-    handed on: 0.1 microseconds a call with ten arrays. Most kernels are of this kind.
+    """As `kernel`, for kernels that count no references to arrays. Most kernels are of this kind.
 
-    What they make by `np.empty` and `np.zeros` lies on the stack until they return. So let it be no larger than a board
-    needs, whatever the batch, and be made outside of loops; Numba refuses to return an array. Nothing may be assigned
-    to a slice, which makes an array too.
+    Numba otherwise counts twice for each array that is handed on: 0.1 microseconds a call with ten arrays.
+
+    Arrays that they make by `np.empty` and `np.zeros` lie on the stack until they return. So these must not be larger
+    than a board needs, whatever the batch, and be made outside of loops; Numba refuses to return them. Nothing may be
+    assigned to a slice, which makes an array too.
     """
     return _compiled(function, counts_references=False)
 
 
 if COMPILES:
-    import numba
-
     from . import numba_internals
     from .compiling import COMPILING
-    from .instructions import mark_kernel
     from .kernel_cache import KernelCache
+    from .layouts import register_records as register_records
 
-    try:
-        from numba.core.cpu import CPUTargetOptions
-    except ImportError:
-        CPUTargetOptions = None
-    WITHOUT_REFERENCE_COUNTS = {"_nrt": False} if hasattr(CPUTargetOptions, "_nrt") else {}
+    NO_REFERENCE_COUNTS = {"_nrt": False} if numba_internals.has_stack_arrays() else {}
     """Options of `numba.njit` for a function whose arrays lie on its stack. Where Numba has no such option, kernels
     count references, and are slower."""
     FOR_PYTHON = {"no_cfunc_wrapper": True}
@@ -59,18 +62,15 @@ if COMPILES:
     def _compiled(function: Function, *, counts_references: bool) -> Function:
         """Make a dispatcher for Python, and one for kernels that call this one.
 
-        The second has no wrappers for Python and C: compiling takes a fifth less time. If a version of Numba does not
-        ask a dispatcher for these two methods, kernels call the first one.
+        The second has no wrappers for Python and C: compiling takes a fifth less time.
         """
-        options = {"nogil": True, **({} if counts_references else WITHOUT_REFERENCE_COUNTS)}
-        dispatcher, called = _dispatcher(function, options | FOR_PYTHON), _dispatcher(function, options | FOR_KERNELS)
-        if all(hasattr(called, method) for method in ("get_call_template", "get_overload")):
-            dispatcher.get_call_template, dispatcher.get_overload = called.get_call_template, called.get_overload
-        return dispatcher
+        options = {"nogil": True, **({} if counts_references else NO_REFERENCE_COUNTS)}
+        dispatcher, called = (_dispatcher(function, options | some) for some in (FOR_PYTHON, FOR_KERNELS))
+        return numba_internals.call_from_kernels(dispatcher, called)
 
     def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         dispatcher = numba.njit(**options)(function)
-        mark_kernel(dispatcher)
+        numba_internals.mark_kernel(dispatcher)
         if os.path.isfile(function.__code__.co_filename):  # else it was typed into a notebook
             cache = KernelCache(function, options)
             COMPILING.register(cache)
@@ -81,3 +81,7 @@ else:
 
     def _compiled(function: Function, *, counts_references: bool) -> Function:
         return np.errstate(over="ignore")(function)  # compiled integers wrap around in silence too
+
+    def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
+        """Return the type: plain Python takes records of any type."""
+        return dtype

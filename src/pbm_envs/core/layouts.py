@@ -6,8 +6,8 @@ contains only names, element types and dimensions. A batch comes with a *layout*
 record, then for each field its offset and its lengths. In a kernel `states[i]`, `state["stones"]` and
 `len(state["stones"])` mean what they mean in NumPy.
 
-This is surprisingly difficult, because Numba has no such type: everything below tells it how to type and to generate
-what it does for its own arrays of records. The interface for extensions that this uses is documented but for
+This is surprisingly difficult, because Numba has no such type: everything below tells Numba how to type and to generate
+what it does for its own arrays of records. It uses Numba's documented interface for extensions, except for
 `numba_adapt_ndarray`, which reads an array object. Simpler designs were tried (`benchmarks/records.py`, and results of
 the same name):
 
@@ -31,7 +31,8 @@ import ctypes
 import hashlib
 import operator
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import llvmlite.binding
 import numba
@@ -47,11 +48,13 @@ from numpy.typing import NDArray
 
 LONGEST_CONSTANT = 4
 """The longest length that is part of a type."""
+SIZE = 0
+"""The entry of a layout that is the number of bytes of a record."""
 SYMBOL = "pbm_envs_layouts"
 """The name by which compiled code finds `_python_objects`."""
 _types: dict[np.dtype[np.void], StateType] = {}
 _dtypes: dict[np.dtype[np.void], np.dtype[np.void]] = {}
-"""The first of equal dtypes, which all games are given: dictionaries find it without comparing fields."""
+"""The first of equal dtypes, which all games get: dictionaries find it without comparing fields."""
 _layouts: dict[np.dtype[np.void], NDArray[np.int64]] = {}
 _addresses: dict[np.dtype[np.void], int] = {}
 """Where each of `_layouts` lies. Compiled code reads this dictionary."""
@@ -59,14 +62,17 @@ _python_objects = (ctypes.py_object * 2)(_addresses, sys.intern("dtype"))
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_python_objects))
 
 
-class Field:
+class Field(NamedTuple):
     """A field of a record, as a type knows it."""
 
-    def __init__(self, name: str, element: types.Type, lengths: tuple[int | None, ...], start: int | None, at: int):
-        self.name, self.element, self.start, self.at = name, element, start, at
-        """`start`: its offset in bytes, or None if only the layout has it. `at`: where the layout has it."""
-        self.lengths = lengths
-        """None for those that only the layout has, behind the offset."""
+    name: str
+    element: types.Type
+    lengths: tuple[int | None, ...]
+    """None for lengths that only the layout has, behind the offset."""
+    start: int | None
+    """The offset in bytes; None if only the layout has it."""
+    at: int
+    """The entry of the layout that is the offset."""
 
     @property
     def array(self) -> types.Array:
@@ -120,19 +126,14 @@ typeof_impl.register(np.ndarray)(_typeof_array)
 
 
 @register_model(StateType)
-class StateModel(models.StructModel):
-    """Addresses of a record and of its layout."""
-
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, [("data", types.voidptr), ("layout", types.voidptr)])
-
-
 @register_model(StatesType)
 class StatesModel(models.StructModel):
-    """Addresses of the first record and of the layout; how many records there are, and bytes from one to the next."""
+    """The addresses of a record, the first of a batch, and of its layout; of a batch also its length and stride."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        members = [("data", types.voidptr), ("layout", types.voidptr), ("count", types.intp), ("stride", types.intp)]
+        members = [("data", types.voidptr), ("layout", types.voidptr)]
+        if isinstance(kind, StatesType):
+            members += [("count", types.intp), ("stride", types.intp)]
         super().__init__(manager, kind, members)
 
 
@@ -185,10 +186,20 @@ def _known_field(kind: Any, name: Any) -> Field | None:
     return kind.fields[name]
 
 
-@infer_global(len)
-class LenStates(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.intp, *args) if isinstance(args[0], StatesType) else None
+def typing_of(operation: Any) -> Callable[[Any], Any]:
+    """Let a method with the types of the arguments return the signature of an operation, or None if it is not ours."""
+
+    def register(generic: Any) -> Any:
+        key = {"key": operation} if isinstance(operation, str) else {}
+        template = type(generic.__name__, (AbstractTemplate,), {"generic": generic, **key})
+        return infer(template) if key else infer_global(operation)(template)
+
+    return register
+
+
+@typing_of(len)
+def type_of_len(self: Any, args: Any, kws: Any) -> Any:
+    return signature(types.intp, *args) if isinstance(args[0], StatesType) else None
 
 
 @lower_builtin(len, StatesType)
@@ -196,15 +207,14 @@ def len_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.make_helper(builder, sig.args[0], args[0]).count
 
 
-@infer_global(operator.getitem)
-class GetState(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        states, index = args
-        if isinstance(states, StatesType) and isinstance(index, types.Integer):
-            return signature(states.record, states, types.intp)
-        if isinstance(states, StatesType) and isinstance(index, types.SliceType) and not index.has_step:
-            return signature(states, states, index)
-        return None
+@typing_of(operator.getitem)
+def type_of_state(self: Any, args: Any, kws: Any) -> Any:
+    states, index = args
+    if isinstance(states, StatesType) and isinstance(index, types.Integer):
+        return signature(states.record, states, types.intp)
+    if isinstance(states, StatesType) and isinstance(index, types.SliceType) and not index.has_step:
+        return signature(states, states, index)
+    return None
 
 
 @lower_builtin(operator.getitem, StatesType, types.SliceType)
@@ -234,14 +244,13 @@ def get_state(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _record(context, builder, sig.args[0], *args)._getvalue()
 
 
-@infer_global(operator.setitem)
-class SetState(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        states, index, state = args
-        if isinstance(states, StatesType) and states.writable and isinstance(index, types.Integer):
-            if state == states.record:
-                return signature(types.none, states, types.intp, state)
-        return None
+@typing_of(operator.setitem)
+def type_of_set_state(self: Any, args: Any, kws: Any) -> Any:
+    states, index, state = args
+    if isinstance(states, StatesType) and states.writable and isinstance(index, types.Integer):
+        if state == states.record:
+            return signature(types.none, states, types.intp, state)
+    return None
 
 
 @lower_builtin(operator.setitem, StatesType, types.Integer, StateType)
@@ -249,16 +258,13 @@ def set_state(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     target = _record(context, builder, kind, args[0], args[1])
     source = context.make_helper(builder, kind.record, args[2])
-    cgutils.raw_memmove(builder, target.data, source.data, _entry(context, builder, source.layout, 0), 1)
+    cgutils.raw_memmove(builder, target.data, source.data, _entry(context, builder, source.layout, SIZE), 1)
 
 
-@infer
-class GetField(AbstractTemplate):
-    key = "static_getitem"
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        field = _known_field(*args)
-        return None if field is None else signature(field.array if field.lengths else field.element, *args)
+@typing_of("static_getitem")
+def type_of_field(self: Any, args: Any, kws: Any) -> Any:
+    field = _known_field(*args)
+    return None if field is None else signature(field.array if field.lengths else field.element, *args)
 
 
 @lower_builtin("static_getitem", StateType, types.StringLiteral)
@@ -284,15 +290,12 @@ def get_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return array._getvalue()
 
 
-@infer
-class SetField(AbstractTemplate):
-    key = "static_setitem"
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        field = _known_field(*args[:2])
-        if field is None or field.lengths or self.context.can_convert(args[2], field.element) is None:
-            return None
-        return signature(types.void, args[0], types.literal(args[1]), field.element)
+@typing_of("static_setitem")
+def type_of_set_field(self: Any, args: Any, kws: Any) -> Any:
+    field = _known_field(*args[:2])
+    if field is None or field.lengths or self.context.can_convert(args[2], field.element) is None:
+        return None
+    return signature(types.void, args[0], types.literal(args[1]), field.element)
 
 
 @lower_builtin("static_setitem", StateType, types.StringLiteral, types.Any)

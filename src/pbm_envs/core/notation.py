@@ -17,7 +17,7 @@ class Notation:
     """
 
     def __init__(self, game: str, texts: Sequence[str], form: str, other: Mapping[str, int] | None = None) -> None:
-        """`form` tells a person what is expected; `other` are further texts that are read."""
+        """Take the texts of all actions, in order; `form` says what is expected, `other` are further texts to read."""
         self._game = game
         self._texts = tuple(texts)
         self.form = form

@@ -1,8 +1,11 @@
-"""The private interfaces of Numba that the cache of kernels needs.
+"""The private interfaces of Numba, all of them: what the cache of kernels and the two decorators use.
 
 Numba documents neither how a compiled function is taken apart and put together again nor how a dispatcher asks its
-cache. Where one of `NEEDED` is gone, kernels are compiled in every process, and a line in the log says so.
+cache. Where one of `NEEDED` is gone, kernels are compiled in every process, and a line in the log says so. Without one
+of the other names kernels are slower or take longer to compile, as its function here says.
 """
+
+# mypy: disable-error-code="misc, unused-ignore"
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ from typing import Any, Protocol
 
 import numba
 from numba.core import config, sigutils, types
+from numba.core.compiler import Flags
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.targetconfig import ConfigStack
 
 logger = logging.getLogger("pbm_envs")
 
@@ -33,20 +38,21 @@ NEEDED = (
 """Names below `numba.core`."""
 
 
-def _exists(name: str) -> bool:
+def _found(name: str) -> Any:
+    """Return what has this name below `numba.core`; None if nothing has."""
     module, *attributes = name.split(".")
     try:
-        value = importlib.import_module(f"numba.core.{module}")
-        for attribute in attributes:
-            value = getattr(value, attribute)
-    except (ImportError, AttributeError):
-        return False
-    return True
+        value: Any = importlib.import_module(f"numba.core.{module}")
+    except ImportError:
+        return None
+    for attribute in attributes:
+        value = getattr(value, attribute, None)
+    return value
 
 
 def missing() -> list[str]:
-    """Return which of the names this version of Numba lacks."""
-    return [name for name in NEEDED if not _exists(name)]
+    """Return which of the needed names this version of Numba lacks."""
+    return [name for name in NEEDED if _found(name) is None]
 
 
 MISSING = missing()
@@ -54,24 +60,14 @@ MISSING = missing()
 IRRELEVANT_SETTINGS = {
     "CACHE_DIR",
     "CACHE_LOCATOR_CLASSES",
-    "CHROME_TRACE",
     "COLOR_SCHEME",
     "DEBUG_CACHE",
-    "DEVELOPER_MODE",
-    "DISABLE_PERFORMANCE_WARNINGS",
-    "FULL_TRACEBACKS",
-    "FUNCTION_CACHE_SIZE",
-    "GDB_BINARY",
-    "HIGHLIGHT_DUMPS",
-    "HTML",
     "NUMBA_DEFAULT_NUM_THREADS",
     "NUMBA_NUM_THREADS",
-    "SHOW_HELP",
     "THREADING_LAYER",
     "THREADING_LAYER_PRIORITY",
-    "TRACE",
 }
-"""Settings of Numba that change no machine code; those of `DUMP_*` and `CUDA_*` do not either."""
+"""Settings of Numba that change no machine code and differ between machines; those of `DUMP_*` and `CUDA_*` do too."""
 
 
 class Cache(Protocol):
@@ -85,11 +81,11 @@ class Cache(Protocol):
 
 
 def attach(dispatcher: Any, kernel_cache: Cache) -> None:
-    """Give a dispatcher its cache; with a line in the log, and nothing done, if Numba has no place for it."""
+    """Give a dispatcher its cache; only log it if Numba has no place for one."""
     if not hasattr(dispatcher, "_cache") and not MISSING:
         MISSING.append("dispatcher.Dispatcher._cache")
     if MISSING:
-        _tell_missing()
+        _log_missing()
         return
     dispatcher._cache = kernel_cache
     compile_signature = dispatcher.compile
@@ -105,12 +101,40 @@ def attach(dispatcher: Any, kernel_cache: Cache) -> None:
 
 
 @cache
-def _tell_missing() -> None:
+def _log_missing() -> None:
     logger.warning(
         "compiled kernels are not kept, and every process compiles them: Numba %s has no %s",
         numba.__version__,
         ", ".join(MISSING),
     )
+
+
+def has_stack_arrays() -> bool:
+    """Return whether Numba has the option `_nrt`; without it kernels count references, and are slower."""
+    return _found("cpu.CPUTargetOptions._nrt") is not None
+
+
+def call_from_kernels(dispatcher: Any, called: Any) -> Any:
+    """Let kernels that call `dispatcher` call `called`; without these two methods they call `dispatcher` itself."""
+    if all(hasattr(called, method) for method in ("get_call_template", "get_overload")):
+        dispatcher.get_call_template, dispatcher.get_overload = called.get_call_template, called.get_overload
+    return dispatcher
+
+
+class KernelFlags(Flags):
+    """Numba's settings for compiling a kernel; the class marks it as one."""
+
+
+def mark_kernel(dispatcher: Any) -> None:
+    """Let `core.instructions` serve in what this dispatcher compiles; without these names Numba's own functions do."""
+    compiler: Any = getattr(dispatcher, "_compiler", None)
+    if hasattr(compiler, "_customize_flags"):
+        compiler._customize_flags = KernelFlags
+
+
+def in_kernel() -> bool:
+    """Return whether the function whose calls Numba is typing is a kernel."""
+    return isinstance(ConfigStack.top_or_none(), KernelFlags)
 
 
 def pack(result: Any) -> bytes | None:
@@ -122,9 +146,7 @@ def pack(result: Any) -> bytes | None:
 
 def unpack(packed: bytes, target_context: Any) -> Any:
     """Return the compiled function that `pack` has made bytes of, ready to be called."""
-    from numba.core.compiler import CompileResult
-
-    return CompileResult._rebuild(target_context, *pickle.loads(packed))
+    return _found("compiler.CompileResult")._rebuild(target_context, *pickle.loads(packed))
 
 
 def overloads(result: Any) -> Iterator[Callable[..., Any]]:
@@ -141,8 +163,7 @@ def _types(result: Any) -> dict[str, Any] | None:
 
 def argument_types(signature: Any) -> tuple[types.Type, ...]:
     """Return the types of the arguments, of a signature as a dispatcher hands it to its cache."""
-    arguments: tuple[types.Type, ...] = tuple(sigutils.normalize_signature(signature)[0])
-    return arguments
+    return tuple(sigutils.normalize_signature(signature)[0])
 
 
 def machine(target_context: Any) -> tuple[str, ...]:
@@ -168,9 +189,7 @@ def name_functions_apart() -> None:
     cache, one would be called for the other.
     """
     if not MISSING:
-        from numba.core.bytecode import FunctionIdentity
-
-        FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
+        _found("bytecode.FunctionIdentity")._unique_ids = itertools.count(secrets.randbits(62))
 
 
 name_functions_apart()

@@ -7,6 +7,7 @@ one of three places, which `options_of` reads: a game lists its options in `decl
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -23,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 REQUIRED: Final = inspect.Parameter.empty
-"""The default of an option that has none."""
+"""The default of an option without one."""
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 """How flags are typed."""
 SIMPLE = (bool, int, float, str)
@@ -61,24 +62,21 @@ class Option:
 
     @property
     def takes_none(self) -> bool:
-        """Whether None is a value."""
+        """Whether None is allowed."""
         return self.optional or self.default is None
 
     @property
     def expected(self) -> str:
         """What values are allowed, for errors and tables."""
-        none = ", or None" if self.takes_none else ""
-        if self.choices:
-            return f"one of {', '.join(map(str, self.choices))}{none}"
-        if self.type is bool:
-            return f"True or False{none}"
-        if self.type is int:
-            return integers(self.low, self.high) + none
-        if self.type is float:
-            return numbers(self.low, self.high) + none
-        if self.type is str:
-            return f"a text{none}"
-        return f"a value{none}" if self.type is object else f"a {self.type.__name__}{none}"
+        kinds = {
+            bool: "True or False",
+            int: integers(self.low, self.high),
+            float: numbers(self.low, self.high),
+            str: "a text",
+            object: "a value",
+        }
+        listed = f"one of {', '.join(map(str, self.choices))}" if self.choices else ""
+        return (listed or kinds.get(self.type, f"a {self.type.__name__}")) + ", or None" * self.takes_none
 
     @property
     def typed(self) -> str:
@@ -104,18 +102,14 @@ class Option:
         if not self.many:
             return self._check_one(value)
         try:
-            values = None if isinstance(value, str) else tuple(value)
-        except TypeError:  # also of an array without axes
-            values = None
-        if values is None:
-            raise ValueError(f"{self.name} is {quoted(value)}: expected several values, such as ({quoted(value)},)")
-        return tuple(map(self._check_one, values))
+            if not isinstance(value, str):
+                return tuple(map(self._check_one, value))
+        except TypeError:  # not iterable, such as an array without axes
+            pass
+        raise ValueError(f"{self.name} is {quoted(value)}: expected several values, such as ({quoted(value)},)")
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text means; ValueError if it means none that is allowed.
-
-        An option of `many` values reads one of them.
-        """
+        """Return the value, or one of `many`, that a text means; ValueError if it is not allowed."""
         word = text.lower()
         if word == "none" and self.takes_none:
             return None
@@ -262,23 +256,17 @@ def choices_given(source: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any
     """
     options = options_of(source)
     given = {option.name: option.check(values.get(option.name, option.default)) for option in options}
-
-    def fits(name: str, value: Any) -> bool:
-        try:
-            source.complete_options({**given, name: value})
-        except ValueError:
-            return False
-        return True
-
-    return {
-        option.name: tuple(value for value in option.all_values if fits(option.name, value))
-        for option in options
-        if option.all_values
-    }
+    found: dict[str, list[Any]] = {option.name: [] for option in options if option.all_values}
+    for option in options:
+        for value in option.all_values:
+            with contextlib.suppress(ValueError):
+                source.complete_options({**given, option.name: value})
+                found[option.name].append(value)
+    return {name: tuple(accepted) for name, accepted in found.items()}
 
 
 def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a game, with its default for every option whose value follows from the others."""
+    """Return the options of a game with None for every option whose value follows from the others."""
     found = dict(values)
     for option in options_of(source):
         without = {name: value for name, value in found.items() if name != option.name}
@@ -288,7 +276,7 @@ def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nearest(given: object, known: Iterable[object]) -> str:
-    """Return a question that ends an error, about the known word most like the given one; "" if none is like it.
+    """Return a question to end an error with, about the known word most like the given one; "" if none is like it.
 
     >>> nearest("sise", ["size", "radius"])
     ". Did you mean 'size'?"
@@ -301,17 +289,12 @@ def nearest(given: object, known: Iterable[object]) -> str:
 
 def signature_of(options: Iterable[Option]) -> inspect.Signature:
     """Return the options as the signature of a class, for `help` and for completion."""
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                option.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=option.default,
-                annotation=f"{option.type.__name__}{' | None' * option.takes_none}",
-            )
-            for option in options
-        ]
-    )
+    parameters = []
+    for option in options:
+        hint = f"{option.type.__name__}{' | None' * option.takes_none}"
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(option.name, keyword, default=option.default, annotation=hint))
+    return inspect.Signature(parameters)
 
 
 def typed(value: Any) -> str:
@@ -323,30 +306,19 @@ def typed(value: Any) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
-def table(options: Iterable[Option]) -> str:
-    """Return a table in Markdown: name, default, allowed values, meaning."""
-    rows = []
-    for option in options:
-        default = "" if option.default is REQUIRED else f"`{option.default!r}`"
-        rows.append(f"| `{option.name}` | {default} | {option.expected} | {option.help} |")
-    return "\n".join(["| option | default | allowed | meaning |", "|---|---|---|---|", *rows])
-
-
 def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Option:
-    """The declaration with what the parameter says: name, default and type."""
+    """Return the declaration completed by the name, default and type of the parameter."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     kinds = [member for member in members if member is not type(None)]
     choices, many = declared.choices, declared.many
-    if len(kinds) == 1 and get_origin(kinds[0]) is Literal:
-        choices = choices or get_args(kinds[0])
-        kinds = [type(choices[0])]
-    if len(kinds) == 1 and get_origin(kinds[0]) is tuple:
-        many, kinds = True, list(get_args(kinds[0])[:1])
+    only = kinds[0] if len(kinds) == 1 else None
+    if get_origin(only) is Literal:
+        choices = choices or get_args(only)
+        only = type(choices[0])
+    elif get_origin(only) is tuple:
+        many, only = True, get_args(only)[0]
     kind: type = type(parameter.default) if type(parameter.default) in SIMPLE else object
-    if len(kinds) == 1 and isinstance(kinds[0], type):
-        kind = kinds[0]
-    if set(kinds) == {int, float}:
-        kind = float
+    kind = float if set(kinds) == {int, float} else only if isinstance(only, type) else kind
     return dataclasses.replace(
         declared,
         name=parameter.name,
@@ -359,19 +331,17 @@ def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Opt
 
 
 def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
-    """An annotation; None for one that only a type checker can read."""
+    """Return an annotation; None for one that only a type checker can read."""
     try:
         found = eval(annotation, names) if isinstance(annotation, str) else annotation
     except Exception:
         return None
-    return None if found is inspect.Parameter.empty else found
+    return None if found is REQUIRED else found
 
 
 def _number(text: str, *, whole: bool) -> Any:
-    """A number; the text itself if it is none."""
+    """Return the number that a text means; the text itself if it means none."""
     for kind in (int,) if whole else (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text

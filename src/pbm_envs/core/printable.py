@@ -1,15 +1,15 @@
-"""Texts of other people, made fit for a terminal, a record and a message: short, one line, nothing that is obeyed."""
+"""Other people's texts made safe for a terminal, a record and a message: short, one line, no control characters."""
 
 from __future__ import annotations
 
 import inspect
 
 LONGEST = 300
-"""Characters of what other people's code or files say that a message repeats."""
+"""The most characters of other people's text that a message repeats."""
 
 
 def printable(text: object, longest: int = LONGEST) -> str:
-    r"""The text in one line, cut, with control characters, terminal escapes and lone surrogates written as escapes.
+    r"""Return the text in one line, cut, with control characters, terminal escapes and lone surrogates escaped.
 
     >>> printable("red\x1b[31m\nand \ud800")
     'red\\x1b[31m and \\ud800'
@@ -20,7 +20,7 @@ def printable(text: object, longest: int = LONGEST) -> str:
 
 
 def quoted(value: object, longest: int = 100) -> str:
-    """`repr` of what was given, for an error: in one line, and cut.
+    """Return `repr` of what was given, for an error, in one line and cut.
 
     >>> quoted("a" * 1000, 12)
     "'aaaaaaaa..."
@@ -33,7 +33,7 @@ def quoted(value: object, longest: int = 100) -> str:
 
 
 def describe_error(error: BaseException, longest: int = LONGEST) -> str:
-    """Kind and text of an error, whatever its class does when it is asked for them.
+    """Return kind and text of an error, whatever its class does when it is asked for them.
 
     >>> describe_error(ZeroDivisionError("by zero"))
     'ZeroDivisionError: by zero'

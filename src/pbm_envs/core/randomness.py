@@ -1,12 +1,18 @@
-"""Random numbers inside kernels: SplitMix64 (Steele, Lea & Flood 2014), one stream a row.
+"""Random numbers inside kernels, and random streams that cannot be computed from one another.
 
-`seeds(rng, n)` draws a start for each row from NumPy's generator; so what happens to a row does not depend on the rows
-beside it, and a kernel call need not unpack a `Generator` (20 microseconds, ten times the rest of a small call).
-To give each game randomness of its own, whatever the batch it is in, pass such an array instead of a generator.
+Kernels use SplitMix64 (Steele, Lea & Flood 2014), one stream per row. `seeds(rng, n)` draws a start for each row from
+NumPy's generator; so what happens to a row does not depend on the rows beside it, and a kernel call need not unpack a
+`Generator` (20 microseconds, ten times the rest of a small call). To give each game its own randomness, whatever the
+batch it is in, pass such an array instead of a generator.
+
+Every agent gets a generator, and NumPy's generators carry the numbers that they were made from. If set-ups were drawn
+from these numbers, or from numbers that follow from them, agents could compute what is hidden. So set-ups and agents
+draw from streams whose numbers are keyed hashes (`derive`): to compute one from another takes the key.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -26,10 +32,14 @@ UNIT = 2.0**-53
 LOW_BITS, HIGH_BITS = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
 TRIES = 6
 """Rejection attempts of `sample_actions` before it counts the legal actions."""
+BITS = 128
+"""Bits of the numbers that `derive` returns."""
+RECORDED_BITS = 53
+"""Bits of a seed in a record, which any JSON reader can represent."""
 
 
 def seeds(rng: Rng | Seeds, count: int) -> Seeds:
-    """(count,) the streams themselves, or new ones from a generator."""
+    """Return (count,) streams: those given, or new ones from a generator."""
     if isinstance(rng, np.random.Generator):
         return rng.bit_generator.random_raw(count)
     if not isinstance(rng, np.ndarray) or rng.dtype != np.uint64 or rng.shape != (count,):
@@ -43,7 +53,7 @@ def seeds(rng: Rng | Seeds, count: int) -> Seeds:
 
 @stack_kernel
 def next_bits(seeds: Seeds, row: int) -> int:
-    """The next 64 random bits of a stream; a good seed for a stream that branches off."""
+    """Return the next 64 random bits of a stream; a good seed for a stream that branches off."""
     seeds[row] += STEP
     mixed = seeds[row]
     mixed = (mixed ^ (mixed >> SHIFT_30)) * MIX_1
@@ -53,26 +63,26 @@ def next_bits(seeds: Seeds, row: int) -> int:
 
 @stack_kernel
 def uniform(seeds: Seeds, row: int) -> float:
-    """A number in [0, 1)."""
+    """Return a number in [0, 1)."""
     return float(next_bits(seeds, row) >> SHIFT_11) * UNIT
 
 
 @stack_kernel
 def draw(seeds: Seeds, row: int, count: int) -> int:
-    """An integer in 0..count-1, all equally likely (to within count / 2**32; Lemire 2019)."""
+    """Return an integer in 0..count-1, all equally likely (to within count / 2**32; Lemire 2019)."""
     return int((next_bits(seeds, row) >> SHIFT_32) * np.uint64(count) >> SHIFT_32)
 
 
 @stack_kernel
 def shuffle(seeds: Seeds, row: int, items: NDArray[np.integer[Any]]) -> None:
-    """Put `items` into an order that is as likely as any other (Fisher and Yates)."""
+    """Shuffle `items` in place, every order equally likely (Fisher and Yates)."""
     for left in range(len(items), 1, -1):
         chosen = draw(seeds, row, left)
         items[left - 1], items[chosen] = items[chosen], items[left - 1]
 
 
 def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """(B,) for each of `masks` (B, A), bool or int8, one of the actions that are set, all equally likely.
+    """Draw one of the legal actions of each of `masks` (B, A), bool or int8, all equally likely: (B,) integers.
 
     >>> sample_actions(np.array([[0, 0, 1], [0, 1, 0]], np.int8), np.random.default_rng(7))
     array([2, 1])
@@ -89,15 +99,15 @@ def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.
 
 @stack_kernel
 def bytes_set(word: np.uint64) -> np.uint64:
-    """The highest bit of each byte of a word that is not 0."""
+    """Return the highest bit of each byte of a word that is not 0."""
     return (((word & LOW_BITS) + LOW_BITS) | word) & HIGH_BITS
 
 
 @stack_kernel
 def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64]) -> int:
-    """Draw an action that is set for each row; the first row in which nothing is set, or -1.
+    """Draw a legal action for each row; return the first row that has none, or -1.
 
-    Actions are drawn until one is set; after TRIES of them those that are set are counted, eight at once.
+    Actions are drawn until one is legal; after TRIES attempts the legal ones are counted, eight at once.
     """
     width, flat = masks.shape[1], masks.reshape(-1)
     words = width // WORD
@@ -129,6 +139,31 @@ def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64])
 
 @stack_kernel
 def branch(seeds: Seeds, rows: NDArray[np.int64], out: Seeds) -> None:
-    """For each of `rows` a new stream that branches off that row's."""
+    """Write, for each of `rows`, a new stream that branches off that row's."""
     for k in range(len(rows)):
         out[k] = next_bits(seeds, rows[k])
+
+
+def derive(key: str, *purpose: str | int) -> int:
+    """Return a number of 128 bits that follows from the key and the purpose, and reveals neither.
+
+    Args:
+        key: A secret, such as `secrets.token_hex(16)`; "" where the purpose holds a number that nobody can guess.
+        purpose: What the stream is for; another purpose has another stream.
+
+    >>> derive("secret", "set-up", 7) == derive("secret", "set-up", 7) != derive("secret", "agents", 7)
+    True
+    """
+    text = repr((key, *purpose)).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=BITS // 8, person=b"pbm_envs").digest(), "big")
+
+
+def stream(key: str, *purpose: str | int) -> np.random.Generator:
+    """Return a generator of the stream with the number `derive(key, *purpose)`."""
+    return np.random.default_rng(derive(key, *purpose))
+
+
+def apart_from(rng: np.random.Generator, purpose: str) -> np.random.Generator:
+    """Return a generator that follows from `rng`, which stays as it is, and from which `rng` cannot be computed."""
+    state = rng.bit_generator.seed_seq.generate_state(8, np.uint64).tolist()
+    return stream("", purpose, *state)

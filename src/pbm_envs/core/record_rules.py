@@ -1,4 +1,4 @@
-"""Batch kernels made of a game's kernels over one record: the loops that every game would otherwise write again."""
+"""Batch kernels made from a game's kernels over one record: the loops that every game would otherwise repeat."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class PlayKernels(NamedTuple):
     mask: BatchKernel
     """Called as `kernel(states, out, *arguments)`, as `GameHooks._legal_action_mask` is."""
     playout: BatchKernel
-    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is. What evaluates
-    positions otherwise writes their values where returns stand."""
+    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is. An evaluator of
+    another kind writes its values to `returns`."""
     world: BatchKernel | None = None
-    """Called as `kernel(worlds, seeds, good, *arguments)`: makes views the full states that `GameHooks._determinize`
-    finds with these seeds, which it does not advance, if that needs one attempt; `good` (B,) bool says where. None:
-    `_determinize` is called."""
+    """Called as `kernel(worlds, seeds, good, *arguments)`: turns views into the full states that
+    `GameHooks._determinize` finds with these seeds, which stay as they are, where that needs one attempt; `good` (B,)
+    bool says where. None: `_determinize` is called."""
     priors: BatchKernel | None = None
     """Called as `kernel(states, *arguments, out)`: priors (B, A) float32 of actions, beside playouts."""
 
@@ -59,82 +59,63 @@ class RecordRules:
     def __init__(
         self, play: Callable[..., Any], mark_legal: Callable[..., Any], observe: Callable[..., Any] | None = None
     ) -> None:
-        """Compile nothing yet: Numba does when a batch is first given.
+        """Compile nothing yet: Numba does when a batch is first given. `observe` is None if the game has `_observe`."""
 
-        Args:
-            play: Kernel that plays an action.
-            mark_legal: Kernel that marks the legal actions.
-            observe: Kernel that writes an observation; None for a game that has `_observe`.
-        """
-        self.mask = _mask_loop(mark_legal)
-        self.step = _step_loop(play, mark_legal)
-        self.playout = _playout_loop(play, mark_legal)
-        self.observe = None if observe is None else _observe_loop(observe)
+        @kernel
+        def mask_records(states: States, out: Mask, tables: Tables, resign: int) -> None:
+            for i in range(len(states)):
+                out[i, :] = False
+                if shows_mask(states[i]):
+                    mark_legal(states[i], out[i], tables)
+                    if resign >= 0:
+                        out[i, resign] = True
 
-
-def _mask_loop(mark_legal: Callable[..., Any]) -> Callable[..., None]:
-    @kernel
-    def mask_records(states: States, out: Mask, tables: Tables, resign: int) -> None:
-        for i in range(len(states)):
-            out[i, :] = False
-            if shows_mask(states[i]):
-                mark_legal(states[i], out[i], tables)
-                if resign >= 0:
-                    out[i, resign] = True
-
-    return mask_records
-
-
-def _step_loop(play: Callable[..., Any], mark_legal: Callable[..., Any]) -> Callable[..., int]:
-    @kernel
-    def step_records(states: States, actions: Ints, tables: Tables, resign: int, num_actions: int) -> int:
-        mask = np.empty(num_actions, np.bool_)
-        for i in range(len(states)):  # all are checked before anything is changed
-            state, action = states[i], actions[i]
-            if state["done"]:
-                continue
-            if state["viewer"] != NOBODY or not 0 <= action < num_actions:
-                return i
-            if action != resign:
-                mask[:] = False
-                mark_legal(state, mask, tables)
-                if not mask[action]:
+        @kernel
+        def step_records(states: States, actions: Ints, tables: Tables, resign: int, num_actions: int) -> int:
+            mask = np.empty(num_actions, np.bool_)
+            for i in range(len(states)):  # all are checked before anything is changed
+                state, action = states[i], actions[i]
+                if state["done"]:
+                    continue
+                if state["viewer"] != NOBODY or not 0 <= action < num_actions:
                     return i
-        for i in range(len(states)):
-            state, action = states[i], actions[i]
-            if state["done"]:
-                continue
-            mover = begin_ply(state, action)
-            if action == resign:
-                win(state, 1 - mover)
-            else:
-                play(state, mover, action, tables)
-        return -1
-
-    return step_records
-
-
-def _playout_loop(play: Callable[..., Any], mark_legal: Callable[..., Any]) -> Callable[..., None]:
-    @kernel
-    def playout_records(states: States, seeds: Seeds, tables: Tables, num_actions: int, last_player: Ints) -> None:
-        mask, legal = np.empty(num_actions, np.bool_), np.empty(num_actions, np.int64)
-        for i in range(len(states)):
-            state = states[i]
-            while not state["done"]:
-                mask[:] = False
-                mark_legal(state, mask, tables)
-                count = 0
-                for a in range(num_actions):
-                    if mask[a]:
-                        legal[count] = a
-                        count += 1
-                action = legal[draw(seeds, i, count)]
+                if action != resign:
+                    mask[:] = False
+                    mark_legal(state, mask, tables)
+                    if not mask[action]:
+                        return i
+            for i in range(len(states)):
+                state, action = states[i], actions[i]
+                if state["done"]:
+                    continue
                 mover = begin_ply(state, action)
-                if last_player.size:
-                    last_player[i, action] = mover
-                play(state, mover, action, tables)
+                if action == resign:
+                    win(state, 1 - mover)
+                else:
+                    play(state, mover, action, tables)
+            return -1
 
-    return playout_records
+        @kernel
+        def playout_records(states: States, seeds: Seeds, tables: Tables, num_actions: int, last_player: Ints) -> None:
+            mask, legal = np.empty(num_actions, np.bool_), np.empty(num_actions, np.int64)
+            for i in range(len(states)):
+                state = states[i]
+                while not state["done"]:
+                    mask[:] = False
+                    mark_legal(state, mask, tables)
+                    count = 0
+                    for a in range(num_actions):
+                        if mask[a]:
+                            legal[count] = a
+                            count += 1
+                    action = legal[draw(seeds, i, count)]
+                    mover = begin_ply(state, action)
+                    if last_player.size:
+                        last_player[i, action] = mover
+                    play(state, mover, action, tables)
+
+        self.step, self.mask, self.playout = step_records, mask_records, playout_records
+        self.observe = None if observe is None else _observe_loop(observe)
 
 
 def _observe_loop(observe: Callable[..., Any]) -> Callable[..., None]:

@@ -1,12 +1,11 @@
-"""A scene: a picture as plain shapes, in units of one cell, y downwards. It knows no game and no colours, only their
-names (`themes`). Equal pictures are equal scenes.
+"""Scenes: pictures as plain shapes, in units of one cell, y downwards. A scene knows no game, and colours only by name
+(`themes`). Equal pictures are equal scenes.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -22,7 +21,7 @@ Heat: TypeAlias = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Polygon:
-    """Filled, outlined, or both, with round corners as wide as the outline."""
+    """A polygon, filled, outlined, or both, with round corners as wide as the outline."""
 
     points: Points
     fill: str | None = None
@@ -44,7 +43,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Line:
-    """Through all points, with round ends."""
+    """A line through all points, with round ends."""
 
     points: Points
     line: str
@@ -63,7 +62,7 @@ class Label:
     """From the bottom of the line to its top: a capital is 0.7 of it."""
     fill: str
     anchor: str = "middle"
-    """"start", "middle" or "end": what of the text is at x."""
+    """Which part of the text is at x: "start", "middle" or "end"."""
     bold: bool = False
     opacity: float = 1.0
 
@@ -78,7 +77,7 @@ class Seat(NamedTuple):
     """The role that the player has, or ""."""
     name: str
     active: bool
-    """It is this player's turn."""
+    """Whether it is this player's turn."""
     won: bool
 
 
@@ -101,7 +100,7 @@ class Sample:
     width: float = 1.0
 
     def scene(self) -> Scene:
-        """The picture alone."""
+        """Return the picture alone."""
         return Scene((-self.width / 2, -0.5, self.width, 1.0), self.shapes, (), (), caption=self.text)
 
 
@@ -140,22 +139,6 @@ class Scene:
         """All shapes, in the order of painting."""
         return (*self.shapes, *self.coordinates, *self.legend)
 
-    def to_json(self) -> str:
-        """One shape a line; numbers to four places."""
-        parts: dict[str, list[Any]] = {
-            name: [{"kind": type(shape).__name__, **_plain(shape)} for shape in shapes]
-            for name, shapes in (("shapes", self.shapes), ("coordinates", self.coordinates), ("legend", self.legend))
-        }
-        parts |= {
-            "cells": [_plain(cell) for cell in self.cells],
-            "glyphs": [[g.row, g.col, g.text, *filter(None, [g.style])] for g in self.glyphs],
-        }
-        lines = [f'"box": {json.dumps([_round(number) for number in self.box])}']
-        for name, members in parts.items():
-            lines.append(f'"{name}": [\n' + ",\n".join(json.dumps(member) for member in members) + "\n]")
-        lines += [f'"notes": {json.dumps(self.notes)}', f'"caption": {json.dumps(self.caption)}']
-        return "{" + ",\n".join(lines) + "}\n"
-
 
 class Drawn(Protocol):
     """A scene to look at, as `Game.show` returns it: `pbm_envs.render.Picture`."""
@@ -169,26 +152,10 @@ class Drawn(Protocol):
 
 
 class Drawing(Protocol):
-    """What draws scenes, on a floor above this one: `pbm_envs.render.drawing`, whose functions these are."""
+    """The functions of `pbm_envs.render.drawing`, which draws scenes and lies above this module."""
 
     def picture(self, scene: Scene, size: int, theme: str, *, transparent: bool) -> Drawn: ...
     def cropped(self, scene: Scene, *, legend: bool, coordinates: bool) -> Scene: ...
     def plain_scene(self, game: Any, view: Record, heat: Heat) -> Scene: ...
     def text(self, scene: Scene, *, colour: bool, width: int | None) -> str: ...
     def warmth(self, heat: ArrayLike, actions: int) -> Heat: ...
-
-
-def _plain(shape: Shape | Cell) -> dict[str, Any]:
-    """Its fields, less those that say nothing."""
-    fields = {name: _round(value) for name, value in asdict(shape).items()}
-    return {
-        name: value for name, value in fields.items() if value not in (None, False) and (name, value) != ("opacity", 1)
-    }
-
-
-def _round(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, 4) + 0.0  # not -0.0
-    if isinstance(value, tuple):
-        return [_round(part) for part in value]
-    return value

@@ -20,7 +20,7 @@ EMPTY = 0
 
 
 def state_dtype(num_players: int, fields: Sequence[Any]) -> np.dtype[np.void]:
-    """The type of a game's records: the fields that all games have, then `fields` as NumPy takes them.
+    """Return the type of a game's records: the fields that all games have, then `fields` as NumPy takes them.
 
     >>> state_dtype(2, [("stones", "i1", (9,))])["stones"].shape
     (9,)
@@ -29,7 +29,7 @@ def state_dtype(num_players: int, fields: Sequence[Any]) -> np.dtype[np.void]:
 
 
 def common_fields(players: int) -> list[Any]:
-    """The fields that every state of every game has.
+    """Return the fields that every state of every game has.
 
     `returns` is zero until `done`, except for a player who has resigned (A2).
     """
@@ -45,7 +45,7 @@ def common_fields(players: int) -> list[Any]:
 
 
 def single_record(record: States | Record) -> Record:
-    """The record itself, or the only one of a batch."""
+    """Return the record itself, or the only one of a batch."""
     if isinstance(record, np.ndarray):
         if record.shape != (1,):
             raise ValueError(f"expected one record or a batch of one, not shape {record.shape}")
@@ -54,17 +54,17 @@ def single_record(record: States | Record) -> Record:
 
 
 def as_bytes(states: States) -> States:
-    """The same records without their fields, which NumPy otherwise copies one by one."""
+    """Return the same records without their fields, which NumPy otherwise copies one by one."""
     return states.view(np.dtype((np.void, states.dtype.itemsize)))
 
 
 def copy_states(states: States) -> States:
-    """`states.copy()`, but faster."""
+    """Return `states.copy()`, but faster."""
     return as_bytes(states).copy().view(states.dtype)
 
 
 def take_rows(states: States, rows: Ints) -> States:
-    """`states[rows]` for rows by number, but faster."""
+    """Return `states[rows]` for rows by number, but faster."""
     return as_bytes(states).take(rows).view(states.dtype)
 
 
@@ -78,7 +78,7 @@ def copy_batch(states: States, views: States) -> None:
 
 @stack_kernel
 def any_view(viewers: Ints) -> bool:
-    """Is one of the records with these `viewer` a view?"""
+    """Return whether one of the records with these `viewer` fields is a view."""
     for viewer in viewers:  # noqa: SIM110  Numba knows no any()
         if viewer != NOBODY:
             return True
@@ -87,19 +87,19 @@ def any_view(viewers: Ints) -> bool:
 
 @stack_kernel
 def is_live(state: Record) -> bool:
-    """Is the game still going on?"""
+    """Return whether the game goes on."""
     return not state["done"]
 
 
 @stack_kernel
 def shows_mask(state: Record) -> bool:
-    """Does the record show its legal actions? Those of finished games and of views of other players are empty."""
+    """Return whether the record has legal actions: not in finished games, nor in views of other players."""
     return not state["done"] and (state["viewer"] == NOBODY or state["viewer"] == state["to_move"])
 
 
 @stack_kernel
 def begin_ply(state: Record, action: int) -> int:
-    """Count the ply, note the action and pass the turn to the next player; returns who is making the move."""
+    """Count the ply, record the action and pass the turn to the next player; return the player who moves."""
     mover = int(state["to_move"])
     state["ply"] += 1
     state["last_action"] = action

@@ -30,14 +30,11 @@ class Symmetry(NamedTuple):
 
 
 def permutation(move: Mapping[Any, Any], order: Iterable[Any]) -> Ints:
-    """Where each thing of `order` goes, as positions in `order`.
+    """Return (n,) positions in `order`: entry k is that of what the k-th thing becomes.
 
     Args:
-        move: What becomes of each thing; one that is not named stays what it is.
+        move: What becomes of each thing; a thing that is not named stays what it is.
         order: The things, such as the places of a board or the names of the planes.
-
-    Returns:
-        (n,) entry k is the position of what the k-th thing becomes.
     """
     place = {thing: k for k, thing in enumerate(order)}
     return np.array([place[move.get(thing, thing)] for thing in place], np.int64)
@@ -54,7 +51,7 @@ def rename_common_fields(states: States, symmetry: Symmetry, renamed: States) ->
 
 
 def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]:
-    """Which edge each edge becomes when cell c becomes `cells[c]`."""
+    """Return which edge each edge becomes when cell c becomes `cells[c]`."""
     bits = range(int(board.edges.max()).bit_length())
     sets = [set(np.flatnonzero(board.edges >> k & 1).tolist()) for k in bits]
     return [sets.index(set(cells[sorted(on_edge)].tolist())) for on_edge in sets]
@@ -63,17 +60,17 @@ def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]
 def symmetry_of_cells(
     name: str, cells: Ints, action_cells: Sequence[tuple[int, ...]], planes: int, players: int = 2
 ) -> Symmetry:
-    """The symmetry that renames cells and nothing else: marks, planes and players keep their parts.
+    """Return the symmetry that renames cells and nothing else: marks, planes and players stay as they are.
 
-    An action becomes the one that names the renamed cells; of several that name the same cells (one for each letter,
-    say), the first becomes the first.
+    An action becomes the one that names the renamed cells. Actions that name the same cells (one per letter, say) keep
+    their order.
 
     Args:
-        name: What it is called.
+        name: The name of the symmetry.
         cells: (n,) what each cell becomes.
         action_cells: The cells of each action, in order (`Game.action_cells`).
-        planes: How many planes an observation has.
-        players: How many players the game has.
+        planes: The number of planes of an observation.
+        players: The number of players.
     """
     seen: dict[tuple[int, ...], int] = {}
     keys = []

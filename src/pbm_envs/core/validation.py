@@ -1,14 +1,20 @@
-"""Are records, whoever wrote them, states or views of a game? What kernels would otherwise trust."""
+"""Checks of what the methods of a game are given: batches, records and arrays to write to, and the bytes of records.
+
+Each raises a ValueError that says what was given and what is accepted.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .checks import check_writable, to_array
 from .hooks import GameHooks
-from .state import NO_ACTION, NOBODY
-from .types import States
+from .printable import quoted
+from .state import INT8, INT64, NO_ACTION, NOBODY, single_record
+from .types import Ints, Record, States
 
 SHOWN = 100
 """The largest number of characters of a value in an error."""
@@ -18,18 +24,16 @@ class InvalidStateError(ValueError):
     """A record that is no state or view of its game; `row` and `field` say where."""
 
     def __init__(self, row: int, field: str, given: Any, expected: str) -> None:
-        """Say what was given, and what was expected."""
-        super().__init__(f"row {row}, field {field!r} is {str(given)[:SHOWN]}: expected {expected}")
-        self.row = row
-        self.field = field
-        self._arguments = row, field, given, expected
+        super().__init__(row, field, given, expected)  # what pickling keeps
+        self.row, self.field = row, field
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._arguments
+    def __str__(self) -> str:
+        row, field, given, expected = self.args
+        return f"row {row}, field {field!r} is {str(given)[:SHOWN]}: expected {expected}"
 
 
 def expect(good: Any, states: States, field: str, expected: str) -> None:
-    """InvalidStateError for the first row that is not `good`, a bool for each row, or several."""
+    """Raise InvalidStateError for the first row that is not `good`, which has a bool for each row, or several."""
     rows = np.asarray(good).reshape(len(states), -1).all(axis=1)
     if not rows.all():
         row = int(rows.argmin())
@@ -37,19 +41,19 @@ def expect(good: Any, states: States, field: str, expected: str) -> None:
 
 
 def expect_range(states: States, field: str, low: int, high: int) -> None:
-    """Integers from `low` to `high` in a field."""
+    """Expect integers from `low` to `high` in a field."""
     values = states[field]
     expect((values >= low) & (values <= high), states, field, f"integers from {low} to {high}")
 
 
 def expect_flag(states: States, field: str) -> None:
-    """True or False in a field: no other byte than 1 or 0."""
+    """Expect True or False in a field: no other byte than 1 or 0."""
     values = np.ascontiguousarray(states[field]).view(np.uint8)
     expect(values.reshape(len(states), -1) <= 1, states, field, "True or False")
 
 
 def validate_common_fields(game: GameHooks, states: States) -> None:
-    """The fields that every game has."""
+    """Raise InvalidStateError unless the fields that every game has are right."""
     for field in ("done", "truncated"):
         expect_flag(states, field)
     expect_range(states, "to_move", 0, game.num_players - 1)
@@ -58,3 +62,92 @@ def validate_common_fields(game: GameHooks, states: States) -> None:
     expect_range(states, "last_action", NO_ACTION, game.num_actions - 1)
     expect(np.isfinite(states["returns"]), states, "returns", "finite numbers")
     expect(states["done"] | ~states["truncated"], states, "truncated", "False while the game goes on")
+
+
+def check_states(game: GameHooks, states: States) -> None:
+    """Check a batch (B,) of states or views of a game."""
+    if type(states) is np.ndarray and states.dtype is game.dtype and states.ndim == 1:
+        return  # the usual case, fast
+    if not isinstance(states, np.ndarray) or states.ndim != 1 or states.dtype != game.dtype:
+        raise ValueError(
+            f"{game!r} was given {_kind(states)}: expected a batch (B,) of its own dtype, as init makes it"
+        )
+
+
+def check_same_games(game: GameHooks, starts: States, views: States) -> None:
+    """Check two batches of the same number of games."""
+    check_states(game, starts)
+    check_states(game, views)
+    if starts.shape != views.shape:
+        raise ValueError(f"starts are {len(starts)} and views {len(views)}: expected as many")
+
+
+def to_record(game: GameHooks, given: States | Record) -> Record:
+    """Return a record, or the only one of a batch."""
+    record = single_record(given)
+    if not isinstance(record, np.void) or record.dtype != game.dtype:
+        raise ValueError(f"{game!r} was given {_kind(record)}: expected a record of its own dtype, or a batch of one")
+    return record
+
+
+def to_actions(given: ArrayLike, states: States) -> Ints:
+    """Return (B,) int64 actions, one for each game."""
+    if type(given) is np.ndarray and given.dtype is INT64 and given.shape == states.shape:
+        return given  # the usual case, fast
+    actions = to_array("actions", given, "integers, one for each game")
+    if actions.shape != states.shape or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"actions are {actions.dtype} {actions.shape}: expected integers {states.shape}, one for each game"
+        )
+    return actions.astype(INT64, copy=False)
+
+
+def check_players(game: GameHooks, given: int | ArrayLike, states: States) -> None:
+    """Check players: one for each state, or one for all."""
+    count = game.num_players
+    if isinstance(given, int):
+        known = 0 <= given < count
+    elif type(given) is np.ndarray and given.dtype is INT8 and given.shape == states.shape:
+        known = bool(given.view(np.uint8).max(initial=0) < count)  # the usual case, fast
+    else:
+        players = to_array("players", given, f"integers in 0..{count - 1}")
+        fits = players.dtype.kind in "iu" and players.shape in ((), states.shape)
+        known = fits and bool(players.astype(np.uint64).max(initial=0) < count)
+    if not known:
+        raise ValueError(
+            f"players are {quoted(given)}: expected integers in 0..{count - 1}, one for each game or one for all"
+        )
+
+
+def output(out: Any, dtype: Any, shape: tuple[int, ...], states: States) -> Any:
+    """Return `out` once it is checked, or a new array."""
+    if out is None:
+        return np.empty(shape, dtype)
+    check_out("out", out, dtype, shape, states)
+    return out
+
+
+def check_out(name: str, out: Any, dtype: Any, shape: tuple[int, ...], states: States) -> None:
+    """Check a contiguous array to write to. It must not overlap `states`, which kernels read while they write."""
+    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
+        raise ValueError(f"{name} is {_kind(out)}: expected contiguous {np.dtype(dtype)} {shape}")
+    check_writable(name, out)
+    owners = out is not states and out.base is None and states.base is None  # each has memory of its own; fast
+    if not owners and np.may_share_memory(out, states):
+        raise ValueError(f"{name} shares memory with the states: expected an array of its own")
+
+
+def check_playout_option(game: GameHooks, option: str) -> None:
+    """Check that playouts of a game have this option."""
+    if option not in game.playout_options:
+        known = ", ".join(sorted(game.playout_options)) or "none"
+        raise ValueError(f"playouts of {game!r} have no option {option}: expected some of: {known}")
+
+
+def _kind(given: Any) -> str:
+    """Return what something is, for an error: its dtype and shape, if it has them."""
+    if isinstance(given, (np.ndarray, np.void)):
+        names = given.dtype.names
+        kind = str(given.dtype) if names is None else f"a record of {len(names)} fields, {given.dtype.itemsize} bytes"
+        return f"{kind}, shape {given.shape}"
+    return quoted(given)

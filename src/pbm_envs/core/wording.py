@@ -1,13 +1,14 @@
-"""What a game says about itself to players who read: language models, persons at a terminal."""
+"""What a game says about itself to players who read: language models, people at a terminal."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any, TypeAlias
+
+from .printable import summary
 
 JSON: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
 NOT_FOR_PLAYERS = ("## What we decided", "## Credits")
@@ -34,21 +35,15 @@ class Wording:
 
 
 def default_wording(kind: type, options: Mapping[str, Any]) -> Wording:
-    """The first paragraph of a class's docstring, and its options."""
-    told = inspect.getdoc(kind) or kind.__name__
+    """Return the first paragraph of a class's docstring, and its options."""
     settings = ", ".join(f"{name}={value!r}" for name, value in options.items())
-    summary = told.split("\n\n", 1)[0].replace("\n", " ")
-    return Wording(
-        title=kind.__name__,
-        summary=f"{summary}{f' Options: {settings}.' if settings else ''}",
-        geometry="",
-        terms=(kind.__name__,),
-    )
+    text = (summary(kind) or kind.__name__) + (f" Options: {settings}." if settings else "")
+    return Wording(title=kind.__name__, summary=text, geometry="", terms=(kind.__name__,))
 
 
 @cache
 def rules_page(package: str) -> str | None:
-    """`rules.md` of a package, up to the sections that are not for players; None if it has none."""
+    """Return `rules.md` of a package, up to the sections that are not for players; None if it has none."""
     try:
         page = resources.files(package).joinpath("rules.md").read_text(encoding="utf-8")
     except (FileNotFoundError, ModuleNotFoundError, TypeError):

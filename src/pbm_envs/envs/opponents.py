@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from ..core.game import Game
 from ..core.printable import quoted
+from ..core.randomness import apart_from
 from ..core.state import as_bytes, copy_states, take_rows
-from ..core.streams import apart_from
 from ..core.types import Rng, States
 from .batch import GameBatch, Rows
 from .memory import AgentWithMemory, Ids, new_ids

@@ -9,7 +9,6 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.arguments import check_same_games
 from ...core.boards import NO_CELL, Board, square
 from ...core.deals import Deal
 from ...core.game import Game
@@ -19,6 +18,7 @@ from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
+from ...core.validation import check_same_games
 from ...core.wording import JSON, Wording
 from . import legend
 from . import wording as words
