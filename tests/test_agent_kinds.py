@@ -16,7 +16,6 @@ from pbm_agents import (
     SearchAgent,
     agent_kinds,
     as_agent,
-    as_policy,
     evaluate,
     make_agent,
     register_agent,
@@ -91,34 +90,6 @@ def test_settings_are_read_from_the_signature():
         (object, REQUIRED), (str, "a"), (int, 3), (float, None), (list, ()),
     ]  # fmt: skip
     assert options_of(plain)[1].choices == ("a", "b")
-
-
-@pytest.mark.parametrize(
-    ("kind", "text", "value"),
-    [
-        (int, "7", 7),
-        (float, "7", 7),
-        (float, "1e-3", 0.001),
-        (bool, "True", True),
-        (str, "true", "true"),
-        (object, "0.5", 0.5),
-        (object, "3", 3),
-        (object, "false", False),
-        (object, "x", "x"),
-        (int, "none", None),
-    ],
-)
-def test_values(kind, text, value):
-    parsed = Option("s", kind, None).parse(text)
-    assert parsed == value
-    assert type(parsed) is type(value)
-
-
-@pytest.mark.parametrize(("kind", "text"), [(int, "1.5"), (int, ""), (float, "x"), (bool, "1"), (bool, "maybe")])
-def test_values_that_are_none(kind, text):
-    option = Option("s", kind, 0)
-    with pytest.raises(ValueError, match=f"^s is '?{text}'?: expected {option.expected}$"):
-        option.parse(text)
 
 
 def test_a_registered_kind_works_everywhere():
@@ -265,28 +236,6 @@ def test_ones_own_with_settings(mine):
 def test_wrong_settings_of_ones_own(mine, name, complaint):
     with pytest.raises(ValueError, match=complaint):
         make_agent(name)
-
-
-EVERYTHING = ["random", "mcts:simulations=5", Steady(), Search(simulations=5), first_legal, act_first]
-
-
-@pytest.mark.parametrize("given", EVERYTHING, ids=lambda given: type(given).__name__)
-def test_every_entry_accepts_the_same(given):
-    views = GAME.init(2, np.random.default_rng(0))
-    actions = as_agent(given).act(GAME, views, np.random.default_rng(0))
-    assert GAME.legal_action_mask(views)[np.arange(2), actions].all()
-    assert evaluate(given, GAME, games=4)["random"].games == 4
-    [evaluation] = evaluate(first_legal, GAME, [given], games=4).values()
-    assert evaluation.games == 4
-    assert evaluate(first_legal, GAME, {"policy": given}, games=4)["policy"].opponent == "policy"
-    envs = chameleon_v0.vector_env(3, size=3, opponent=[given, "random"])
-    _, info = envs.reset(seed=1)
-    for _ in range(6):
-        info = envs.step(info["action_mask"].argmax(axis=1))[4]
-    env, policy = chameleon_v0.env(size=3), as_policy(given, seed=1)
-    env.reset(seed=1)
-    for _ in env.agent_iter():
-        env.step(policy(env))
 
 
 def test_opponents_in_a_list_have_names():

@@ -8,25 +8,6 @@ import pytest
 from pbm_agents import RandomAgent, as_policy, make_agent
 
 from pbm_envs import Curio, Trinim, curio_v0, make_game, registered_games, trinim_v0
-from pbm_envs.testing import sample
-
-
-@pytest.mark.parametrize("name", registered_games())
-def test_random_agent_plays_legally(name):
-    game, rng = make_game(name), np.random.default_rng(1)
-    states = sample(game, rng)
-    states = states[~states["done"]]
-    views = game.view(states, states["to_move"])
-    game.step(states, RandomAgent().act(game, views, rng))
-
-
-def test_random_agent_is_uniform():
-    """Chi-square over the 75 first moves of Trinim: 74 degrees of freedom, 149 is passed once in a million times."""
-    game, rng = Trinim(), np.random.default_rng(5)
-    states = game.init(30_000, rng)
-    counts = np.bincount(RandomAgent().act(game, game.view(states, 0), rng), minlength=game.num_actions)
-    expected = len(states) / game.num_actions
-    assert ((counts - expected) ** 2 / expected).sum() < 149
 
 
 def test_random_agent_never_resigns():
@@ -44,12 +25,6 @@ def test_random_agent_refuses_who_is_not_to_move():
     game, rng = Curio(), np.random.default_rng(5)
     with pytest.raises(ValueError, match="row 0: the game is over or the view is not the mover's"):
         RandomAgent().act(game, game.view(game.init(1, rng), 1), rng)
-
-
-def test_agents_by_name():
-    assert isinstance(make_agent("random"), RandomAgent)
-    with pytest.raises(ValueError, match="'alphazero' is no agent: expected random, mcts"):
-        make_agent("alphazero")
 
 
 def test_a_policy_is_shown_only_its_own_view():

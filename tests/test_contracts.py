@@ -17,7 +17,6 @@ from pbm_agents import Evaluator, Search, as_policy, evaluate, make_agent
 from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, standings
 from pbm_agents.arena.openings import draw_opening
 from pbm_agents.cli.app import app
-from pbm_agents.players.kinds import register_agent
 from pettingzoo.test import api_test
 from typer.testing import CliRunner
 
@@ -147,35 +146,6 @@ def test_a_game_that_nobody_has_registered(classes, monkeypatch):
         GameRecord.from_json(record.to_json()).rules()
 
 
-def test_a_policy_that_fails_is_heard(game):
-    def failing(observations, masks):
-        raise ZeroDivisionError("the policy's own error")
-
-    with pytest.raises(ZeroDivisionError, match="the policy's own error"):
-        evaluate(failing, game, games=4)
-
-
-def test_an_opponent_that_fails_forfeits_by_the_rules(game):
-    class Failing:
-        def act(self, game, views, rng):
-            raise RuntimeError("no answer")
-
-    agents = {"failing": Failing(), "random": make_agent("random")}
-    openings = [draw_opening(game, seed, None, 0) for seed in range(2)]
-    records = play_games(game, agents, [("failing", "random"), ("random", "failing")], openings, seed=1)
-    for record in records:
-        verify(record)
-        assert record.ending in ("forfeited", "won")
-    assert sum(len(record.forfeits) for record in records) >= 1
-
-
-def test_evaluation(game):
-    opponents = {"search": make_agent("mcts:simulations=20"), "policy": make_agent("random")}
-    for name, evaluation in evaluate(first_legal, game, opponents, games=10).items():
-        assert evaluation.opponent == name
-        assert evaluation.wins + evaluation.draws + evaluation.losses == 10
-
-
 def test_search(classes):
     rng = np.random.default_rng(0)
     tictactoe = classes["tictactoe"]()
@@ -280,29 +250,10 @@ def test_every_entry_accepts_the_same_agents(game, tmp_path, monkeypatch):
     assert not [record for record in records if record.forfeits]
 
 
-def test_a_kind_of_agent_of_somebody_else(game, monkeypatch):
-    class Lazy:
-        """Plays the first legal action."""
-
-        def __init__(self, *, plies: int = 3):
-            """Args:
-            plies: Nothing depends on it.
-            """
-
-        def act(self, game, views, rng):
-            return game.legal_action_mask(views).argmax(axis=1)
-
-    register_agent("lazy", Lazy)
-    assert evaluate("lazy:plies=4", game, games=2)["random"].games == 2
-    with pytest.raises(ValueError, match="plies"):
-        make_agent("lazy:plies=many")
-
-
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_tournament(classes, tmp_path, workers):
+def test_a_tournament(classes, tmp_path):
     games = tuple(game_class() for game_class in classes.values())
     tournament = Tournament(games, ("random", "mcts:simulations=30"), openings=3)
-    records = play_tournament(tournament, tmp_path / "results", workers=workers)
+    records = play_tournament(tournament, tmp_path / "results")
     assert not [record for record in records if record.forfeits]
     assert set(by_game(records)) == set(classes)
     assert standings(records)[0].agent == "mcts:simulations=30"

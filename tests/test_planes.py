@@ -1,6 +1,7 @@
 """Observations have a second witness: every plane of every game, by its name, recomputed from the reference's state.
 
-Along random games, for every viewer and the full state; in the vector environment, from one seat, and in OpenSpiel.
+Along random games, for every viewer and the full state. That environments show them: tests/faults/test_environments.py
+and tests/openspiel.
 """
 
 from __future__ import annotations
@@ -148,85 +149,3 @@ def test_thousands_of_games_without_secrets(name: str, options: dict[str, Any], 
 @pytest.mark.parametrize(("shape", "pieces", "_", "count"), CURIO, ids=str)
 def test_thousands_of_games_of_curio(shape: dict[str, Any], pieces: int | None, _: int, count: int) -> None:
     curio_games(shape, pieces, count, "slow")
-
-
-SMALL = {
-    "curio": {"base": 2, "rows": 4, "cols": 3, "turn": False},
-    "trinim": {"size": 3, "num_players": 3},
-    "chameleon": {"size": 3},
-    "unlur": {"radius": 3},
-}
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_the_vector_environment_shows_the_same(name: str) -> None:
-    from pbm_envs.envs.factories import make_vector_env
-
-    envs = make_vector_env(name, 4, autoreset_mode="Disabled", **SMALL[name])
-    game, rng = envs.game, np.random.default_rng(4)
-    observations, info = envs.reset(seed=5)
-    followers = [Follower(game, game.board_to_string(state)) for state in envs.states]
-    while True:
-        live = [k for k, follower in enumerate(followers) if not follower.slow.done]
-        for k in live:
-            same(game, observations[k], followers[k].observation(followers[k].slow.to_move), f"{game!r}, game {k}")
-        if not live:
-            break
-        actions = (info["action_mask"] * rng.random(info["action_mask"].shape)).argmax(axis=1)
-        for k in live:
-            followers[k].play(game.action_to_string(int(actions[k])))
-        observations, _, _, _, info = envs.step(actions)
-    envs.close()
-
-
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_one_seat_is_shown_the_same(name: str, seat: int) -> None:
-    """At each of its turns, after the opponents' moves, which are told to the reference."""
-    from pbm_envs.envs.factories import make_single_env
-
-    played: list[int] = []
-
-    def opponent(game: Game, views: Any, rng: np.random.Generator) -> Any:
-        actions = (game.legal_action_mask(views) * rng.random((len(views), game.num_actions))).argmax(axis=1)
-        played.extend(actions.tolist())
-        return actions
-
-    env = make_single_env(name, opponent=opponent, seat=seat, **SMALL[name])
-    game: Game = env.unwrapped.game
-    rng = np.random.default_rng(6)
-    for seed in range(5):
-        played.clear()
-        observation, info = env.reset(seed=seed)
-        start = game.init(1, np.array([np.random.default_rng(seed).bit_generator.random_raw()], np.uint64))
-        follower, ended = Follower(game, game.board_to_string(start)), False
-        while not ended:
-            for action in played:
-                follower.play(game.action_to_string(action))
-            played.clear()
-            same(game, observation, follower.observation(seat), f"{game!r}, seed {seed}")
-            action = int((info["action_mask"] * rng.random(game.num_actions)).argmax())
-            follower.play(game.action_to_string(action))
-            observation, _, terminated, truncated, info = env.step(action)
-            ended = terminated or truncated
-    env.close()
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_openspiel_shows_the_same(name: str) -> None:
-    pytest.importorskip("pyspiel")
-    from pbm_envs.adapters.openspiel import load
-
-    game, rng = make_game(name, **SMALL[name]), random.Random(name)
-    for _ in range(5):
-        start = game.init(1, np.random.default_rng(rng.randrange(1000)))
-        state = load(game).enter(start)
-        follower = Follower(game, game.board_to_string(start))
-        while not state.is_terminal():
-            for player in range(game.num_players):
-                observer = load(game).make_py_observer()
-                observer.set_from(state, player)
-                same(game, observer.dict["observation"], follower.observation(player), f"{game!r}")
-            action = rng.choice(state.legal_actions())
-            follower.play(game.action_to_string(action))
-            state.apply_action(action)

@@ -84,45 +84,6 @@ def test_made_by_id(name):
     assert len(episode(env, np.random.default_rng(0))) > 2
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_the_game_is_that_of_the_aec_environment(name, seat):
-    """Played by hand there: the same set-ups, observations, masks and rewards."""
-    env, aec, rng = (
-        single(name, FirstLegal(), seat=seat),
-        MODULES[name].raw_env(**SMALL[name]),
-        np.random.default_rng(3),
-    )
-    me = aec.possible_agents[seat]
-
-    def to_my_turn():
-        while not aec.terminations[me] and not aec.truncations[me] and aec.agent_selection != me:
-            aec.step(int(aec.observe(aec.agent_selection)["action_mask"].argmax()))
-
-    for game in range(15):
-        seed = 11 if game == 0 else None
-        aec.reset(seed=seed)
-        planes, info = env.reset(seed=seed)
-        over = False
-        to_my_turn()
-        while not over:
-            seen = aec.observe(me)
-            assert (planes == seen["observation"]).all()
-            assert (info["action_mask"] == seen["action_mask"]).all()
-            assert (env.action_masks() == seen["action_mask"].astype(bool)).all()
-            action = drawn(info["action_mask"], rng)
-            planes, reward, terminated, truncated, info = env.step(action)
-            aec.step(int(action))
-            to_my_turn()
-            over = terminated or truncated
-            assert (terminated, truncated) == (aec.terminations[me], aec.truncations[me])
-            assert reward == aec.rewards[me]
-        if truncated:  # the position is worth something: it is shown as at a turn of the seat's
-            aec.states["to_move"] = seat
-        seen = aec.observe(me)
-        assert (planes == seen["observation"]).all()
-        assert (info["action_mask"] == (seen["action_mask"] if truncated else 1)).all()
-
-
 @pytest.mark.parametrize("opponent", [FirstLegal(), last_legal], ids=["agent", "function"])
 def test_many_games_are_the_same_games(name, opponent):
     """Row i of the vectorised form is the single environment of seed 20 + i, one game after another."""
@@ -219,11 +180,6 @@ def test_the_opponent_is_shown_its_own_view_and_all_games_at_once():
     assert (views["to_move"] == 1).all()
 
 
-def test_agents_by_name():
-    env = trinim_v0.single_env(opponent="mcts:simulations=10", seat=1)
-    assert len(episode(env, np.random.default_rng(0), seed=1)) > 1
-
-
 def test_three_players():
     """The opponent has both other seats; and who has resigned is out, though the others could go on (A2)."""
     env = trinim_v0.single_env(num_players=3, seat=1, allow_resign=True)
@@ -269,22 +225,6 @@ def test_starts():
     for options in ({"bord": "x"}, {"reset_mask": np.ones(1, bool)}):
         with pytest.raises(ValueError, match=r"expected 'board'(,| and) 'moves'"):
             env.reset(options=options)
-
-
-def test_illegal_actions():
-    """Only terminated, since Gymnasium's check_env wants no truncation at the first step."""
-    for settings, result in [({}, (-1.0, True, False)), ({"illegal_action": "raise"}, None)]:
-        env = chameleon_v0.single_env(size=3, opponent=FirstLegal(), seat=1, **settings)
-        env.reset()
-        if result is None:
-            with pytest.raises(ValueError, match="row 0: 'a1x' is illegal here"):
-                env.step(0)
-        else:
-            assert env.step(0)[1:4] == result
-            assert env.action_masks().all()
-        env.reset()
-        with pytest.raises(ValueError, match="expected"):
-            env.step(10**6)
 
 
 def test_an_opponent_that_plays_illegally():

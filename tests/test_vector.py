@@ -1,4 +1,4 @@
-"""The vector environment: row i against the AEC environment, autoreset, seeds, starts, illegal actions, buffers."""
+"""The vector environment: seeds, starts, threads, buffers. Any order of calls: tests/faults/test_environments.py."""
 
 import copy
 import pickle
@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 import pbm_envs
 from pbm_envs import chameleon_v0, curio_v0, registered_games, trinim_v0
 from pbm_envs.core.state import NOBODY
+from pbm_envs.testing import equal
 from tests.environments import MODULES, NAMES, SMALL
 
 CASES = [
@@ -60,57 +61,6 @@ def everything(result):
     return planes.tobytes(), [one.tobytes() for one in rest], {k: v.tobytes() for k, v in flat.items()}, final
 
 
-def check_rows(name, options, num_envs, steps, blunders=0.02):
-    """Row i beside an AEC environment of seed 100 + i, through one game after another; games that were compared."""
-    rng, games = np.random.default_rng(1), 0
-    envs = MODULES[name].vector_env(num_envs, **options)
-    singles = [MODULES[name].env(**options) for _ in range(num_envs)]
-    planes, info = envs.reset(seed=100)
-    for i, single in enumerate(singles):
-        single.reset(seed=100 + i)
-    for _ in range(steps):
-        for i, single in enumerate(singles):
-            seen = single.observe(single.agent_selection)
-            assert (seen["observation"] == planes[i]).all()
-            assert (seen["action_mask"] == info["action_mask"][i]).all()
-            assert single.possible_agents.index(single.agent_selection) == info["to_move"][i]
-        actions = drawn(info["action_mask"], rng)
-        wrong = rng.random(num_envs) < blunders
-        illegal = (info["action_mask"] * rng.random(info["action_mask"].shape)).argmin(axis=1)
-        actions = np.where(wrong, illegal, actions)
-        movers = info["to_move"]
-        planes, reward, terminated, truncated, info = envs.step(actions)
-        for i, single in enumerate(singles):
-            mover = single.agent_selection
-            single.step(int(actions[i]))
-            assert reward[i] == single.rewards[mover] == info["rewards"][i, movers[i]]
-            for k, agent in enumerate(single.possible_agents):
-                assert info["rewards"][i, k] == single.rewards.get(agent, 0)
-            assert terminated[i] == all(single.terminations.values())
-            assert truncated[i] == all(single.truncations.values())
-            if terminated[i] or truncated[i]:
-                games += 1
-                viewer = single.possible_agents[info["final_info"]["to_move"][i]]
-                assert (single.observe(viewer)["observation"] == info["final_obs"][i]).all()
-                single.reset()
-            while single.terminations[single.agent_selection]:
-                single.step(None)  # who has resigned a game of three
-    return games
-
-
-@pytest.mark.parametrize(("name", "options"), CASES, ids=str)
-@pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
-def test_row_i_is_the_game_of_the_aec_environment(name, options):
-    assert check_rows(name, options, num_envs=8, steps=100) > 20
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "options"), [*CASES, *((name, {}) for name in NAMES)], ids=str)
-@pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
-def test_row_i_is_the_game_of_the_aec_environment_over_thousands_of_games(name, options):
-    assert check_rows(name, options, num_envs=64, steps=1500, blunders=0.005) > 800
-
-
 def test_made_by_id(name):
     pbm_envs.register_game(pbm_envs.registered_games()[name])  # a second time, without a warning
     envs = gymnasium.make_vec(f"pbm/{registered_games()[name].__name__}-v0", num_envs=3, allow_resign=True)
@@ -119,81 +69,6 @@ def test_made_by_id(name):
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert envs.spec.id == f"pbm/{registered_games()[name].__name__}-v0"
     assert gymnasium.make_vec(f"pbm_envs:pbm/{registered_games()[name].__name__}-v0").num_envs == 1
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_contract(name, mode):
-    """Shapes, types and spaces in every mode, whatever happens; and no mask is ever all zeros."""
-    envs, rng = small(name, autoreset_mode=mode), np.random.default_rng(0)
-    assert envs.metadata["autoreset_mode"] is AutoresetMode(mode)
-    planes, info = envs.reset(seed=1)
-    for _ in range(120):
-        assert planes.dtype == np.int8
-        assert envs.observation_space.contains(planes)
-        mask = info["action_mask"]
-        assert mask.dtype == np.int8
-        assert mask.any(axis=1).all()
-        assert (envs.action_masks() == mask).all()
-        assert envs.action_masks().dtype == np.bool_
-        for key in ("action_mask", "to_move", "rewards"):
-            assert info[f"_{key}"].all()
-        actions = drawn(mask, rng)
-        assert envs.action_space.contains(actions)
-        planes, reward, terminated, truncated, info = envs.step(actions)
-        assert reward.shape == terminated.shape == truncated.shape == (8,)
-        assert (reward.dtype, terminated.dtype, truncated.dtype) == (np.float32, np.bool_, np.bool_)
-        assert info["rewards"].shape == (8, envs.game.num_players)
-    envs.close()
-
-
-def test_same_step(name):
-    rows, (planes, _, _, _, info) = ended(small(name))
-    assert np.flatnonzero(info["_final_obs"]).tolist() == np.flatnonzero(info["_final_info"]).tolist() == rows.tolist()
-    final = info["final_info"]
-    for row in range(8):
-        if row in rows:
-            assert final["plies"][row] > 2
-            assert final["_returns"][row]
-            assert (info["final_obs"][row] != planes[row]).any()
-        else:
-            assert info["final_obs"][row] is None
-            assert not final["_returns"][row]
-    assert (info["to_move"][rows] == 0).all()
-
-
-def test_next_step(name):
-    envs = small(name, autoreset_mode=AutoresetMode.NEXT_STEP)
-    rows, (_, _, _, _, info) = ended(envs)
-    assert "final_obs" not in info
-    assert np.flatnonzero(info["_final_info"]).tolist() == rows.tolist()
-    assert (info["action_mask"] == info["final_info"]["action_mask"])[rows].all()
-    assert info["action_mask"][rows[envs.states["truncated"][rows] == 0]].all()
-    actions = drawn(info["action_mask"], np.random.default_rng(0))
-    actions[rows] = 10**6  # ignored
-    _, reward, terminated, truncated, info = envs.step(actions)
-    assert not (terminated | truncated)[rows].any()
-    assert not reward[rows].any()
-    assert not info["rewards"][rows].any()
-    assert (envs.states["ply"][rows] == 0).all()
-    assert (info["action_mask"] == envs.game.legal_action_mask(envs.states))[rows].all()
-
-
-def test_disabled(name):
-    envs = small(name, autoreset_mode="Disabled")
-    rows, (planes, _, terminated, truncated, info) = ended(envs)
-    for _ in range(2):  # games that are over stay as they are
-        later = envs.step(drawn(info["action_mask"], np.random.default_rng(0)))
-        assert (later[0][rows] == planes[rows]).all()
-        assert not later[1][rows].any()
-        assert (later[2][rows] == terminated[rows]).all()
-        assert (later[3][rows] == truncated[rows]).all()
-        info = later[4]
-    live = ~(later[2] | later[3])
-    plies = envs.states["ply"].copy()
-    planes, info = envs.reset(options={"reset_mask": ~live})
-    assert (envs.states["ply"] == np.where(live, plies, 0)).all()
-    assert (planes[live] == later[0][live]).all()
-    assert envs.step(drawn(info["action_mask"], np.random.default_rng(0)))[1].shape == (8,)
 
 
 def test_the_modes_play_the_same_games():
@@ -236,6 +111,16 @@ def test_seeds_of_some_rows():
     assert (following[0] != planes[0]).any()
 
 
+def test_row_i_has_the_set_ups_of_the_aec_environment_of_its_seed(name):
+    envs = small(name, 4)
+    singles = [MODULES[name].raw_env(**envs.game.options) for _ in range(4)]
+    for seed in (100, None, None):
+        envs.reset(seed=seed)
+        for row, single in enumerate(singles):
+            single.reset(seed=seed and seed + row)
+            assert equal(envs.states[row : row + 1], single.states)
+
+
 def test_each_row_follows_its_own_stream_from_game_to_game():
     envs = small("trinim", 3)
     envs.reset(seed=5)
@@ -274,12 +159,6 @@ def test_last_observations_are_not_overwritten():
     assert all((last[row] == one).all() for row, one in zip(rows, kept, strict=True))
 
 
-def test_boards_and_moves_for_all():
-    envs = trinim_v0.vector_env(2)
-    envs.reset(options={"board": "b/bb/bgr/grgg/rbgrr", "moves": ["D4-D2"]})
-    assert [envs.game.board_to_string(state) for state in envs.states] == ["b/.b/b.r/gr.g/rbgrr"] * 2
-
-
 def test_boards_and_moves_for_each():
     envs = trinim_v0.vector_env(3)
     planes, info = envs.reset(
@@ -315,42 +194,6 @@ def test_a_wrong_reset_changes_nothing(given, message):
     with pytest.raises(ValueError, match=message):
         envs.reset(**given)
     assert (envs.states == before).all()
-
-
-def test_an_illegal_action_ends_its_game():
-    envs = chameleon_v0.vector_env(3, size=3, autoreset_mode="Disabled")
-    envs.reset(options={"moves": ["b2x"]})
-    b2x, a1x = (envs.game.string_to_action(text) for text in ("b2x", "a1x"))
-    _, reward, terminated, truncated, info = envs.step([a1x, b2x, a1x])
-    assert reward.tolist() == [0, -1, 0]
-    assert terminated.tolist() == truncated.tolist() == [False, True, False]
-    assert info["rewards"].tolist() == [[0, 0], [0, -1], [0, 0]]
-    assert envs.states["ply"].tolist() == [2, 1, 2]
-    _, reward, terminated, truncated, _ = envs.step([b2x, a1x, a1x])
-    assert reward.tolist() == [-1, 0, -1]
-    assert terminated.tolist() == truncated.tolist() == [True, True, True]
-    envs.reset()
-    _, _, terminated, truncated, _ = envs.step([a1x, a1x, a1x])
-    assert not (terminated | truncated).any()
-
-
-def test_an_illegal_action_raises_where_asked():
-    envs = chameleon_v0.vector_env(2, size=3, illegal_action="raise")
-    envs.reset(options={"moves": ["b2x"]})
-    with pytest.raises(ValueError, match="row 1: 'b2x' is illegal here: expected one of"):
-        envs.step([0, envs.game.string_to_action("b2x")])
-    assert (envs.states["ply"] == 1).all()
-
-
-@pytest.mark.parametrize("illegal_action", ["terminate", "raise"])
-@pytest.mark.parametrize("actions", [[0, 10**6], [0, -1], [0], [0.0, 1.0], "ab", [[0], [1]]])
-def test_actions_that_do_not_exist_raise(actions, illegal_action):
-    """As in env(): PettingZoo's AssertOutOfBoundsWrapper raises too."""
-    envs = chameleon_v0.vector_env(2, size=3, illegal_action=illegal_action)
-    envs.reset()
-    with pytest.raises(ValueError, match="expected"):
-        envs.step(actions)
-    assert (envs.states["ply"] == 0).all()
 
 
 def test_three_players_and_resignation():
@@ -443,25 +286,6 @@ def test_a_copy_goes_its_own_way(name):
             one, other = now.step(actions), twin.step(actions)
             assert everything(one) == everything(other)
             masks = one[4]["action_mask"]
-
-
-def test_render():
-    envs = curio_v0.vector_env(2, render_mode="ansi")
-    envs.reset(seed=1)
-    texts = envs.render()
-    assert len(texts) == 2
-    assert all("to move" in text for text in texts)
-    assert texts[0] != texts[1]
-    assert curio_v0.vector_env(2).render() is None
-
-
-def test_nothing_before_reset():
-    envs = chameleon_v0.vector_env(2, size=3, render_mode="ansi")
-    for call in (lambda: envs.step([0, 0]), envs.action_masks, envs.render):
-        with pytest.raises(RuntimeError, match="call reset"):
-            call()
-    with pytest.raises(RuntimeError, match="call reset"):
-        envs.reset(options={"reset_mask": np.ones(2, bool)})
 
 
 @pytest.mark.parametrize(

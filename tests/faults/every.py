@@ -36,13 +36,6 @@ def every(strategy: SearchStrategy[Any], examples: int, check: Callable[[Any], N
     run()
 
 
-def steady(seed: Any, begun: bool) -> Any:
-    """A seed to reset with; None only once `begun`: before a first seed, nothing repeats what is dealt without one."""
-    if begun:
-        return seed
-    return [one or 0 for one in seed] if isinstance(seed, list) else seed or 0
-
-
 def one_line(error: BaseException | str) -> None:
     """A message for people: one line that says something."""
     message = str(error)

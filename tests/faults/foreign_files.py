@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from pbm_envs import Chameleon, Curio, make_game
-from pbm_envs.records import append_records, make_record, read_records, verify
+from pbm_envs.records import append_records, read_records, verify
 
 EVIL = "this_module_must_not_be_imported"
 SPLICES = (
@@ -40,14 +40,11 @@ Load = Callable[[Path], object]
 
 
 def record_format(folder: Path) -> tuple[bytes, Load]:
-    game = Chameleon(size=3)
-    state, moves, rng = game.init(1, np.random.default_rng(0)), [], np.random.default_rng(0)
-    start = state.copy()
-    while not state["done"][0]:
-        action = int(rng.choice(np.flatnonzero(game.legal_action_mask(state)[0])))
-        moves.append(game.action_to_string(action))
-        game.step(state, [action])
-    append_records(folder / "sample", [make_record(game, start, moves, state, agents=("random", "random"))])
+    from pbm_agents import RandomAgent
+    from pbm_agents.arena import Opening, play_games
+
+    agents = {"random": RandomAgent()}
+    append_records(folder / "sample", play_games(Chameleon(size=3), agents, [["random"] * 2], [Opening(0)], seed=0))
     return (folder / "sample").read_bytes(), lambda path: [verify(record) for record in read_records(path)]
 
 

@@ -16,6 +16,7 @@ from pbm_agents.play.session import PERSON, Session
 
 from pbm_envs import Game, register_game
 from pbm_envs.testing import check_channels
+from tests.play import play
 from tests.test_contracts import GUIDES
 
 TWINS = ["b2 a1 c3 a2", "b2 a3 c3 c1"]
@@ -26,13 +27,6 @@ TWINS = ["b2 a1 c3 a2", "b2 a3 c3 c1"]
 def phantom(monkeypatch):
     monkeypatch.syspath_prepend(str(GUIDES))
     return register_game(importlib.import_module("phantom").Phantom)()
-
-
-def after(game, moves):
-    states = game.init(1, np.random.default_rng(0))
-    for move in moves.split():
-        game.step(states, [game.string_to_action(move)])
-    return states
 
 
 def test_a_game_that_does_not_say_that_it_hides_moves_is_found(phantom):
@@ -56,18 +50,18 @@ def test_the_check_looks_at_every_channel(phantom, channel, monkeypatch):
 
 
 def test_a_player_sees_their_own_moves(phantom):
-    states = after(phantom, "b2")
+    states = play(phantom, "b2")
     assert phantom.seen_actions(states, [0], 1).tolist() == [0]
     assert phantom.seen_actions(states, [0], 0).tolist() == [-1]
-    assert phantom.view(after(phantom, TWINS[0]), 0)["last_action"] == -1
+    assert phantom.view(play(phantom, TWINS[0]), 0)["last_action"] == -1
 
 
 @pytest.mark.parametrize("moves", ["", "b2", "b2 a1", "b2 b2", "b2 b2 a1 a1", "b2 a1 c3 c3 a2", TWINS[0]])
 @pytest.mark.parametrize("player", [0, 1])
 def test_worlds_are_drawn_uniformly_from_those_that_fit_the_view(phantom, moves, player):
     """Against brute force: all full states of as many plies that can be reached and look the same to the player."""
-    view = phantom.view(after(phantom, moves), player)
-    reached = [after(phantom, "")]
+    view = phantom.view(play(phantom, moves), player)
+    reached = [play(phantom, "")]
     for _ in moves.split():
         reached = list({_key(state): state for before in reached for state in _successors(phantom, before)}.values())
     fits = {_key(state) for state in reached if _key(phantom.view(state, player)) == _key(view)}

@@ -90,14 +90,6 @@ def test_boards(name, examples):
     every(edited(starts, "LDldrgbx.12345/ " + ODD), examples, check)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_board_is_a_text(name):
-    game = make_game(name, **SMALL[name])
-    for board in (5, b"b/bb", ["b", "bb"], {}, True, 0.5, np.zeros(3)):
-        with pytest.raises(ValueError, match="expected a board text"):
-            game.init(1, np.random.default_rng(0), board=board)
-
-
 NUMBERS = ["0", "1", "-1", "2", "1e3", "0.5", "-0.0", "nan", "inf", "-inf", "1e999", "1_0", "٣", "0x1", "9" * 5000]
 NUMBERS += ["true", "False", "none", "", " 7 ", "1.5e-3", "1e400", "--1", "1,5"]
 
@@ -159,9 +151,3 @@ def test_what_is_wrong_with_agents_of_ones_own_is_said(name, reason, monkeypatch
     one_line(caught.value)
     assert caught.value.__cause__ is not None
     sys.modules.pop("unfinished", None)
-
-
-@pytest.mark.parametrize("name", [None, 5, b"random", ["random"], object])
-def test_a_name_is_a_text(name):
-    with pytest.raises(ValueError, match="is no agent: expected random, mcts"):
-        make_agent(name)

@@ -29,51 +29,50 @@ class Wicked(RandomAgent):
         raise NotImplementedError
 
 
-class Exits(Wicked):
-    def strike(self):
-        sys.exit(0)
+class Faulty(Wicked):
+    """Fails by a fault of the infrastructure, until the file that PBM_TESTS_MARK names is there."""
+
+    def act(self, game, views, rng):
+        return RandomAgent.act(self, game, views, rng) if mark().exists() else super().act(game, views, rng)
 
 
-class Surrogate(Wicked):
-    def strike(self):
-        raise ValueError("a lone \ud800 and a terminal's \x1b[2J\nescape")
+def mark():
+    return Path(os.environ["PBM_TESTS_MARK"])
 
 
-class CannotBeSaid(Wicked):
-    def strike(self):
-        raise UnspeakableError
+def throw(error):
+    raise error
 
 
-class Generator(Wicked):
-    def strike(self):
-        raise GeneratorExit
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Long(Wicked):
-    def strike(self):
-        raise ValueError("x" * 10_000_000)
+def kill_once():
+    if not mark().exists():
+        mark().touch()
+        kill()
 
 
-class Interrupts(Wicked):
-    """Only in a worker: in the process of the tournament it is Ctrl-C."""
-
-    def strike(self):
-        raise KeyboardInterrupt
+def striking(strike, base=Wicked):
+    """A class of agents that do this at ply 2."""
+    return type("Striking", (base,), {"strike": staticmethod(strike)})
 
 
-class Dies(Wicked):
-    def strike(self):
-        os._exit(9)
-
-
-class Segfaults(Wicked):
-    def strike(self):
-        ctypes.string_at(0)
-
-
-class Hangs(Wicked):
-    def strike(self):
-        time.sleep(1000)
+Exits = striking(lambda: sys.exit(0))
+Surrogate = striking(lambda: throw(ValueError("a lone \ud800 and a terminal's \x1b[2J\nescape")))
+CannotBeSaid = striking(lambda: throw(UnspeakableError()))
+Generator = striking(lambda: throw(GeneratorExit()))
+Long = striking(lambda: throw(ValueError("x" * 10_000_000)))
+Interrupts = striking(lambda: throw(KeyboardInterrupt()))  # only in a worker: in the tournament's process it is Ctrl-C
+Dies = striking(lambda: os._exit(9))
+Segfaults = striking(lambda: ctypes.string_at(0))
+Hangs = striking(lambda: time.sleep(1000))
+KilledOnce = striking(kill_once)  # as if from outside
+Unreachable = striking(lambda: throw(InfrastructureError("the server is away")), Faulty)
+NoFile = striking(lambda: mark().read_bytes(), Faulty)
+NoMemory = striking(lambda: np.empty(1 << 50, np.int8), Faulty)
+Killed = striking(kill, Faulty)  # as by a system that is short of memory
 
 
 class DiesInWorkers(RandomAgent):
@@ -93,51 +92,8 @@ class Counts(RandomAgent):
         return super().act(game, views, rng)
 
 
-class KilledOnce(Wicked):
-    """By SIGKILL, as if from outside, if the file that PBM_TESTS_MARK names is not there yet."""
-
-    def strike(self):
-        mark = Path(os.environ["PBM_TESTS_MARK"])
-        if not mark.exists():
-            mark.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-class Faulty(Wicked):
-    """Fails by a fault of the infrastructure, until the file that PBM_TESTS_MARK names is there."""
-
-    def act(self, game, views, rng):
-        return super().act(game, views, rng) if not repaired() else RandomAgent.act(self, game, views, rng)
-
-
-class Unreachable(Faulty):
-    def strike(self):
-        raise InfrastructureError("the server is away")
-
-
-class NoFile(Faulty):
-    def strike(self):
-        Path(os.environ["PBM_TESTS_MARK"]).read_bytes()
-
-
-class NoMemory(Faulty):
-    def strike(self):
-        np.empty(1 << 50, np.int8)
-
-
-class Killed(Faulty):
-    """By SIGKILL, as by a system that is short of memory."""
-
-    def strike(self):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
 class NoNetworkFile(RandomAgent):
     """Reads the file that PBM_TESTS_MARK names when it is made, as agents read their networks."""
 
     def __init__(self):
-        Path(os.environ["PBM_TESTS_MARK"]).read_bytes()
-
-
-def repaired():
-    return Path(os.environ["PBM_TESTS_MARK"]).exists()
+        mark().read_bytes()

@@ -243,11 +243,8 @@ def _validation(name: str) -> None:
     for game, field, value in test_validation.WRONG:
         if game.name == name:
             test_validation.test_the_row_and_the_field_are_named(game, field, value)
-    if name == "chameleon":
-        test_validation.test_a_cycle_of_stones_is_no_chain()
-        test_validation.test_no_chain_leads_over_an_empty_cell()
-        for apart in (True, False):
-            test_validation.test_one_root_for_each_group_of_stones(apart)
+    for wrong in test_validation.CHAINS if name == "chameleon" else ():
+        test_validation.test_chains_that_no_stones_make_are_refused(wrong)
     test_validation.test_everything_that_the_rules_make_is_valid(make_game(name, **SAME_GAMES[name][0]))
 
 

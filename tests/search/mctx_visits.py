@@ -21,8 +21,7 @@ import numpy as np
 from mctx import qtransform_completed_by_mix_value
 
 from pbm_envs import make_game
-from tests.reference.puct import evaluate
-from tests.reference.uct import Node
+from tests.reference.search import Node, evaluate
 from tests.search.test_references import fake_network
 
 GAMES = [("chameleon", {"size": 4, "swap_rule": False}), ("unlur", {"radius": 3}), ("trinim", {"size": 5})]

@@ -10,7 +10,7 @@ from pbm_agents.learning.self_play import self_play
 from pbm_agents.search import gumbel, make_search
 
 from pbm_envs import Chameleon, Trinim, make_game
-from tests.reference import gumbel as slow
+from tests.reference.search import Gumbel, visits
 from tests.search.test_references import HIDDEN, OPEN, fake_network, roots
 
 pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
@@ -37,16 +37,11 @@ def test_reference(name, options, considered, simulations, noise, weight):
     )
     numbers = noise * gumbel.gumbel_numbers(seeds, game.num_actions)
     for row, result in enumerate(search.run(game, states, seeds)):
-        visits, action, policy = slow.search(
-            game,
-            states[row : row + 1],
-            network,
-            considered=considered,
-            simulations=simulations,
-            c_scale=weight,
-            gumbels=numbers[row],
-        )
-        assert result.visits.tolist() == visits, game.to_text(states[row])
+        slow = Gumbel(game, states[row : row + 1], network, weight)
+        action = slow.run(considered, simulations, numbers[row])
+        shares = slow.policy(slow.root)
+        policy = [shares.get(each, 0) for each in range(game.num_actions)]
+        assert result.visits.tolist() == visits(game, slow.root), game.to_text(states[row])
         assert result.best == action
         np.testing.assert_allclose(result.completed_policy, policy, atol=1e-6)
         np.testing.assert_allclose(result.policy(), policy, atol=1e-6)

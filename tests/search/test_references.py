@@ -6,8 +6,7 @@ from pbm_agents.search import make_search
 
 from pbm_envs import make_game
 from pbm_envs.testing import positions
-from tests.reference import ismcts, puct
-from tests.reference.uct import UCT, Stream, visits
+from tests.reference.search import UCT, Stream, evaluate, ismcts, pruned, puct, visits
 
 pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
 
@@ -91,7 +90,7 @@ def test_ismcts(game, simulations, c):
     states, seeds = roots(game, simulations, each=2)
     views = game.view(states, states["to_move"])
     for row, result in enumerate(make_search(simulations=simulations, c=c).run(game, views, seeds)):
-        root = ismcts.search(game, views[row : row + 1], c, int(seeds[row]), simulations)
+        root = ismcts(game, views[row : row + 1], c, int(seeds[row]), simulations)
         assert result.visits.tolist() == visits(game, root), game.to_text(views[row])
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
 
@@ -126,7 +125,7 @@ def test_puct(game, simulations, c, reduction):
     search = make_search(simulations=simulations, c=c, solver=False, evaluator=network, first_play_reduction=reduction)
     results = search.run(game, states, seeds)
     for row, result in enumerate(results):
-        root = puct.search(game, states[row : row + 1], network, c, simulations, reduction)
+        root = puct(game, states[row : row + 1], network, c, simulations, reduction)
         assert result.visits.tolist() == visits(game, root), game.to_text(states[row])
         assert result.value.tolist() == pytest.approx((root.total / simulations).tolist())
 
@@ -139,9 +138,9 @@ def test_forced_playouts(game, simulations, forced):
     network, fewer = fake_network(game), 0
     search = make_search(simulations=simulations, c=0.5, solver=False, evaluator=network, forced_playouts=forced)
     for row, result in enumerate(search.run(game, states, seeds)):
-        root = puct.search(game, states[row : row + 1], network, 0.5, simulations, forced=forced)
+        root = puct(game, states[row : row + 1], network, 0.5, simulations, forced=forced)
         assert result.visits.tolist() == visits(game, root), game.to_text(states[row])
-        left = puct.pruned(root, puct.evaluate(game, root, network)[0], 0.5, forced)
+        left = pruned(root, evaluate(game, root, network)[0], 0.5, forced)
         assert result.pruned_visits.tolist() == [left.get(action, 0) for action in range(game.num_actions)]
         assert result.policy() == pytest.approx(result.pruned_visits / result.pruned_visits.sum())
         fewer += result.pruned_visits.sum() < result.visits.sum()

@@ -10,7 +10,7 @@ from pbm_agents.search import make_search, register_weights, rules
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game, registered_games
 from pbm_envs.testing import positions, sample
-from tests.reference.uct import UCT, Stream, visits
+from tests.reference.search import UCT, Stream, visits
 
 SMALL = [
     ("chameleon", {"size": 4, "allow_resign": True}),

@@ -1,4 +1,4 @@
-"""Agents that put together what they are shown of games from different seats, to know what Curio hides."""
+"""Agents that try to learn what Curio hides: from games of different seats, or from the generator they are given."""
 
 from __future__ import annotations
 
@@ -102,3 +102,44 @@ def fill_in(state: Any, faces: Any) -> None:
 def faces_of(game: Curio, board: str) -> bytes:
     """What `rebuilt` finds, for a board text."""
     return bytes(game.init(1, np.random.default_rng(0), board)["faces"][0].tobytes())
+
+
+GUESSES = 30
+"""Small seeds that are tried, and numbers around each seed that is found."""
+LOOKED: list[bool] = []
+"""For each first view of a `Detective`, whether the set-up was rebuilt."""
+
+
+class Detective:
+    """Rebuilds the set-up of games that begin from whatever its generator carries, and remembers how often."""
+
+    def act(self, game: Game, views: Any, rng: np.random.Generator) -> Any:
+        for view in views[views["ply"] < 2]:
+            LOOKED.append(self.rebuilds(game, view, rng))
+        masks = game.legal_action_mask(views)
+        return masks.argmax(axis=1)
+
+    @staticmethod
+    def rebuilds(game: Game, view: Any, rng: np.random.Generator) -> bool:
+        for number in carried(rng):
+            for seed in (number, (number, 1)):
+                sequence = np.random.SeedSequence(seed)
+                for candidate in (np.random.default_rng(sequence), np.random.default_rng(sequence.spawn(1)[0])):
+                    for start in (
+                        game.init(1, candidate),
+                        game.init(1, np.array([candidate.bit_generator.random_raw()], np.uint64)),
+                    ):
+                        seen = game.view(start, view["viewer"])[0]
+                        if (seen["faces"] == view["faces"]).all() and (seen["owner"] == view["owner"]).all():
+                            return True
+        return False
+
+
+def carried(rng: np.random.Generator) -> set[int]:
+    """Seeds that an attacker would try."""
+    sequence: Any = rng.bit_generator.seed_seq
+    entropy = sequence.entropy
+    numbers = {*range(GUESSES), *sequence.spawn_key}
+    for number in [entropy] if isinstance(entropy, int) else list(entropy):
+        numbers |= {int(number) + k for k in range(-2, 3)} | {int(number) >> k for k in (11, 32, 64, 75)}
+    return {number for number in numbers if number >= 0}

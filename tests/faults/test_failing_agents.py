@@ -1,6 +1,12 @@
-"""A fault is no defeat: what the infrastructure does wrong leaves games unplayed, and the same command plays them."""
+"""Agents and infrastructure that fail.
 
+What an agent does wrong is a forfeit with a short reason, and the others play on. What the infrastructure does wrong
+leaves games unplayed, and the same command plays them after the repair.
+"""
+
+import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +24,17 @@ from pbm_agents.arena import (
     tournament_records,
 )
 from pbm_agents.arena.match import MOST_FAULTS, ask_or_fault, fault_of
+from pbm_agents.cli.app import UNPLAYED, app
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon
+from pbm_envs.core.printable import describe_error, printable
+from pbm_envs.records import GameRecord, verify
 from tests.faults import wicked
 
 HERE = "tests.faults.wicked"
 GAME = Chameleon(size=3)
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
 @pytest.fixture(autouse=True)
@@ -39,29 +49,129 @@ def tournament(agent: str, **settings: object) -> Tournament:
     return Tournament((GAME,), ("random", f"{HERE}:{agent}", "mcts:simulations=2"), **settings)  # type: ignore[arg-type]
 
 
-def timeless(records):
+def timeless(records: list[GameRecord]) -> list[GameRecord]:
     return [replace(record, seconds=()) for record in records]
+
+
+def forfeits(records: list[GameRecord]) -> dict[str, set[str]]:
+    """Reasons by agent; every record can be read again, replays, and is short."""
+    found: dict[str, set[str]] = {}
+    for record in records:
+        line = record.to_json()
+        assert len(line) < 3000
+        assert line.isprintable()
+        assert GameRecord.from_json(json.dumps(json.loads(line))) == record
+        verify(record)
+        for forfeit in record.forfeits:
+            found.setdefault(record.agents[forfeit.player].removeprefix(f"{HERE}:"), set()).add(forfeit.reason)
+    return found
 
 
 @pytest.mark.parametrize(
     ("agent", "reason"),
     [
-        ("Unreachable", "the server is away"),
-        ("NoFile", "FileNotFoundError"),
-        ("NoMemory", "MemoryError"),
+        ("Exits", "SystemExit: 0"),
+        ("Surrogate", "ValueError: a lone \\ud800 and a terminal's \\x1b[2J escape"),
+        ("CannotBeSaid", "UnspeakableError: (its text cannot be had)"),
+        ("Generator", "GeneratorExit"),
+        ("Long", "ValueError: " + "x" * 285 + "..."),
+    ],
+)
+def test_whatever_an_agent_raises(tmp_path: Path, agent: str, reason: str) -> None:
+    records = play_tournament(tournament(agent, openings=3, batch=4), tmp_path)
+    assert len(records) == 18
+    assert forfeits(records) == {agent: {reason}}
+    assert tournament_records(tmp_path) == records
+
+
+@pytest.mark.parametrize(
+    ("agent", "reasons"),
+    [
+        ("Interrupts", {"KeyboardInterrupt"}),
+        pytest.param("Dies", {"the process ended with exit code 9"}, marks=pytest.mark.slow),
+        pytest.param("Segfaults", {"the process died of SIGSEGV"}, marks=pytest.mark.slow),
+    ],
+)
+@posix_only
+def test_whatever_an_agent_does_to_its_process(tmp_path: Path, agent: str, reasons: set[str]) -> None:
+    records = play_tournament(tournament(agent, openings=3, batch=4), tmp_path, workers=2)
+    assert len(records) == 18
+    (own,) = forfeits(records).values()
+    assert {reason.partition(",")[0] for reason in own} == reasons
+    assert set(forfeits(records)) == {agent}
+    others = [record for record in records if f"{HERE}:{agent}" not in record.agents]
+    assert len(others) == 6
+    assert all(record.ending == "won" for record in others)
+
+
+def test_an_agent_that_kills_one_game_loses_that_one(tmp_path: Path) -> None:
+    few = Tournament((GAME,), ("random", f"{HERE}:Counts"), openings=4, batch=8, key="5eed" * 16)
+    records = play_tournament(few, tmp_path, workers=2)
+    lost = [record for record in records if record.forfeits]
+    assert 0 < len(lost) < len(records)
+    assert forfeits(records)["Counts"] <= {
+        "the process ended with exit code 9",
+        "the process ended with exit code 9, 3 times in a batch",
+    }
+
+
+def test_an_agent_that_no_worker_can_load(tmp_path: Path) -> None:
+    few = Tournament((GAME,), ("random", f"{HERE}:DiesInWorkers"), openings=2, batch=8)
+    records = play_tournament(few, tmp_path, workers=2)
+    assert [record.ending for record in records] == ["forfeited"] * 4
+    (reason,) = forfeits(records)["DiesInWorkers"]
+    assert "exit code 4 while the agent was loaded" in reason
+
+
+def test_an_agent_that_hangs(tmp_path: Path) -> None:
+    game = Chameleon(size=4)  # on 3x3 the other can have won before it hangs
+    few = Tournament((game,), ("random", f"{HERE}:Hangs"), openings=1, batch=2, move_seconds=0.3)
+    began = time.monotonic()
+    records = play_tournament(few, tmp_path)
+    assert time.monotonic() - began < 60
+    assert [record.ending for record in records] == ["forfeited"] * 2
+    assert {reason.partition(",")[0] for reason in forfeits(records)["Hangs"]} == {"no answer within 0.3 seconds"}
+    assert json.loads((tmp_path / "tournament.json").read_text())["move_seconds"] == 0.3
+
+
+@posix_only
+def test_a_worker_that_somebody_else_kills_changes_no_game(tmp_path: Path, mark: Path) -> None:
+    """Nobody forfeits: the batch is played again, from the same random numbers."""
+    killed = Tournament((GAME,), ("random", f"{HERE}:KilledOnce"), openings=4, batch=8, key="a test")
+    records = play_tournament(killed, tmp_path / "killed", workers=2)
+    assert mark.exists()
+    whole = play_tournament(killed, tmp_path / "whole")
+    assert timeless(records) == timeless(whole)
+
+
+def test_texts_of_errors() -> None:
+    assert describe_error(ZeroDivisionError()) == "ZeroDivisionError"
+    assert describe_error(wicked.UnspeakableError()) == "UnspeakableError: (its text cannot be had)"
+    assert printable("a\x00\x7f\x9b\u202e\r\nb") == "a\\x00\\x7f\\x9b\\u202e  b"
+    assert len(printable("\x1b" * 10_000)) == 300
+    assert printable("abc", 3) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason", "workers"),
+    [
+        ("Unreachable", "the server is away", 1),
+        ("Unreachable", "the server is away", 2),
+        ("NoFile", "FileNotFoundError", 1),
+        ("NoMemory", "MemoryError", 1),
     ],
 )
 def test_games_are_left_unplayed_and_played_after_the_repair(
-    tmp_path: Path, mark: Path, agent: str, reason: str
+    tmp_path: Path, mark: Path, agent: str, reason: str, workers: int
 ) -> None:
     """The others' games are kept, nobody forfeits, and what is played later are the games of an undisturbed run."""
     few = tournament(agent)
-    with pytest.raises(InfrastructureError, match=rf"8 games are unplayed.*games 0 to 1, .*:{agent}: .*{reason}"):
-        play_tournament(few, tmp_path / "games")
+    with pytest.raises(InfrastructureError, match=rf"8 games are unplayed.*games .* to .*:{agent}: .*{reason}"):
+        play_tournament(few, tmp_path / "games", workers=workers)
     kept = tournament_records(tmp_path / "games")
     assert [record.agents for record in kept[::2]] == [("random", "mcts:simulations=2")] * 2
     mark.touch()
-    records = play_tournament(few, tmp_path / "games")
+    records = play_tournament(few, tmp_path / "games", workers=workers)
     assert len(records) == 12
     assert not any(record.forfeits for record in records)
     assert timeless(records) == timeless(play_tournament(few, tmp_path / "undisturbed"))
@@ -84,17 +194,7 @@ def test_a_file_that_is_missing_where_the_game_is_played(tmp_path: Path, mark: P
     assert not any(record.forfeits for record in play_tournament(few, tmp_path / "games"))
 
 
-def test_a_fault_in_a_worker_process(tmp_path: Path, mark: Path) -> None:
-    few = tournament("Unreachable")
-    with pytest.raises(InfrastructureError, match="the server is away"):
-        play_tournament(few, tmp_path / "games", workers=2)
-    assert not any(record.forfeits for record in tournament_records(tmp_path / "games"))
-    mark.touch()
-    records = play_tournament(few, tmp_path / "games", workers=2)
-    assert timeless(records) == timeless(play_tournament(few, tmp_path / "undisturbed"))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+@posix_only
 def test_a_worker_that_is_killed_again_and_again(tmp_path: Path, mark: Path) -> None:
     """Nobody can know who kills it: the games are unplayed."""
     few = Tournament((GAME,), ("random", f"{HERE}:Killed"), openings=1, batch=2)
@@ -106,8 +206,6 @@ def test_a_worker_that_is_killed_again_and_again(tmp_path: Path, mark: Path) -> 
 
 
 def test_the_commands_say_so_by_their_exit_code(tmp_path: Path, mark: Path) -> None:
-    from pbm_agents.cli.app import UNPLAYED, app
-
     for command in (
         f"tournament {tmp_path}/games -g chameleon:size=3 -a random -a {HERE}:Unreachable --openings 2",
         f"sprt {HERE}:Unreachable random -g chameleon:size=3 --elo1 200 --openings 2 --out {tmp_path}/sprt",

@@ -1,4 +1,7 @@
-"""No agent learns from one game what another game hides: the attack, played wherever openings have several seatings."""
+"""No agent learns what a set-up hides, by pairing the views of several games or from its random generator.
+
+The attacks are played wherever openings have several seatings or agents are handed a generator.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,21 +25,27 @@ from pbm_agents.arena import (
     tournament_records,
 )
 from pbm_agents.arena.evaluation import Rate, wilson
+from pbm_agents.arena.schedule import warm_up
+from pbm_agents.play.session import Session
 
 from pbm_envs import Chameleon, Curio, Trinim
+from pbm_envs.core.randomness import apart_from, derive, stream
+from pbm_envs.envs.factories import make_single_env
 from pbm_envs.records import GameRecord
 
-from . import pairing
-from .pairing import BEGINNINGS, Collector, faces_of, rebuilt
+from . import cheats
+from .cheats import BEGINNINGS, GUESSES, LOOKED, Collector, Detective, carried, faces_of, rebuilt
 
 GAME = Curio()
-COLLECTOR, CHEATER = f"{pairing.__name__}:Collector", f"{pairing.__name__}:Cheater"
+COLLECTOR, CHEATER = f"{cheats.__name__}:Collector", f"{cheats.__name__}:Cheater"
+DETECTIVE = f"{cheats.__name__}:Detective"
 FIRST = "tests.arena.agents:First"
 
 
 @pytest.fixture(autouse=True)
 def _forget() -> None:
     BEGINNINGS.clear()
+    LOOKED.clear()
 
 
 def share_rebuilt(records: list[GameRecord]) -> tuple[int, int]:
@@ -148,3 +157,49 @@ def test_cheating_gains_nothing(tmp_path: Path) -> None:
     agents = ("mcts:simulations=100", CHEATER)
     records = play_tournament(Tournament((GAME,), agents, openings=60, key="k"), tmp_path)
     assert score_of_the_cheater(records).low < 0.5 < score_of_the_cheater(records).high
+
+
+def test_a_seed_in_the_generator_gives_the_set_up_away() -> None:
+    """Else the tests below would show nothing."""
+    start = GAME.init(1, np.random.default_rng(123456789))
+    agents = np.random.default_rng(np.random.SeedSequence(123456789).spawn(2)[1])
+    assert Detective.rebuilds(GAME, GAME.view(start, 0)[0], agents)
+
+
+def test_generators_in_a_tournament(tmp_path: Path) -> None:
+    warm_up(DETECTIVE, GAME)  # with a set-up that is not secret
+    LOOKED.clear()
+    tournament = Tournament((GAME,), ("random", DETECTIVE), openings=4)
+    records = play_tournament(tournament, tmp_path)
+    assert not any(record.forfeits for record in records)
+    assert len(LOOKED) >= 8
+    assert not any(LOOKED)
+
+
+def test_generators_at_the_board() -> None:
+    for seed in np.random.default_rng(5).integers(1 << 62, size=4).tolist():
+        session = Session(GAME, ("person", "random"), Opening(seed))
+        session._agents[1] = Detective()
+        session.play(GAME.action_to_string(session.legal()[0]))
+        session.play_agent_move()
+    assert LOOKED == [False] * 4
+
+
+def test_generators_against_a_learner() -> None:
+    env = make_single_env(GAME, opponent=Detective(), seat=1)
+    for seed in np.random.default_rng(6).integers(1 << 62, size=4).tolist():
+        env.reset(seed=seed)
+    assert len(LOOKED) >= 4
+    assert not any(LOOKED)
+
+
+def test_streams_are_told_apart() -> None:
+    numbers = {derive(key, purpose, k) for key in ("", "a", "b") for purpose in ("set-up", "agents") for k in range(50)}
+    assert len(numbers) == 300
+    assert all(0 <= number < 1 << 128 for number in numbers)
+    assert stream("a", "b", 1).random() == stream("a", "b", 1).random() != stream("a", "b", 2).random()
+    rng = np.random.default_rng(7)
+    before = rng.bit_generator.state
+    assert apart_from(rng, "x").random() == apart_from(np.random.default_rng(7), "x").random()
+    assert rng.bit_generator.state == before
+    assert 7 not in carried(apart_from(rng, "x")) - set(range(GUESSES))
