@@ -20,7 +20,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
 	tests/trinim/test_resign.py tests/chameleon/test_texts.py tests/unlur/test_texts.py tests/search/test_results.py
 
-.PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs notebooks screenshots lint format clean
+.PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs pages pictures notebooks screenshots lint format clean
 
 demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.cli.demo
@@ -61,7 +61,14 @@ coverage: $(STAMP)  ## which lines the fast tests run, kernels included; the pag
 	$(BIN)/python -m coverage html -q
 	$(BIN)/python -m coverage report
 
-docs: $(STAMP)  ## the site, in docs/_build/html; warnings are errors
+pages: $(STAMP)  ## write the generated parts of the documentation anew
+	$(BIN)/python docs/pages.py
+
+pictures: $(STAMP)  ## draw the pictures and films of the documentation anew
+	$(BIN)/python docs/pictures.py
+
+docs: $(STAMP)  ## check that generated parts are current; the site, in docs/_build/html; warnings are errors
+	$(BIN)/python docs/pages.py --check
 	$(BIN)/sphinx-build -W --keep-going -n -q -b html docs docs/_build/html
 
 screenshots: $(STAMP)  ## of the board page, in docs/_static/screenshots; needs a Chromium

@@ -1,54 +1,99 @@
-"""Draw the pictures of README, in `docs/pictures`, and a film: `python docs/pictures.py` (extras `render`, `cli`)."""
+"""Draw the pictures of the documentation, in `docs/pictures`: `make pictures` (extras `render` and `cli`).
+
+For each game a position as each player sees it and a film, in both themes, and a terminal in which somebody plays.
+"""
 
 from __future__ import annotations
 
+import gzip
+import io
+import re
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
+from pbm_agents.cli import terminal
+from pbm_agents.cli.app import app
+from rich.console import Console
+from rich.text import Text
+from typer.testing import CliRunner
 
 from pbm_envs import make_game
-from pbm_envs.render import THEMES, Scene, pixels, save_png
+from pbm_envs.records import GameRecord
+from pbm_envs.render import THEMES
+from pbm_envs.render.animation import animate
 
-FOLDER = Path(__file__).parent / "pictures"
-SIZE = 480
-FILMED = "chameleon"
-"""The game whose film README shows."""
-# board, moves, seat: from games of the search against itself
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "pictures"
+LADDERS = DOCS.parent / "benchmarks" / "results" / "ladders"
+PAGE_SIZE, FILM_SIZE = 360, 320
+SCREEN_WIDTH = 80
+FILMED_LADDERS = {"curio": "curio-4x4", "trinim": "trinim-5", "chameleon": "chameleon-7", "unlur": "unlur-4"}
+"""The ladder from whose tournament the film of a game is: its last games are between the strongest agents."""
+TYPED = ("play chameleon person random -o size=6 --seed 7", "c3x\nhint\n")
+"""The command whose terminal is drawn, and what is typed there."""
 POSITIONS = {
     "curio": (
         "D11 D12 D23 D22 D44/D33 D13 D14 D24 D34/. . . . ./L41 L11 L31 L22 L32/L21 L33 L42 L44 L43",
         "e2-c4 d4-e3 c4-c5 d5-c4 c2-a4 e3-e1 b1-e4 b4-a4 c1-b1 b5-b3 d1-e2 a5-b4 b1-d1 b4-c3",
-        0,
     ),
-    "trinim": ("r/rb/bbg/brgg/brrgg", "D3-E2 A5-C5", 0),
+    "trinim": ("r/rb/bbg/brgg/brrgg", "D3-E2 A5-C5"),
     "chameleon": (
         None,
         "i8o g1o k1o e6o k2o i2o k3o j2o j4o h1o j5o j6x i7o i6x k5o k6x h7o h6x g6o g7x f7o e9x f8o h2o h5o f9x g8o "
         "d7o g9o c7o f10o b8o f11o a4x i4o",
-        0,
     ),
     "unlur": (
         None,
         "f7 d3 h5 f8 g7 g6 h6 f10 black h4 i5 e8 f9 e10 g4 e9 f11 f3 g3 f2 e4 d2 c2 f5 f4 c1 b3 b1 c3 j5 a3 a4 i4",
-        0,
     ),
 }
+"""Board and moves of the positions that are drawn, from games of the search against itself."""
 
 
-def scene(name: str) -> Scene:
-    """Return the scene of a game's position, as the player in its seat sees it."""
-    game, (board, moves, seat) = make_game(name), POSITIONS[name]
+def filmed_game(name: str) -> GameRecord:
+    """Return the last won game of the ladder's tournament whose length is nearest to the middle."""
+    with gzip.open(LADDERS / f"{FILMED_LADDERS[name]}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        games = [GameRecord.from_json(line) for line in list(lines)[-60:]]
+    won = [game for game in games if game.ending == "won"]
+    lengths = sorted(game.plies for game in won)
+    return next(game for game in reversed(won) if game.plies == lengths[len(lengths) // 2])
+
+
+def draw_terminal(path: Path) -> None:
+    """Write what `TYPED` shows in a terminal, with colours, as SVG."""
+    words, typed = TYPED
+    with patch.object(terminal, "colour", return_value=True):
+        shown = CliRunner().invoke(app, words.split(), input=typed)
+    if shown.exit_code:
+        raise RuntimeError(f"pbm {words}: {shown.output}")
+    console = Console(record=True, width=SCREEN_WIDTH, file=io.StringIO(), force_terminal=True, legacy_windows=False)
+    console.print(Text.from_ansi(f"$ pbm {words}\n{shown.stdout.rstrip()}"))
+    drawn = console.export_svg(title="pbm play", unique_id=path.stem)
+    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL), encoding="utf-8")
+
+
+def draw_boards(name: str, folder: Path = FOLDER) -> None:
+    """Draw a game's position for each player who sees another one, in both themes."""
+    game, (board, moves) = make_game(name), POSITIONS[name]
     states = game.init(1, np.random.default_rng(0), board)
     for text in moves.split():
         game.step(states, [game.string_to_action(text)])
-    return game.scene(game.view(states, seat))
+    for player in [0] if game.perfect_information else range(game.num_players):
+        for theme in THEMES:
+            picture = game.show(game.view(states, player), theme=theme, size=PAGE_SIZE)
+            picture.save(folder / f"{name}-{player}-{theme}.svg")
+
+
+def draw_film(name: str) -> None:
+    """Draw the film of a game, in both themes."""
+    for theme in THEMES:
+        animate(filmed_game(name), size=FILM_SIZE, theme=theme, seconds=1.0).save(FOLDER / f"{name}-film-{theme}.gif")
 
 
 if __name__ == "__main__":
-    from moving import film  # beside this file
-
     FOLDER.mkdir(exist_ok=True)
-    film(FILMED, FOLDER)
-    for name in POSITIONS:
-        for theme in THEMES:
-            save_png(FOLDER / f"{name}_{theme}.png", pixels(scene(name), SIZE, theme), small=True)
+    for game_name in POSITIONS:
+        draw_boards(game_name)
+        draw_film(game_name)
+    draw_terminal(FOLDER / "terminal-play.svg")

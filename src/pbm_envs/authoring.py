@@ -1,4 +1,4 @@
-"""Everything that the author of a game imports, in one module. `docs/versions.md` says what stays as it is.
+"""Everything that the author of a game imports, in one module. `docs/promises.md` says what stays as it is.
 
 | name | what it is for |
 |---|---|
