@@ -12,6 +12,7 @@ from pathlib import Path
 
 import gymnasium
 import numpy as np
+import pettingzoo
 import pytest
 from pbm_agents import RandomAgent, Search
 from pbm_agents.arena import Opening, play_games
@@ -68,6 +69,7 @@ GIVEN = {
     "Chameleon": Chameleon,
     "Curio": Curio,
     "MyGame": Chameleon,
+    "NetworkAgent": lambda network: RandomAgent(),
     "Search": Search,
     "SelfPlay": SelfPlay,
     "action": 0,
@@ -76,7 +78,9 @@ GIVEN = {
     "chameleon_v0": chameleon_v0,
     "game": Chameleon(size=5),
     "gymnasium": gymnasium,
+    "copy": None,
     "numpy": np,
+    "pettingzoo": pettingzoo,
     "pbm_envs": pbm_envs,
     "read_records": read_records,
     "record": next(iter(play_games(Chameleon(size=5), {"a": RandomAgent()}, [["a", "a"]], [Opening(7)], seed=7))),
