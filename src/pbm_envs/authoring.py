@@ -52,60 +52,18 @@ from .core.symmetry import Symmetry, permutation, symmetry_of_cells
 from .core.types import Ints, Mask, Planes, Record, Rng, Seeds, States, Tables
 from .registry import register_game
 
-__all__ = [
-    "ALLOW_RESIGN",
-    "EMPTY",
-    "NOBODY",
-    "NO_ACTION",
-    "NO_CELL",
-    "Board",
-    "Cell",
-    "Circle",
-    "Deal",
-    "Game",
-    "Glyph",
-    "Heat",
-    "Ints",
-    "Label",
-    "Line",
-    "Mask",
-    "Notation",
-    "Option",
-    "Planes",
-    "Polygon",
-    "Record",
-    "RecordRules",
-    "Rng",
-    "Scene",
-    "Seeds",
-    "Shape",
-    "States",
-    "Symmetry",
-    "Tables",
-    "begin_ply",
-    "check_flag",
-    "check_range",
-    "common_fields",
-    "concede",
-    "copy_states",
-    "draw",
-    "end_in_draw",
-    "hexagon",
-    "is_live",
-    "kernel",
-    "make_board",
-    "next_bits",
-    "permutation",
-    "register_game",
-    "rhombus",
-    "seeds",
-    "shows_mask",
-    "shuffle",
-    "square",
-    "state_dtype",
-    "symmetry_of_cells",
-    "take_rows",
-    "triangle",
-    "uniform",
-    "win",
-]
+__all__ = ["Game", "RecordRules", "register_game"]
+__all__ += ["Notation"]
+__all__ += ["kernel"]
+__all__ += ["common_fields", "state_dtype"]
+__all__ += ["EMPTY", "NOBODY", "NO_ACTION"]
+__all__ += ["NO_CELL", "Board", "hexagon", "make_board", "rhombus", "square", "triangle"]
+__all__ += ["ALLOW_RESIGN", "Option"]
+__all__ += ["check_flag", "check_range"]
+__all__ += ["begin_ply", "concede", "end_in_draw", "is_live", "shows_mask", "win"]
+__all__ += ["draw", "next_bits", "seeds", "shuffle", "uniform"]
+__all__ += ["Symmetry", "permutation", "symmetry_of_cells"]
+__all__ += ["Deal"]
+__all__ += ["copy_states", "take_rows"]
+__all__ += ["Cell", "Circle", "Glyph", "Label", "Line", "Polygon", "Scene", "Shape"]
+__all__ += ["Heat", "Ints", "Mask", "Planes", "Record", "Rng", "Seeds", "States", "Tables"]

@@ -1,7 +1,7 @@
 """The one door for data from outside: records, puzzles, ladders, trees, policies, networks, checkpoints, messages.
 
-Whatever reads a file or a message that somebody else may have written goes through these functions. They import
-nothing that the data names, take linear time, bound memory before they allocate it, and raise only ValueError.
+All readers of files and messages that somebody else may have written use these functions. They import nothing that the
+data names, take linear time, bound memory before they allocate it, and raise only ValueError.
 """
 
 from __future__ import annotations
@@ -32,13 +32,8 @@ SCALAR = (str, int, float, bool, type(None))
 def parse_object(text: str | bytes, what: str, most: int = MOST_TEXT) -> dict[str, Any]:
     """Return a JSON object.
 
-    Args:
-        text: The JSON text.
-        what: What was expected, with its article, for the error.
-        most: The longest text that is read.
-
-    Raises:
-        ValueError: If the text is too long or no JSON object, or holds NaN or Infinity.
+    A text longer than `most`, or with NaN or Infinity, is refused. `what` says in errors what was expected, with its
+    article.
     """
     if not isinstance(text, (str, bytes)):
         raise ValueError(f"{quoted(text)} is not {what}: expected JSON text")
@@ -76,11 +71,7 @@ def check_fields(given: Mapping[str, Any], kinds: Mapping[str, Any], what: str) 
 
 
 def registered_game(name: Any, options: Any) -> Game:
-    """Return the game that data names; only a registered name is accepted, and nothing is imported.
-
-    Raises:
-        ValueError: For a name that is not registered, such as `module:Class`, and for wrong options.
-    """
+    """Return the game that data names: only a registered name is accepted, and nothing is imported."""
     try:
         return make_registered_game(name, dict(options))
     except (TypeError, ValueError) as error:
@@ -98,15 +89,9 @@ def check_array(array: Any, name: str, shape: tuple[int, ...], kinds: str = "f")
 
 
 def read_arrays(path: str | Path, what: str, names: tuple[str, ...] | None = None) -> dict[str, Array]:
-    """Return the arrays of an `.npz` file; nothing in the file is executed.
+    """Return the arrays of an `.npz` file, at most `MOST_BYTES`; nothing in the file is executed.
 
-    Args:
-        path: The file.
-        what: What was expected, with its article, for the error.
-        names: The arrays that it must hold, and no others; None: any.
-
-    Raises:
-        ValueError: If the file is not such a file, or its arrays are larger than `MOST_BYTES`.
+    `what` says in errors what was expected, with its article. The file must hold just the arrays `names`; None: any.
     """
     arrays, left = {}, MOST_BYTES
     try:

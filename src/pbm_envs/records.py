@@ -1,4 +1,4 @@
-"""Records of games: one JSON object a line, with everything that playing the game again needs.
+"""Records of games: one JSON object per line, with everything that is needed to play the game again.
 
     {"schema": 1, "version": "0.1.0", "number": 0, "game": "chameleon", "options": {"size": 3, ...}, "board": null,
      "seed": 7, "agents": ["random", "mcts:simulations=50"], "opening": 0, "moves": ["b2x", "swap", ...],
@@ -6,7 +6,7 @@
      "seconds": [0.01, 0.2]}
 
 `agents[k]` plays `player_k`. Plies are counted from 1: ply 1 is `moves[0]`. An agent that crashes or plays an illegal
-move forfeits: they leave the game as if by resigning (A2), whether or not its options allow that, and `forfeits` says
+move forfeits: it leaves the game as if by resigning (A2), whether or not the options allow that, and `forfeits` says
 why.
 """
 
@@ -28,11 +28,11 @@ import numpy as np
 from .core.checks import check_path
 from .core.describe import winner_of
 from .core.game import Game
-from .core.printable import quoted
+from .core.printable import describe_error, quoted
 from .core.scene import Drawn
 from .core.state import NOBODY
 from .core.types import States
-from .foreign import SCALAR, check_fields, fits, parse_object, registered_game, wrong_fields
+from .foreign import SCALAR, check_fields, parse_object, registered_game, wrong_fields
 from .version import __version__
 
 SCHEMA = 1
@@ -45,11 +45,11 @@ WON, DRAWN, PLY_LIMIT, RESIGNED, FORFEITED, UNFINISHED = ENDINGS = (
     "forfeited",
     "unfinished",
 )
-"""How a game ended: the last two but one by a player's giving up or being removed."""
+"""How a game ended. A player has resigned, or was removed (forfeited)."""
 
 
 class RecordError(ValueError):
-    """A line that is no record, or a record that contradicts the rules."""
+    """Raised for a line that is no record, and for a record that contradicts the rules."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class GameRecord:
 
     schema: int = SCHEMA
     version: str = __version__
-    """Of this package."""
+    """The version of this package."""
     number: int = 0
     """Its place in the schedule of a tournament."""
     game: str
@@ -75,11 +75,11 @@ class GameRecord:
     board: str | None
     """The opening board as `init(board=...)` reads it; None if that is empty."""
     seed: int | None = None
-    """`init(1, default_rng(seed))` has drawn the board, where none was given."""
+    """The seed of the board, `init(1, default_rng(seed))`, where none was given."""
     agents: tuple[str, ...]
     """By seat; as `make_agent` reads them, where an agent has such a name."""
     opening: int = 0
-    """How many of the moves were given, before the agents took over."""
+    """The number of moves that were given before the agents took over."""
     moves: tuple[str, ...]
     """From `board` on."""
     returns: tuple[float, ...]
@@ -90,13 +90,13 @@ class GameRecord:
     turns: tuple[int, ...] = ()
     """How often each seat has moved after the opening."""
     seconds: tuple[float, ...] = ()
-    """Thinking time, by seat; of agents that are asked about many games at once, their share."""
+    """Thinking time by seat; an agent that plays many games at once is charged its share."""
     usage: tuple[Mapping[str, float], ...] = ()
-    """What else each seat has taken, by name, where an agent tells: `prompt_tokens`, `completion_tokens` and `cost` of
-    a language model, say. Empty, and not written, if none does."""
+    """Other costs of each seat by name, where agents report them, such as `prompt_tokens` and `cost` of a language
+    model. Empty, and not written, if none does."""
 
     def to_json(self) -> str:
-        """One line, without its end."""
+        """Return the record as one line, without a newline."""
         fields = asdict(self) | {"options": dict(self.options)}
         if not self.usage:
             del fields["usage"]
@@ -109,12 +109,12 @@ class GameRecord:
         return self._last_picture()._repr_png_()
 
     def _last_picture(self) -> Drawn:
-        """The last position; while the game is not over, without what only some of the players know."""
+        """Draw the last position; while the game goes on, only what all players know."""
         *_, end = replay(self)
         return self.rules().show(end, public=not end["done"][0])
 
     def rules(self) -> Game:
-        """The game that the record names, with its options; RecordError if there is none."""
+        """Return the game that the record names, with its options; RecordError if there is none."""
         try:
             return registered_game(self.game, self.options)
         except ValueError as error:
@@ -122,20 +122,17 @@ class GameRecord:
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
-        """The record in a line, or RecordError. That its moves are legal, `replay` finds out."""
+        """Return the record in a line; RecordError if there is none. Only `replay` checks that its moves are legal."""
         try:
             given = parse_object(line.strip() if isinstance(line, str) else line, "a record")
+            if given.get("schema") != SCHEMA:
+                raise ValueError(
+                    f"schema is {quoted(given.get('schema'), 60)}: expected {SCHEMA}, which this version reads"
+                )
+            check_fields({"usage": []} | given, FIELDS, "a record")
         except ValueError as error:
             raise RecordError(str(error)) from None
-        if given.get("schema") != SCHEMA:
-            raise RecordError(
-                f"schema is {repr(given.get('schema'))[:60]}: this version of pbm_envs reads schema {SCHEMA}"
-            )
         given.setdefault("usage", [])
-        try:
-            check_fields(given, FIELDS, "a record")
-        except ValueError as error:
-            raise RecordError(str(error)) from None
         for name, (least, most) in LIMITS.items():
             numbers = given[name] if isinstance(given[name], list) else [given[name]]
             numbers = [value for each in numbers for value in (each.values() if isinstance(each, dict) else [each])]
@@ -195,7 +192,7 @@ LIMITS = {
 def make_record(
     game: Game, start: States, moves: Sequence[str], end: States, forfeits: Sequence[Forfeit] = (), **rest: Any
 ) -> GameRecord:
-    """The record of a game from `start` to `end`, batches of one. `rest`: agents, seed and what else is known."""
+    """Return the record of a game from `start` to `end`, batches of one. `rest`: agents, seed and other fields."""
     return GameRecord(
         game=game.name,
         options=dict(game.options),
@@ -210,13 +207,13 @@ def make_record(
 
 
 def board_text(game: Game, start: States) -> str | None:
-    """The board of a start, a batch of one, as a record has it: None if it is empty."""
+    """Return the board of a start, a batch of one, as a record has it: None if it is empty."""
     board = game.board_to_string(start)
     return board if set(board) - set("./ ") else None
 
 
 def ending(end: States, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) -> str:
-    """How a game came to its last position (a batch of one): one of ENDINGS."""
+    """Return how a game came to its last position (a batch of one): one of ENDINGS."""
     if not end["done"][0]:
         return UNFINISHED
     if moves and moves[-1] == RESIGN:
@@ -245,17 +242,15 @@ def play_moves(game: Game, states: States, moves: Iterable[str]) -> Iterator[Sta
 
 
 def replay(record: GameRecord) -> Iterator[States]:
-    """Every position of the game, each a batch of one, by the rules: `plies` + 1 of them.
+    """Yield every position of the game by the rules, each a batch of one: `plies` + 1 of them.
 
-    RecordError, naming the ply and the reason, where the record contradicts the rules; returns and ending are
+    Raises RecordError, naming the ply and the reason, where the record contradicts the rules; returns and ending are
     checked after the last position.
     """
-    _check_types(record)
+    record = _as_in_a_file(record)
     game = record.rules()
-    for name in ("agents", "returns", "turns", "seconds", "usage"):
-        length = len(getattr(record, name))
-        if length != game.num_players and (length or name in ("agents", "returns")):
-            raise RecordError(f"{name} are {length}: expected {game.num_players}, one for each player")
+    if len(record.agents) != game.num_players:
+        raise RecordError(f"agents are {len(record.agents)}: expected {game.num_players}, one for each player")
     try:
         state = game.init(1, np.random.default_rng(0), record.board)
     except ValueError as error:
@@ -297,34 +292,26 @@ def replay(record: GameRecord) -> Iterator[States]:
         raise RecordError(f"ply {late[0]}: a forfeit, but the game has {len(record.moves)} plies")
 
 
-def _check_types(record: GameRecord) -> None:
-    """RecordError for what is no record, or holds what none that is read from a file could."""
+def _as_in_a_file(record: GameRecord) -> GameRecord:
+    """Return a record as a reader of its line would get it; RecordError if there is no such line."""
     if not isinstance(record, GameRecord):
         raise RecordError(f"{quoted(record)} is no record: expected a GameRecord")
-    for name, kind in FIELDS.items():
-        value = getattr(record, name)
-        right = isinstance(value, tuple) and all(isinstance(each, Forfeit) for each in value)
-        if name != "forfeits":
-            right = fits(_as_json(value), kind)
-        if not right:
-            raise RecordError(f"{name} is {quoted(value)}: of a wrong type")
-
-
-def _as_json(value: Any) -> Any:
-    """Lists for tuples and dictionaries for mappings, as JSON reads them."""
-    if isinstance(value, tuple):
-        return [_as_json(each) for each in value]
-    return dict(value) if isinstance(value, Mapping) else value
+    try:
+        return GameRecord.from_json(record.to_json())
+    except RecordError:
+        raise
+    except Exception as error:  # whatever values of other types raise
+        raise RecordError(f"a record cannot be written: {describe_error(error)}") from None
 
 
 def verify(record: GameRecord) -> None:
-    """RecordError unless the record replays, see `replay`."""
+    """Raise RecordError unless the record replays, see `replay`."""
     for _ in replay(record):
         pass
 
 
 def record_of_line(line: bytes, path: str | Path, number: int) -> GameRecord:
-    """The record in a line of a file; RecordError naming file and line."""
+    """Return the record in a line of a file; RecordErrors name file and line."""
     try:
         return GameRecord.from_json(line.decode())
     except ValueError as error:
@@ -332,10 +319,9 @@ def record_of_line(line: bytes, path: str | Path, number: int) -> GameRecord:
 
 
 def read_records(path: str | Path) -> Iterator[GameRecord]:
-    """The records of a file; RecordError naming file and line for one that is none.
+    """Yield the records of a file; a RecordError names file and line of one that is invalid.
 
-    A last line that was cut short, so that neither an end of line nor the rest is there, is left out with a warning.
-    What is no path is a ValueError.
+    A last line that was cut short, so that its newline is missing, is left out with a warning.
     """
     check_path("path", path)
     with open(path, "rb") as file:
@@ -351,16 +337,16 @@ def read_records(path: str | Path) -> Iterator[GameRecord]:
 
 
 def append_records(path: str | Path, records: Iterable[GameRecord]) -> None:
-    """Write records at the end of a file, which is made if missing: all of them, or none and OSError.
+    """Append records to a file, which is made if missing: all of them, or none and OSError.
 
-    A last line that was cut short stays as it is; the records begin on a new one.
+    A last line that was cut short stays as it is; the records begin on a new line.
     """
     with open(path, "a+b", buffering=0) as file:
         append_to(file, records)
 
 
 def append_to(file: FileIO, records: Iterable[GameRecord]) -> None:
-    """The same in an open file, unbuffered, which is for reading too; on the disk when this returns."""
+    """Append records to an open, unbuffered file that can be read too; they are on the disk when this returns."""
     data = "".join(record.to_json() + "\n" for record in records).encode()
     size = file.seek(0, os.SEEK_END)
     if size:

@@ -24,7 +24,7 @@ from .games.trinim import Trinim
 from .games.unlur import Unlur
 
 GROUP = "pbm_envs.games"
-"""Entry points of installed packages: `name = "package.module:GameClass"`."""
+"""The group of entry points: `name = "package.module:GameClass"`."""
 OURS: tuple[type[Game], ...] = (Chameleon, Curio, Trinim, Unlur)
 _registered: dict[str, type[Game]] = {}
 
@@ -32,7 +32,7 @@ GameClass = TypeVar("GameClass", bound=type[Game])
 
 
 def registered_games() -> Mapping[str, type[Game]]:
-    """Every known game: name -> class, in the order in which they were registered, ours first.
+    """Return every known game: name -> class, in the order in which they were registered, ours first.
 
     >>> list(registered_games())[:4]
     ['chameleon', 'curio', 'trinim', 'unlur']
@@ -44,14 +44,10 @@ def registered_games() -> Mapping[str, type[Game]]:
 def register_game(game_class: GameClass) -> GameClass:
     """Make a game known by its name everywhere: `make_game`, records, tournaments, `pbm`, networks, environment ids.
 
-    Can be used as a decorator. A package that is installed need not call it: an entry point of the group
-    `pbm_envs.games` does the same.
+    Can be used as a decorator. An installed package can have an entry point of the group `pbm_envs.games` instead.
 
     Args:
         game_class: A subclass of `Game` with a `name` in lower case, and defaults for all its options.
-
-    Returns:
-        The class.
 
     Raises:
         ValueError: If the class is no game, or another class has the name.
@@ -80,7 +76,7 @@ def register_game(game_class: GameClass) -> GameClass:
 
 
 def make_game(name: str, **options: Any) -> Game:
-    """The rules of a game with these options.
+    """Return the rules of a game with these options, which override those of the name.
 
     >>> make_game("trinim", size=6)
     Trinim(size=6, num_players=2, allow_resign=False)
@@ -88,10 +84,7 @@ def make_game(name: str, **options: Any) -> Game:
     Args:
         name: A registered name, one of its named sets of options such as `curio-ladder-3`, or `module:Class` of a game
             of your own.
-        options: Keyword arguments of the class; they override those of the name.
-
-    Raises:
-        ValueError: For an unknown name, option or value.
+        options: Keyword arguments of the class.
     """
     game_class = find_game(name)
     check_names(name, options, options_of(game_class))
@@ -109,9 +102,6 @@ def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
     Args:
         text: A registered name, or `module:Class`; options can follow, after a colon and with commas between them.
         options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`. They replace those in `text`.
-
-    Raises:
-        ValueError: For an unknown name, option or value.
     """
     name, _, rest = text.partition(":")
     if name not in registered_games() and "=" not in rest.partition(":")[0] and rest:
@@ -123,22 +113,14 @@ def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
 
 
 def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
-    """As `make_game`, for names from data such as records and messages: nothing is imported, which would run code.
-
-    Args:
-        name: A registered name.
-        options: Options of the game.
-
-    Raises:
-        ValueError: For a name that is not registered, such as `module:Class`; for an unknown option or value.
-    """
+    """As `make_game`, for names from data such as records and messages, which can make it import nothing."""
     if isinstance(name, str) and ":" in name:
         raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}")
     return make_game(name, **options)
 
 
 def find_game(name: str) -> type[Game]:
-    """The class of a registered name, of a named set of options, or of `module:Class`; else ValueError."""
+    """Return the class of a registered name, of a named set of options, or of `module:Class`."""
     if isinstance(name, str):
         if name in _registered or name in registered_games():
             return _registered[name]
@@ -155,7 +137,7 @@ def find_game(name: str) -> type[Game]:
 
 
 def _named_options(name: str) -> Mapping[str, Any]:
-    """The options that belong to a name which `find_game` has found."""
+    """Return the options that belong to a name which `find_game` has found."""
     game, _, options = name.partition("-")
     return _registered[game].named_options.get(options, {}) if game in _registered else {}
 
@@ -172,7 +154,7 @@ def _own_game(name: str, module: str, attribute: str) -> type[Game]:
 
 @cache
 def _load_entry_points() -> None:
-    """Once a process. A package that is broken is left out with a warning: the others work."""
+    """Register the games of installed packages, once per process; leave out a broken one with a warning."""
     for point in entry_points(group=GROUP):
         try:
             register_game(point.load())
@@ -183,7 +165,7 @@ def _load_entry_points() -> None:
 
 
 def _register_ids(name: str, game_class: type[Game]) -> None:
-    """Tell Gymnasium the id `pbm/<Name>-v0`, and PettingZoo (1.27 and later) the id `pbm/<name>-v0`.
+    """Register `pbm/<Name>-v0` with Gymnasium and `pbm/<name>-v0` with PettingZoo (1.27 and later).
 
     Both also get `pbm/<name>-<options>-v0` for each named set of options.
     """

@@ -47,52 +47,18 @@ from .core.scene import Drawn, Sample
 from .core.state import as_bytes
 from .core.types import Array, Floats
 
-__all__ = [
-    "BITS",
-    "BOTTOM",
-    "COMPILES",
-    "COMPILING",
-    "LEFT",
-    "RECORDED_BITS",
-    "REQUIRED",
-    "RIGHT",
-    "SEARCH",
-    "SHARED",
-    "TOP",
-    "Array",
-    "BatchKernel",
-    "Drawn",
-    "Floats",
-    "PlayKernels",
-    "Progress",
-    "Sample",
-    "as_bytes",
-    "branch",
-    "cache_directory",
-    "call",
-    "call_for_flag",
-    "call_for_int",
-    "check_number",
-    "check_seed",
-    "check_settings",
-    "checked",
-    "choices_given",
-    "derive",
-    "describe_error",
-    "in_one_piece",
-    "is_partial",
-    "nearest",
-    "options_of",
-    "parse_options",
-    "printable",
-    "quoted",
-    "rules_of",
-    "setting",
-    "stack_kernel",
-    "stream",
-    "summary",
-    "table_of_calls",
-    "typed",
-    "without_implied",
-    "write_text",
-]
+__all__ = ["stack_kernel"]
+__all__ += ["call", "call_for_flag", "call_for_int", "table_of_calls"]
+__all__ += ["BatchKernel", "PlayKernels"]
+__all__ += ["COMPILES", "COMPILING", "SEARCH", "SHARED", "Progress", "rules_of"]
+__all__ += ["cache_directory"]
+__all__ += ["branch"]
+__all__ += ["BITS", "RECORDED_BITS", "derive", "stream"]
+__all__ += ["REQUIRED", "check_settings", "checked", "nearest", "options_of", "setting"]
+__all__ += ["choices_given", "parse_options", "typed", "without_implied"]
+__all__ += ["check_number", "check_seed"]
+__all__ += ["describe_error", "printable", "quoted", "summary"]
+__all__ += ["in_one_piece", "is_partial", "write_text"]
+__all__ += ["as_bytes"]
+__all__ += ["BOTTOM", "LEFT", "RIGHT", "TOP", "Drawn", "Sample"]
+__all__ += ["Array", "Floats"]

@@ -98,7 +98,8 @@ GOOD = record_of(Chameleon(size=3), "b1x a3o b2x b3x")
         ({"returns": (-1.0, 1.0)}, r"returns by the rules: \(1.0, -1.0\); the record says \(-1.0, 1.0\)"),
         ({"ending": "drawn"}, "ending by the rules: 'won'; the record says 'drawn'"),
         ({"turns": (3, 1)}, r"turns by the rules: \(2, 2\)"),
-        ({"agents": ("x",)}, "agents are 1: expected 2"),
+        ({"agents": ("x",)}, "returns are 2: expected 1"),
+        ({"agents": ("x",) * 3, "returns": (0.0,) * 3, "turns": ()}, "agents are 3: expected 2"),
         ({"returns": (0.0, 0.0, 0.0)}, "returns are 3: expected 2"),
         ({"board": "x../.../..."}, "ply 0: board is 'x../.../...': expected the empty board"),
         ({"game": "chess"}, "'chess' is no game of pbm_envs"),
@@ -122,7 +123,7 @@ def test_what_was_tampered_with_does_not_replay(changes, message):
         (lambda line: "[1, 2]", "expected a JSON object"),
         (
             lambda line: line.replace('"schema": 1', '"schema": 2'),
-            "schema is 2: this version of .* reads schema 1",
+            "schema is 2: expected 1, which this version reads",
         ),
         (lambda line: line.replace('"plies": 4', '"plies": "4"'), "of a wrong type in a record: plies"),
         (lambda line: line.replace('"moves"', '"moven"'), "wrong type in a record: moves, moven"),

@@ -15,7 +15,6 @@ from typing import TypeAlias
 from ..core.game import Game
 from ..core.types import Rng
 from .channels import check_channels
-from .errors import check_arguments, check_illegal_actions
 from .play import (
     check_facts,
     check_leaving,
@@ -26,33 +25,14 @@ from .play import (
     check_symmetries,
 )
 from .random_games import BATCH, equal, positions, random_actions, sample
-from .texts import check_boards, check_texts
+from .texts import check_arguments, check_boards, check_illegal_actions, check_texts
 from .views import check_observations, check_secrets, check_views
 
-__all__ = [
-    "BATCH",
-    "CHECKS",
-    "Check",
-    "check_arguments",
-    "check_boards",
-    "check_channels",
-    "check_facts",
-    "check_illegal_actions",
-    "check_leaving",
-    "check_observations",
-    "check_playout",
-    "check_random_games",
-    "check_rows_are_independent",
-    "check_secrets",
-    "check_setup",
-    "check_symmetries",
-    "check_texts",
-    "check_views",
-    "equal",
-    "positions",
-    "random_actions",
-    "sample",
-]
+__all__ = ["BATCH", "CHECKS", "Check", "equal", "positions", "random_actions", "sample"]
+__all__ += ["check_arguments", "check_boards", "check_illegal_actions", "check_texts"]
+__all__ += ["check_channels", "check_observations", "check_secrets", "check_views"]
+__all__ += ["check_facts", "check_leaving", "check_playout", "check_random_games"]
+__all__ += ["check_rows_are_independent", "check_setup", "check_symmetries"]
 
 Check: TypeAlias = Callable[[Game, Rng], None]
 

@@ -9,10 +9,9 @@ import numpy as np
 
 from ..core.game import Game
 from ..core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from ..core.state import NOBODY, copy_states
+from ..core.state import NOBODY, common_fields, copy_states
 from ..core.types import Rng
-from .errors import expect_error
-from .random_games import BATCH, equal, positions, random_actions, sample
+from .random_games import BATCH, equal, expect_error, positions, random_actions, sample
 
 
 def check_facts(game: Game, rng: Rng) -> None:
@@ -20,16 +19,8 @@ def check_facts(game: Game, rng: Rng) -> None:
     states = game.init(3, rng)
     assert states.shape == (3,)
     assert states.dtype == game.dtype
-    for name, kind in {
-        "to_move": "i1",
-        "viewer": "i1",
-        "ply": "i4",
-        "last_action": "i4",
-        "done": "?",
-        "truncated": "?",
-    }.items():
-        assert game.dtype[name] == np.dtype(kind), name
-    assert game.dtype["returns"].shape == (game.num_players,)
+    for field in common_fields(game.num_players):
+        assert game.dtype[field[0]] == np.dtype([field])[field[0]], field[0]
     assert game.observation_shape == (*game.board.shape, len(game.planes))
     assert (states["viewer"] == NOBODY).all()
     assert not game.perfect_information or equal(game.determinize(game.view(states, 0), rng), states)

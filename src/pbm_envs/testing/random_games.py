@@ -1,6 +1,8 @@
-"""Random games, whose positions the checks look at."""
+"""Random games to check, and comparisons."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,12 +14,12 @@ BATCH = 16
 
 
 def equal(a: States, b: States) -> bool:
-    """All fields of all records."""
+    """Return whether all fields of all records are equal."""
     return a.dtype == b.dtype and a.shape == b.shape and all((a[name] == b[name]).all() for name in a.dtype.names or ())
 
 
 def random_actions(game: Game, states: States, rng: Rng) -> Ints:
-    """(B,) a legal action a row, all equally likely but for `resign`, which is rare; 0 where done."""
+    """Return (B,) legal actions, all equally likely except `resign`, which is rare; 0 where done."""
     weights = game.legal_action_mask(states) * rng.random((len(states), game.num_actions))
     if game.resign_action != NO_ACTION:
         weights[:, game.resign_action] **= 8 * game.num_actions
@@ -25,7 +27,7 @@ def random_actions(game: Game, states: States, rng: Rng) -> Ints:
 
 
 def positions(game: Game, rng: Rng, plies: int, batch: int = BATCH) -> States:
-    """(batch,) positions after up to `plies` random plies."""
+    """Return (batch,) positions after up to `plies` random plies."""
     states = game.init(batch, rng)
     for _ in range(plies):
         game.step(states, random_actions(game, states, rng))
@@ -33,8 +35,20 @@ def positions(game: Game, rng: Rng, plies: int, batch: int = BATCH) -> States:
 
 
 def sample(game: Game, rng: Rng) -> States:
-    """Positions from the start, the middle and the end of games."""
+    """Return positions from the start, the middle and the end of games."""
     usual = positions(game, rng, 0)
     game.playout(usual, rng)
     length = int(np.median(usual["ply"]))
     return np.concatenate([positions(game, rng, plies, 6) for plies in (0, 1, 2, length // 2, length - 2, 2 * length)])
+
+
+def expect_error(call: Callable[[], object], *words: str) -> None:
+    """Assert that a call raises ValueError or TypeError with these words."""
+    try:
+        call()
+    except (ValueError, TypeError) as error:
+        missing = [word for word in words if word not in str(error)]
+        if missing:
+            raise AssertionError(f"the error does not say {missing}: {error}") from error
+    else:
+        raise AssertionError("no error was raised")

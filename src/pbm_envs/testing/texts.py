@@ -1,4 +1,4 @@
-"""Checks of texts: moves and boards are read as they are written."""
+"""Checks of what a game reads and refuses: arguments, actions, texts of moves and boards."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import string
 from functools import partial
 from typing import cast
 
+import numpy as np
+
 from ..core.game import Game
+from ..core.state import copy_states
 from ..core.types import Rng
-from .errors import expect_error
-from .random_games import equal
+from .random_games import equal, expect_error, random_actions, sample
 
 
 def check_texts(game: Game, rng: Rng) -> None:
@@ -21,24 +23,8 @@ def check_texts(game: Game, rng: Rng) -> None:
         assert game.string_to_action(f"  {text.upper()}\n") == action
         assert game.string_to_action(text.lower()) == action
     known = {text.lower() for text in texts}
-    unknown: list[object] = [
-        "",
-        " ",
-        "-",
-        "a",
-        "resign!",
-        "a1 b2",
-        "é4",
-        "0",
-        "a0",
-        "zz99",
-        "\0",
-        "a1-a1",
-        None,
-        3,
-        b"a1",
-    ]
-    for thing in unknown:
+    unknown = ["", " ", "-", "a", "resign!", "a1 b2", "é4", "0", "a0", "zz99", "\0", "a1-a1"]
+    for thing in (*unknown, None, 3, b"a1"):
         if not (isinstance(thing, str) and thing.strip().lower() in known):
             expect_error(partial(game.string_to_action, cast(str, thing)), repr(thing), "expected")
     for _ in range(200):
@@ -80,3 +66,36 @@ def check_boards(game: Game, rng: Rng) -> None:
         written = game.board_to_string(again)
         assert "".join(written.split()).lower() == "".join(changed.split()).lower()
         assert equal(game.init(1, rng, board=written), again)
+
+
+def check_illegal_actions(game: Game, rng: Rng) -> None:
+    """An illegal action raises ValueError naming row and move, and nothing is changed, in no row."""
+    states = sample(game, rng)
+    open_rows = np.flatnonzero(~states["done"])
+    actions = random_actions(game, states, rng)
+    for row in open_rows[:: max(1, len(open_rows) // 6)]:
+        illegal = np.flatnonzero(~game.legal_action_mask(states)[row])
+        for wrong in [*illegal[:: max(1, len(illegal) // 5)], -1, game.num_actions, 1 << 40]:
+            before = copy_states(states)
+            tried = actions.copy()
+            tried[row] = wrong
+            text = repr(game.action_to_string(int(wrong))) if 0 <= wrong < game.num_actions else str(wrong)
+            expect_error(partial(game.step, states, tried), f"row {row}", text)
+            assert equal(states, before)
+
+
+def check_arguments(game: Game, rng: Rng) -> None:
+    """Wrong arguments are clear errors."""
+    states = game.init(2, rng)
+    expect_error(lambda: game.init(-1, rng), "-1", "expected")
+    expect_error(lambda: game.init(1, 7), "7", "expected")  # type: ignore[arg-type]  # that is the point
+    expect_error(lambda: game.step(states, [0]), "(1,)", "expected")
+    expect_error(lambda: game.step(states, [0.5, 0.5]), "float64", "expected")
+    expect_error(lambda: game.step(states["ply"], [0, 0]), "int32", "expected")
+    expect_error(lambda: game.view(states, game.num_players), str(game.num_players), "expected")
+    expect_error(lambda: game.view(states, [-1, 0]), "-1", "expected")
+    expect_error(lambda: game.view(states, [0.0, 1.0]), "0.0", "expected")
+    expect_error(lambda: game.observe(states, out=np.zeros((2, 1), np.int8)), "(2, 1)", "expected")
+    expect_error(lambda: game.view(states, 0, out=states[:1]), "(1,)", "expected")
+    expect_error(lambda: game.playout(game.view(states, 0), rng), "determinize")
+    expect_error(lambda: game.board_to_string(states), "(2,)", "expected")

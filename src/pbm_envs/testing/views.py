@@ -7,8 +7,7 @@ import numpy as np
 from ..core.game import Game
 from ..core.state import NOBODY, copy_states
 from ..core.types import Rng
-from .errors import expect_error
-from .random_games import equal, random_actions, sample
+from .random_games import equal, expect_error, random_actions, sample
 
 
 def check_observations(game: Game, rng: Rng) -> None:
