@@ -9,9 +9,9 @@ import pytest
 from pbm_agents import Search, make_agent
 from pbm_agents.champions import ChampionAgent, LinesAgent, PatternPriors
 from pbm_agents.champions.agent import load_patterns
-from pbm_agents.champions.endgames import KnownWorldAgent, known_worlds
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
-from pbm_agents.exact import ExactAgent, VerifiedSearchAgent
+from pbm_agents.exact import ExactAgent, KnownWorldAgent, VerifiedSearchAgent
+from pbm_agents.exact.curio import known_worlds
 from pbm_agents.players.search_agents import SearchAgent
 from pbm_agents.search import UCT
 
@@ -143,7 +143,7 @@ def test_what_plays_which_game():
     assert isinstance(agent, ChampionAgent)
     trinim = agent.player(Trinim())
     assert isinstance(trinim, ExactAgent)
-    assert trinim.trinim.most == {2: 17, 3: 13}  # of size 5 all of two players
+    assert trinim.most_pieces == {2: 17, 3: 13}  # with two players all of size 5
     for game, patterns, kind, weight in (
         (Chameleon(), True, SearchAgent, 5.0),
         (Unlur(), True, SearchAgent, 1.0),

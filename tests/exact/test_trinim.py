@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.exact import TrinimAgent, TrinimSolver
+from pbm_agents.exact import ExactAgent, TrinimSolver
 
 from pbm_envs import Chameleon, Trinim
 from tests.reference import solver
@@ -116,7 +116,7 @@ def test_a_lost_position_is_made_hard():
     game, rng, asked = Trinim(size=5), np.random.default_rng(2), TrinimSolver(kept=100)
     states = game.init(30, rng)
     lost = states[asked.values(game, states)[:, 0] == -1]
-    actions = TrinimAgent(asked).act(game, lost, rng)
+    actions = ExactAgent().act(game, lost, rng)
     for state, action in zip(lost, actions, strict=True):
         shares = {}
         for move in np.flatnonzero(game.legal_action_mask(np.array([state]))[0]).tolist():
@@ -143,7 +143,7 @@ def test_what_is_too_large_is_searched():
     agent = make_agent("exact:pieces=10,simulations=50")
     actions = agent.act(game, game.view(states, 0), rng)
     assert game.legal_action_mask(states)[np.arange(2), actions].all()
-    assert not agent.trinim.solves(game, states[0])
+    assert not agent.solves(game, states[0])
     other = Chameleon(size=3)
     assert agent.act(other, other.init(1, rng), rng).shape == (1,)
 

@@ -1,15 +1,15 @@
-"""The agent `champion`: for every game the strongest player that we have.
+"""The agent `champion`: the strongest player that we have for every game.
 
-| game | what it is |
+| game | player |
 |---|---|
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
-| Chameleon up to 7x7, Unlur up to radius 4 | the same, and late enough in the game a solver tries what it proposes |
-| Trinim | solved exactly as soon as that fits into the budget, searched until then |
-| Curio with its usual options | alpha-beta search of worlds that are drawn (`LinesAgent`) |
-| Curio with others | information-set search, with a solver once all pieces are known |
-| games outside the package, and Curio with options that the solver does not know | the tree search as it is |
+| Chameleon up to 7x7, Unlur up to radius 4 | the same; late in the game a solver checks the moves that it proposes |
+| Trinim | the exact solution as soon as that fits into the budget, the tree search until then |
+| Curio with its usual options | alpha-beta search of sampled worlds (`LinesAgent`) |
+| Curio with other options | information-set search, with a solver once all pieces are known |
+| games outside the package, and Curio with options that the solver does not know | the tree search |
 
-Each is described by a card in the documentation: how it was made, what it scores, what it does not know.
+Cards in the documentation describe how each was made, what it scores, and what it does not know.
 """
 
 from __future__ import annotations
@@ -22,33 +22,31 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import Option
-from pbm_envs.toolbox import check_number
 
-from ..exact import ConnectionSolver, ExactAgent, VerifiedSearchAgent
+from ..exact import ConnectionSolver, ExactAgent, KnownWorldAgent, VerifiedSearchAgent
 from ..exact.curio_lines import follows
 from ..players.agent import Actions, Agent, Views
 from ..players.search_agents import SearchAgent
 from ..search import UCT, Playouts, Search
 from .curio import CurioValues, LinesAgent
-from .endgames import KnownWorldAgent
 from .patterns import PatternPriors
 
 PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
 """Games with learned patterns, and the weight of their priors."""
 SMALLEST = {"chameleon": 49, "unlur": 61}
-"""Cells of the smallest boards on which priors have that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
+"""Cells of the smallest boards with that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
 WEIGHT_ON_SMALL_BOARDS = 0.5
 LEAST_BASE = 3
-"""Of Curio by lines of play: below, the solver finds what there is."""
+"""The smallest base of Curio that is played by lines; with a smaller one the solver is stronger."""
 NODES_OF_A_SIMULATION = 30
-"""Positions of Curio that are looked at in the time of a simulation with a playout."""
+"""Positions of Curio that `LinesAgent` looks at in the time of a simulation with a playout."""
 SECONDS_OF_TWO, SECONDS_OF_THREE = 3e-7, 4e-6
 """Solving Trinim takes this times 2 ** pieces, roughly, with two and with three players, on one core."""
 
 
 @final
 class ChampionAgent:
-    """For every game the strongest player that we have, with a budget."""
+    """The strongest player that we have for every game, with a budget."""
 
     def __init__(
         self,
@@ -69,19 +67,12 @@ class ChampionAgent:
             bool, Option(help="End a tree search when no other action can overtake the most visited one.")
         ] = True,
     ) -> None:
-        """An agent that knows what to play with in each game."""
+        """Take the budget and the settings of searches."""
         if simulations is None and seconds is None:
             simulations = 1000
-        if seconds is not None:
-            check_number("seconds", seconds, 1e-9, 1e9)
-        self.settings: dict[str, Any] = {
-            "simulations": simulations,
-            "seconds": seconds,
-            "threads": threads,
-            "early_stop": early_stop,
-        }
+        budget: dict[str, Any] = {"simulations": simulations, "seconds": seconds}
+        self.settings = budget | {"threads": threads, "early_stop": early_stop}
         self.search = Search(**self.settings)
-        """Its budget, as that of a search; ValueError for what cannot be."""
         self._player: tuple[Game, Agent] | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
@@ -89,7 +80,7 @@ class ChampionAgent:
         return self.player(game).act(game, views, rng)
 
     def player(self, game: Game) -> Agent:
-        """What plays this game."""
+        """Return the agent that plays this game."""
         if self._player is None or self._player[0] != game:
             self._player = (game, self._make(game))
         return self._player[1]
@@ -102,27 +93,27 @@ class ChampionAgent:
             nodes = None if simulations is None else simulations * NODES_OF_A_SIMULATION
             return LinesAgent(CurioValues.simple(game), nodes=nodes, seconds=seconds)
         if follows(game):
-            return KnownWorldAgent(Search(**self.settings))
+            return KnownWorldAgent(self.search)
         if game.name not in PATTERNS:
-            return SearchAgent(Search(**self.settings))
+            return SearchAgent(self.search)
         rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
         search = Search(**self.settings, selection=rule, evaluator=Playouts(save_bridges=True))
         return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
 
 
 def pattern_weight(game: Game) -> float:
-    """The weight of the priors of patterns on this board."""
+    """Return the weight of the priors of patterns on this board."""
     return PATTERNS[game.name] if game.board.size >= SMALLEST[game.name] else WEIGHT_ON_SMALL_BOARDS
 
 
 def load_patterns(game: Game) -> PatternPriors:
-    """The learned patterns that the package brings; on boards of another size without what they know of places."""
+    """Return the learned patterns in the package; on boards of another size, without the weights of places."""
     with as_file(files(__package__) / "weights" / f"{game.name}.npz") as path:
         return PatternPriors.load(game, path)
 
 
 def _affordable(seconds: float | None) -> dict[str, int]:
-    """How many pieces can be solved in a move's budget."""
+    """Return how many pieces can be solved within a move's budget."""
     if seconds is None:
         return {}
     return {

@@ -15,94 +15,99 @@ from pbm_envs.toolbox import Floats, stack_kernel
 from ..exact.curio_lines import COUNT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
 
 WON = 1000.0
-"""Of the player who captures the last royal; less one for each ply until then."""
+"""The value for the player who captures the last royal, less one for each ply until then."""
 INFINITE = 1e9
 MOST_CAPTURES = 8
 """Plies of captures after the last ply of a search."""
 ALL_CAPTURES = 2
-"""After so many of them, only on the cell of the last one."""
+"""After so many of them, only captures on the cell of the last one."""
 MOST_DEPTH = 24
 PLIES = MOST_DEPTH + MOST_CAPTURES + 1
 ROYALS, WORTH = range(2)
-"""Of a tally: how many royals a player has, and the sum of what the pieces are worth."""
+"""Columns of a tally: the number of royals, and the sum of the values of the pieces."""
 MOST_ROYALS = 5
-"""More count as so many."""
+"""More royals count as so many."""
 CAPTURE_FIRST, HISTORY = 1e6, 1e5
+"""The order of moves: captures come first, and good moves elsewhere count up to HISTORY."""
 ALPHA, BETA, BEST = range(3)
+"""Columns of the bounds of a ply."""
+LOOKED_AT, ALLOWED = range(2)
+"""Entries of the counters: positions so far, and at most."""
 
 
 class Values(NamedTuple):
-    """What positions are worth; it stays the same while they are searched."""
+    """The values of positions; they stay the same during a search."""
 
     steps: Ints
     """As `list_moves` has them."""
     settings: States
-    """Of the game."""
+    """The game's."""
     kinds: Floats
-    """(base + 1, base + 1) of a piece with these `near` and `far`."""
+    """(base + 1, base + 1) by the `near` and `far` of a piece."""
     royals: Floats
-    """(MOST_ROYALS + 1, MOST_ROYALS + 1): of so many of the player to move and of the opponent."""
+    """(MOST_ROYALS + 1, MOST_ROYALS + 1) by the royals of the player to move and of the opponent."""
 
 
-class Board(NamedTuple):
-    """A position, and room to search it."""
+class Position(NamedTuple):
+    """A position that is searched, and the memory of the search: one row per ply of the line that is being tried."""
 
     world: States
-    """(1,) the full state that is searched, in which moves are made and taken back."""
+    """(1,) the full state, in which moves are played and taken back."""
     tally: Floats
-    """(2, 2) of each player: ROYALS, WORTH."""
+    """(2, 2) ROYALS and WORTH of each player."""
     moves: Ints
     """(PLIES, moves) as `list_moves` writes them."""
     order: Floats
-    """(PLIES, moves) the highest is tried first."""
+    """(PLIES, moves) the move with the highest number is tried first."""
     plies: Ints
     """(PLIES, PLY_FIELDS)"""
     bounds: Floats
-    """(PLIES, 3)"""
+    """(PLIES, 3) ALPHA, BETA and BEST."""
     history: Floats
-    """(slots, cells) how often a move of a piece to a cell was good enough."""
-    nodes: Ints
-    """(2,) how many positions were looked at, and how many may be."""
+    """(slots, cells) how often the move of a piece to a cell exceeded beta, weighted by depth."""
+    counters: Ints
+    """(2,) LOOKED_AT and ALLOWED."""
 
 
 @stack_kernel
-def set_up(state: Record, board: Board, values: Values) -> None:
-    """Put a full state on the board."""
-    board.world[0] = state
+def set_up(states: States, position: Position, values: Values) -> None:
+    """Begin with a full state (1,)."""
+    state = states[0]
+    position.world[0] = state
     for player in range(2):
-        board.tally[player, ROYALS], board.tally[player, WORTH] = 0, 0
+        position.tally[player, ROYALS], position.tally[player, WORTH] = 0, 0
     for slot in range(len(state["cell"])):
         if state["cell"][slot] != CAPTURED:
-            count(board.world[0], board.tally, values.kinds, slot, 1)
-    board.plies[0, QUIET], board.plies[0, PASSED] = state["quiet"], state["passed"]
+            count_piece(position.world[0], position.tally, values.kinds, slot, 1)
+    position.plies[0, QUIET], position.plies[0, PASSED] = state["quiet"], state["passed"]
 
 
 @stack_kernel
-def count(state: Record, tally: Floats, kinds: Floats, slot: int, sign: int) -> None:
-    """Count a piece that stands on the board, or no longer."""
+def count_piece(state: Record, tally: Floats, kinds: Floats, slot: int, sign: int) -> None:
+    """Add a piece to the tally of its owner (sign 1), or remove it (-1)."""
     owner = state["owner"][slot]
     tally[owner, ROYALS] += sign * is_royal(state, slot, len(kinds) - 1)
     tally[owner, WORTH] += sign * kinds[state["faces"][slot, owner], state["faces"][slot, 1 - owner]]
 
 
 @stack_kernel
-def value_of(board: Board, values: Values, mover: int) -> float:
-    """The value for the player to move, from minus to plus infinity."""
-    own, enemy = board.tally[mover], board.tally[1 - mover]
+def value_of(position: Position, values: Values, mover: int) -> float:
+    """Return the value for the player to move."""
+    own, enemy = position.tally[mover], position.tally[1 - mover]
     most = len(values.royals) - 1
     return own[WORTH] - enemy[WORTH] + values.royals[min(int(own[ROYALS]), most), min(int(enemy[ROYALS]), most)]
 
 
 @stack_kernel
 def list_promising(
-    state: Record, board: Board, values: Values, mover: int, captures_only: bool, on: int, ply: int
+    state: Record, position: Position, values: Values, mover: int, captures_only: bool, on: int, ply: int
 ) -> int:
-    """Write the moves of a player, and how promising they are; how many.
+    """Write the moves of a player, and how promising they are; return how many.
 
     Captures come first, of the most valuable pieces by the least valuable ones, then what was good elsewhere. With `on`
     only captures on that cell count, or on any if it is NO_PIECE.
     """
-    moves, order, history, found = board.moves[ply], board.order[ply], board.history, 0
+    moves, order, history, found = position.moves[ply], position.order[ply], position.history, 0
     at, faces, base = state["board"], state["faces"], len(values.kinds) - 1
     for k in range(list_moves(state, mover, values.steps, values.settings[0], captures_only, moves)):
         move = moves[k]
@@ -121,24 +126,25 @@ def list_promising(
 
 
 @stack_kernel
-def undo(state: Record, board: Board, values: Values, move: int, now: Ints) -> None:
-    """Take a move back, and count its pieces as before."""
+def undo(state: Record, position: Position, values: Values, move: int, now: Ints) -> None:
+    """Take a move back, and restore the tally."""
     slot, taken = slot_of(move), now[TAKEN]
     if taken != NO_PIECE:
-        count(state, board.tally, values.kinds, slot, -1)
+        count_piece(state, position.tally, values.kinds, slot, -1)
     take_back(state, move, now, values.settings[0])
     if taken != NO_PIECE:
-        count(state, board.tally, values.kinds, slot, 1)
-        count(state, board.tally, values.kinds, taken, 1)
+        count_piece(state, position.tally, values.kinds, slot, 1)
+        count_piece(state, position.tally, values.kinds, taken, 1)
 
 
 @stack_kernel
-def play_next(state: Record, board: Board, values: Values, ply: int, result: Floats) -> bool:
-    """Play the next move of a ply, the most promising first, and say whether the game goes on.
+def play_next(state: Record, position: Position, values: Values, ply: int) -> tuple[bool, float]:
+    """Play the most promising of a ply's moves that is left.
 
-    If it does not, `result[0]` is its value for the player who has made the move.
+    Returns:
+        Whether the game goes on, and if not, its value for the player who made the move.
     """
-    now, after, moves, order = board.plies[ply], board.plies[ply + 1], board.moves[ply], board.order[ply]
+    now, after, moves, order = position.plies[ply], position.plies[ply + 1], position.moves[ply], position.order[ply]
     best = now[TRIED]
     for k in range(now[TRIED] + 1, now[COUNT]):
         if order[k] > order[best]:
@@ -148,58 +154,59 @@ def play_next(state: Record, board: Board, values: Values, ply: int, result: Flo
     move, rules = moves[now[TRIED]], values.settings[0]
     slot, target = slot_of(move), NO_PIECE if is_pass(move, rules) else int(state["board"][end_of(move)])
     if target != NO_PIECE:
-        count(state, board.tally, values.kinds, target, -1)
-        count(state, board.tally, values.kinds, slot, -1)
+        count_piece(state, position.tally, values.kinds, target, -1)
+        count_piece(state, position.tally, values.kinds, slot, -1)
     outcome = play_move(state, move, now, after, rules)
     if target != NO_PIECE:
-        count(state, board.tally, values.kinds, slot, 1)
-    result[0] = WON - ply if outcome == LAST_ROYAL else 0.0
-    return outcome == GOES_ON
+        count_piece(state, position.tally, values.kinds, slot, 1)
+    return outcome == GOES_ON, WON - ply if outcome == LAST_ROYAL else 0.0
 
 
 @stack_kernel
-def search(
-    board: Board, values: Values, mover: int, first: int, depth: int, alpha: float, beta: float, result: Floats
-) -> float:
-    """The value of the position for the player to move, from so many plies and then captures.
+def search(position: Position, values: Values, mover: int, first: int, depth: int, alpha: float, beta: float) -> float:
+    """Return the value of the position for the player to move, from a number of plies and then captures.
 
-    Outside of `alpha` to `beta` it is a bound. If it takes too many positions, it stops at once, and means nothing.
+    Outside of `alpha` to `beta` it is a bound. A search that would look at more positions than allowed stops in the
+    middle of a line: its value means nothing, and `position` stays as it is there.
+
+    This is the textbook recursion, with the calls of each ply in the rows of `position` instead of on Python's stack,
+    because Numba cannot cache a kernel that calls itself. `entering` says whether a ply is called for the first time
+    or gets the value of its latest move; `left` are the plies still to search, negative among the captures that follow.
 
     Args:
-        board: The position, as before afterwards; `plies[first]` has its QUIET and PASSED.
-        values: What positions are worth.
+        position: The position, unchanged afterwards; `plies[first]` has its QUIET and PASSED.
+        values: The values of positions.
         mover: The player to move.
         first: The ply of the position.
-        depth: Plies to search; then captures, if they are better than what stands.
+        depth: Plies to search; then captures, if they are better than the value of the position as it is.
         alpha: The least value of interest.
         beta: The greatest one.
-        result: (1,) overwritten.
     """
-    ply, entering, value, state, rules = first, True, 0.0, board.world[0], values.settings[0]
+    ply, entering, value, state, rules = first, True, 0.0, position.world[0], values.settings[0]
     player = mover
-    board.bounds[ply, ALPHA], board.bounds[ply, BETA] = alpha, beta
+    position.bounds[ply, ALPHA], position.bounds[ply, BETA] = alpha, beta
     while True:
-        now, bounds = board.plies[ply], board.bounds[ply]
+        now, bounds = position.plies[ply], position.bounds[ply]
         left = first + depth - ply
         leaving = False
         if entering:
-            board.nodes[0] += 1
-            if board.nodes[0] > board.nodes[1]:
+            position.counters[LOOKED_AT] += 1
+            if position.counters[LOOKED_AT] > position.counters[ALLOWED]:
                 return 0.0
             bounds[BEST] = -INFINITE
             now[TRIED], now[COUNT] = 0, 0
             if left <= 0:
-                bounds[BEST] = value_of(board, values, player)
+                bounds[BEST] = value_of(position, values, player)
                 bounds[ALPHA] = max(bounds[ALPHA], bounds[BEST])
                 leaving = bounds[BEST] >= bounds[BETA] or left <= -MOST_CAPTURES
             if not leaving:
                 on = NO_PIECE
                 if left <= -ALL_CAPTURES:
-                    on = end_of(board.moves[ply - 1, board.plies[ply - 1, TRIED]])
-                now[COUNT] = list_promising(state, board, values, player, left <= 0, on, ply)
+                    on = end_of(position.moves[ply - 1, position.plies[ply - 1, TRIED]])
+                now[COUNT] = list_promising(state, position, values, player, left <= 0, on, ply)
         else:
-            move = board.moves[ply, now[TRIED]]
-            undo(state, board, values, move, now)
+            move = position.moves[ply, now[TRIED]]
+            undo(state, position, values, move, now)
             if value > bounds[BEST]:
                 bounds[BEST] = value
                 bounds[ALPHA] = max(bounds[ALPHA], value)
@@ -207,14 +214,15 @@ def search(
                     leaving = True
                     if not is_pass(move, rules) and now[TAKEN] == NO_PIECE:
                         slot, end = slot_of(move), end_of(move)
-                        board.history[slot, end] = min(board.history[slot, end] + left * left, HISTORY)
+                        position.history[slot, end] = min(position.history[slot, end] + left * left, HISTORY)
             now[TRIED] += 1
         if not leaving and now[TRIED] < now[COUNT]:
-            if play_next(state, board, values, ply, result):
-                board.bounds[ply + 1, ALPHA], board.bounds[ply + 1, BETA] = -bounds[BETA], -bounds[ALPHA]
+            goes_on, ended = play_next(state, position, values, ply)
+            if goes_on:
+                position.bounds[ply + 1, ALPHA], position.bounds[ply + 1, BETA] = -bounds[BETA], -bounds[ALPHA]
                 ply, player, entering = ply + 1, 1 - player, True
             else:
-                value, entering = result[0], False
+                value, entering = ended, False
             continue
         value = bounds[BEST]
         if ply == first:
@@ -224,53 +232,35 @@ def search(
 
 @stack_kernel
 def value_moves(
-    states: States,
-    board: Board,
-    values: Values,
-    moves: Ints,
-    kept: int,
-    depth: int,
-    margin: float,
-    found: Floats,
-    result: Floats,
+    states: States, position: Position, values: Values, moves: Ints, depth: int, margin: float, found: Floats
 ) -> bool:
-    """The values of the moves of a full state, by searches of so many plies, this one included.
+    """Compute the values of moves of a full state.
 
     Args:
         states: (1,) a full state.
-        board: Overwritten, but for the number of positions that may be looked at.
-        values: What positions are worth.
-        moves: (M, 2) from and to of each move; the first `kept` are searched.
-        kept: How many.
-        depth: At least 1; or 1 - MOST_CAPTURES: what stands after each move.
-        margin: Of moves that are worse than the best so far by more than this, only a bound is found.
-        found: (M,) gets the values for the player to move.
-        result: (1,) overwritten.
+        position: Overwritten, except for the number of positions allowed.
+        values: The values of positions.
+        moves: (M, 2) from and to of each move.
+        depth: Plies to search, this one included; 1 - MOST_CAPTURES for the values of the positions after each move.
+        margin: A move that is worse than the best so far by more than this gets only a bound.
+        found: (M,) overwritten, for the player to move.
 
     Returns:
-        Whether they are found: it stops when it has looked at too many positions.
+        False if it stopped because it had looked at too many positions.
     """
     state = states[0]
-    set_up(state, board, values)
-    mover, best, now = int(state["to_move"]), -INFINITE, board.plies[0]
-    board.nodes[0] = 0
-    for k in range(kept):
+    set_up(states, position, values)
+    mover, best, now = int(state["to_move"]), -INFINITE, position.plies[0]
+    position.counters[LOOKED_AT] = 0
+    for k in range(len(moves)):
         now[COUNT], now[TRIED] = 1, 0
-        board.moves[0, 0] = move_to(state["board"][moves[k, 0]], moves[k, 1])
-        if play_next(board.world[0], board, values, 0, result):
-            found[k] = -search(board, values, 1 - mover, 1, depth - 1, -INFINITE, margin - best, result)
-        else:
-            found[k] = result[0]
-        if board.nodes[0] > board.nodes[1]:
+        position.moves[0, 0] = move_to(state["board"][moves[k, 0]], moves[k, 1])
+        goes_on, ended = play_next(position.world[0], position, values, 0)
+        found[k] = ended
+        if goes_on:
+            found[k] = -search(position, values, 1 - mover, 1, depth - 1, -INFINITE, margin - best)
+        if position.counters[LOOKED_AT] > position.counters[ALLOWED]:
             return False
-        undo(board.world[0], board, values, board.moves[0, 0], now)
+        undo(position.world[0], position, values, position.moves[0, 0], now)
         best = max(best, found[k])
     return True
-
-
-@stack_kernel
-def value_states(states: States, board: Board, values: Values, depth: int, found: Floats, result: Floats) -> None:
-    """(B,) the values of full states for the players to move."""
-    for i in range(len(states)):
-        set_up(states[i], board, values)
-        found[i] = search(board, values, int(states[i]["to_move"]), 0, depth, -INFINITE, INFINITE, result)

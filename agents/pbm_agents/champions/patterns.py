@@ -1,11 +1,11 @@
 """Learned patterns for the two connection games: priors of actions from the cells around them.
 
 The logit of an action is a sum of weights, one for each of its features: what stands on the six cells around (as one
-pattern), on each of the twelve beyond, where the last move was seen from here, and where on the board it is. Such were
+pattern), on each of the twelve beyond, where the last move was seen from here, and where on the board it is. These are
 the patterns of MoHex 2.0 (Huang, Arneson, Hayward, Müller & Pawlewicz 2013); ours are learned from visits of searches.
 
-The weights say nothing of left and right, x and o: they are those of the player to move, who in Chameleon is seen as
-Vert (Horz sees the board mirrored), for a stone of the letter that the action places.
+The weights know nothing of left and right, x and o. They are for the player to move, who in Chameleon is always shown
+as Vert (Horz sees the board mirrored), and for a stone of the letter that the action places.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from pathlib import Path
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.authoring import Ints, States
 from pbm_envs.toolbox import Array, BatchKernel, Floats, stack_kernel
 
 EMPTY, SAME, OTHER, OFF_OWN, OFF_OTHER = range(5)
-"""What a cell can be, seen from an action: without a stone, a stone of the same or the other mark, off the board
-beyond an edge of the player to move or of the opponent (in Unlur always the first)."""
+"""What a cell can be, seen from an action: empty, a stone of the same or the other mark, off the board beyond an edge
+of the player to move or of the opponent (in Unlur always the first)."""
 KINDS = 5
 AROUND, BEYOND = 6, 12
 PATTERNS = KINDS**AROUND
-BELOW_ALL = -1e9
+RINGS, OFFSETS = BEYOND * KINDS, 2 * (AROUND + BEYOND)
+"""Weights for the cells beyond, and for the last move: one for each offset and whether its stone has the same mark."""
 FEATURES = 3 + BEYOND
 NONE = -1
+BELOW_ALL = -1e9
 
 
 @final
@@ -36,7 +37,7 @@ class Geometry:
     """Where the features of a game's actions are found, as arrays for the kernels."""
 
     def __init__(self, game: Game) -> None:
-        """ValueError for a game that has no stones on hexagons."""
+        """Compute the arrays; ValueError for a game without stones on hexagons."""
         names = game.dtype.names or ()
         if not {"stones", "chain"} <= set(names) or not {"vert", "black"} & set(names):
             raise ValueError(f"{game!r} has no learned patterns: expected Chameleon or Unlur")
@@ -66,96 +67,37 @@ class Geometry:
                     else:
                         self.patch[view, cell, k] = other
                         self.seen_from[view, cell, other] = k
-        self.parts = (PATTERNS, BEYOND * KINDS, 2 * (AROUND + BEYOND), self.cells)
+        self.parts = (PATTERNS, RINGS, OFFSETS, self.cells)
         self.size = self.roles * sum(self.parts)
-
-    def roles_of(self, states: States) -> NDArray[np.int64]:
-        """(B, 2) the view (1: mirrored) and the role of the player to move."""
-        movers = states["to_move"].astype(np.int64)
-        if self.mirrored:
-            mirrored = (states["vert"] != movers).astype(np.int64)
-            return np.stack([mirrored, np.zeros_like(mirrored)], axis=1)
-        black = states["black"].astype(np.int64)
-        role = np.where(black < 0, 0, np.where(black == movers, 1, 2))
-        return np.stack([np.zeros_like(role), role], axis=1)
 
 
 def _directions(neighbours: Array, rows: Array, cols: Array) -> list[tuple[int, int]]:
-    """The steps to the six neighbours, each beside the next."""
+    """Return the steps to the six neighbours, each beside the next."""
     inner = int(np.flatnonzero((neighbours >= 0).all(axis=1))[0])
     return [(int(rows[cell] - rows[inner]), int(cols[cell] - cols[inner])) for cell in neighbours[inner].tolist()]
 
 
 class Places(NamedTuple):
-    """Where the features of each cell are found, as in `Geometry`. Kernels make it."""
+    """Where the features of each cell are found, as in `Geometry`."""
 
     patch: Ints
     position: Ints
-    seen: Ints
-    """`Geometry.seen_from`."""
+    seen_from: Ints
 
 
 class Placing(NamedTuple):
-    """Who places which stone. Kernels make it."""
+    """The stone that the first action of each cell places."""
 
     mirrored: int
     """0, or 1 for a mirrored board. (Numba takes `view` for that of arrays.)"""
     role: int
-    """Of the player to move."""
+    """The role of the player to move."""
     mark: int
-    """Of the stone, 1 or 2."""
+    """1 or 2."""
     last: int
     """The cell of the last move, or NONE."""
     inner_only: bool
     """Whether stones may not be placed on edges."""
-
-
-@stack_kernel
-def features_of(places: Places, placing: Placing, stones: Ints, cell: int, out: Ints) -> None:
-    """The indices of the weights of one action.
-
-    Args:
-        places: Where features are found.
-        placing: Who places which stone.
-        stones: (cells,) of the position.
-        cell: Of the action.
-        out: (FEATURES,) is overwritten; NONE where a feature is absent.
-    """
-    patch, seen, view, mark, last = places.patch, places.seen, placing.mirrored, placing.mark, placing.last
-    cells = len(stones)
-    code, base = 0, placing.role * (PATTERNS + BEYOND * KINDS + 2 * (AROUND + BEYOND) + cells)
-    for k in range(AROUND + BEYOND):
-        other = patch[view, cell, k]
-        if other >= cells:
-            kind = OFF_OWN + other - cells
-        elif stones[other] == 0:
-            kind = EMPTY
-        else:
-            kind = SAME if stones[other] == mark else OTHER
-        if k < AROUND:
-            code = code * KINDS + kind
-        else:
-            out[1 + k - AROUND] = base + PATTERNS + (k - AROUND) * KINDS + kind
-    out[0] = base + code
-    base += PATTERNS + BEYOND * KINDS
-    out[1 + BEYOND] = NONE
-    if last >= 0 and seen[view, cell, last] >= 0:
-        out[1 + BEYOND] = base + 2 * seen[view, cell, last] + (stones[last] == mark)
-    out[2 + BEYOND] = base + 2 * (AROUND + BEYOND) + places.position[view, cell]
-
-
-@stack_kernel
-def feature_batch(
-    stones: Ints, roles: Ints, marks: Ints, lasts: Ints, patch: Ints, position: Ints, seen: Ints, out: Ints
-) -> None:
-    """(B, cells x marks, FEATURES) of every action that places a stone; NONE throughout for what is not empty."""
-    places, count = Places(patch, position, seen), marks.shape[1]
-    for i in range(len(stones)):
-        for cell in range(stones.shape[1]):
-            for k in range(count):
-                if stones[i, cell] == 0:
-                    placing = Placing(roles[i, 0], roles[i, 1], marks[i, k], lasts[i], False)
-                    features_of(places, placing, stones[i], cell, out[i, cell * count + k])
 
 
 @stack_kernel
@@ -169,24 +111,24 @@ def write_priors(
     kinds: Ints,
     priors: Floats,
 ) -> None:
-    """Softmax of the sums of weights: the sums that `features_of` names, of all actions at once.
+    """Write the softmax of the sums of weights of all actions.
 
     Args:
         places: Where features are found.
-        placing: Who places which stone, by the first action of each cell.
+        placing: The stones that the actions place.
         stones: (cells,) of the position.
-        count: Actions of a cell: 1, or 2 for both marks.
+        count: Actions per cell: 1, or 2 for both marks.
         edges: (cells,) of the board.
-        weights: One of each feature.
-        kinds: (cells + 2,) to work in.
-        priors: (A,) is overwritten. Actions that place no stone get as much as the best one that does.
+        weights: One for each feature.
+        kinds: (cells + 2,) memory.
+        priors: (A,) overwritten. Actions that place no stone get as much as the best one that does.
     """
-    patch, position, seen = places.patch, places.position, places.seen
+    patch, position, seen = places.patch, places.position, places.seen_from
     view, role, mark, last = placing.mirrored, placing.role, placing.mark, placing.last
     cells = len(stones)
-    base = role * (PATTERNS + BEYOND * KINDS + 2 * (AROUND + BEYOND) + cells)
-    ring, offsets = base + PATTERNS, base + PATTERNS + BEYOND * KINDS
-    places = offsets + 2 * (AROUND + BEYOND)
+    base = role * (PATTERNS + RINGS + OFFSETS + cells)
+    ring, offsets = base + PATTERNS, base + PATTERNS + RINGS
+    first_place = offsets + OFFSETS
     for cell in range(cells):
         kinds[cell] = EMPTY if stones[cell] == 0 else SAME if stones[cell] == mark else OTHER
     kinds[cells], kinds[cells + 1] = OFF_OWN, OFF_OTHER
@@ -197,7 +139,7 @@ def write_priors(
                 priors[cell * count + k] = BELOW_ALL
             continue
         code, other_code = 0, 0
-        logit = weights[places + position[view, cell]]
+        logit = weights[first_place + position[view, cell]]
         other_logit = logit
         for k in range(AROUND):
             kind = kinds[patch[view, cell, k]]
@@ -238,7 +180,7 @@ def write_priors(
 def chameleon_priors(
     states: States, edges: Ints, patch: Ints, position: Ints, seen: Ints, weights: Floats, priors: Floats
 ) -> None:
-    """(B, A) of Chameleon: a Horz player sees the board mirrored."""
+    """Write the priors of Chameleon (B, A): a Horz player sees the board mirrored."""
     cells = len(edges)
     places, kinds = Places(patch, position, seen), np.empty(cells + 2, np.int64)
     for i in range(len(states)):
@@ -253,7 +195,7 @@ def chameleon_priors(
 def unlur_priors(
     states: States, edges: Ints, patch: Ints, position: Ints, seen: Ints, weights: Floats, priors: Floats
 ) -> None:
-    """(B, A) of Unlur: weights of their own before the contract, for Black, and for White."""
+    """Write the priors of Unlur (B, A), with different weights before the contract, for Black and for White."""
     cells = len(edges)
     places, kinds = Places(patch, position, seen), np.empty(cells + 2, np.int64)
     for i in range(len(states)):
@@ -270,17 +212,11 @@ class PatternPriors:
     """Priors of learned patterns, for `UCT(priors=...)`."""
 
     def __init__(self, game: Game, weights: Floats) -> None:
-        """Priors for this game.
-
-        Args:
-            game: Chameleon or Unlur.
-            weights: (`Geometry(game).size`,) float32.
-        """
+        """Take the weights (`Geometry(game).size`,) for Chameleon or Unlur."""
         self.game, self.geometry = game, Geometry(game)
         if weights.shape != (self.geometry.size,):
             raise ValueError(f"weights have shape {weights.shape}: expected {(self.geometry.size,)} for {game!r}")
         self.weights = np.ascontiguousarray(weights, np.float32)
-        self._edges = game.board.edges != 0
 
     def __call__(self, game: Game, states: Array) -> Floats:
         """As `ActionPriors`."""
@@ -290,34 +226,43 @@ class PatternPriors:
         return priors
 
     def kernel(self, game: Game) -> BatchKernel:
-        """What writes the priors, for searches that do not return to Python: `kernel(states, *arguments, priors)`."""
+        """Return what writes the priors in compiled searches: `kernel(states, *arguments, priors)`."""
         if game != self.game:
             raise ValueError(f"the patterns are of {self.game!r}, not of {game!r}")
         on = self.geometry
         arguments = game.board.edges, on.patch, on.position, on.seen_from, self.weights
         return BatchKernel(chameleon_priors if on.mirrored else unlur_priors, arguments)
 
-    def inputs(self, states: States) -> tuple[Array, Array, Array, Array, Array]:
-        """What the kernels need to know of some states."""
-        roles, count = self.geometry.roles_of(states), len(states)
-        inner = np.zeros((count, self.geometry.cells), np.bool_)
-        last = states["last_action"].astype(np.int64)
-        if self.geometry.mirrored:
-            marks = np.tile(np.array([1, 2], np.int64), (count, 1))
+    def features(self, states: States) -> Ints:
+        """(B, placing actions, FEATURES) int32 indices of the weights of each action, for training.
+
+        NONE where a feature is absent, and throughout for occupied cells.
+        """
+        on, rows, stones = self.geometry, np.arange(len(states))[:, None], states["stones"]
+        movers, last = states["to_move"], states["last_action"].astype(np.int64)
+        if on.mirrored:
+            views, roles = (states["vert"] != movers).astype(int), np.zeros(len(states), int)
             last >>= 1
         else:
-            marks = np.where(roles[:, 1:] == 2, 2, 1)
-            inner[roles[:, 1] == 0] = self._edges
-        last = np.where((last >= 0) & (last < self.geometry.cells), last, NONE)
-        return np.ascontiguousarray(states["stones"]), roles, marks, last, inner
-
-    def features(self, states: States) -> Ints:
-        """(B, placing actions, FEATURES) int32 for training; NONE where there is none."""
-        stones, roles, marks, lasts, _ = self.inputs(states)
-        out = np.full((len(states), self.geometry.cells * self.geometry.marks, FEATURES), NONE, np.int32)
-        geometry = self.geometry
-        feature_batch(stones, roles, marks, lasts, geometry.patch, geometry.position, geometry.seen_from, out)
-        return out
+            black = states["black"]
+            views, roles = np.zeros(len(states), int), np.where(black < 0, 0, np.where(black == movers, 1, 2))
+        marks = (1, 2) if on.mirrored else (np.where(roles == 2, 2, 1)[:, None],)
+        last = np.where((last >= 0) & (last < on.cells), last, NONE)[:, None]
+        seen = np.where(last >= 0, on.seen_from[views[:, None], np.arange(on.cells), last], NONE)
+        base = roles[:, None] * sum(on.parts)
+        found = np.full((len(states), on.cells, on.marks, FEATURES), NONE, np.int32)
+        for k, mark in enumerate(marks):
+            kinds = np.where(stones == 0, EMPTY, np.where(stones == mark, SAME, OTHER))
+            kinds = np.hstack([kinds, np.full((len(states), 2), (OFF_OWN, OFF_OTHER))])
+            around = kinds[rows[:, None], on.patch[views]]
+            of_mark = found[:, :, k]
+            of_mark[..., 0] = base + around[..., :AROUND] @ KINDS ** np.arange(AROUND)[::-1]
+            of_mark[..., 1 : 1 + BEYOND] = base[:, None] + PATTERNS + KINDS * np.arange(BEYOND) + around[..., AROUND:]
+            of_last = base + PATTERNS + RINGS + 2 * seen + (stones[rows, last] == mark)
+            of_mark[..., 1 + BEYOND] = np.where(seen >= 0, of_last, NONE)
+            of_mark[..., 2 + BEYOND] = base + PATTERNS + RINGS + OFFSETS + on.position[views]
+        found[stones != 0] = NONE
+        return found.reshape(len(states), -1, FEATURES)
 
     def save(self, path: str | Path) -> None:
         """Write the weights, as half precision numbers, compressed."""
@@ -325,10 +270,9 @@ class PatternPriors:
 
     @classmethod
     def load(cls, game: Game, path: str | Path) -> PatternPriors:
-        """The patterns of a file that `save` has written.
+        """Return the patterns in a file that `save` wrote; ValueError if it fits another game.
 
-        On a board of another size all is the same but what the weights say of places, which are left out. ValueError
-        if the file fits another game.
+        The weights of places on the board are left out if its size differs.
         """
         with np.load(path, allow_pickle=False) as file:
             weights = file["weights"].astype(np.float32)

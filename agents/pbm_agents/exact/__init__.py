@@ -1,16 +1,15 @@
 """Exact play: games, or their endings, that are solved completely."""
 
 from .agent import ExactAgent
-from .connection import ConnectionSolver
-from .connection_agent import VerifiedSearchAgent
-from .curio import CurioSolver
-from .trinim import TrinimAgent, TrinimSolution, TrinimSolver
+from .connection import ConnectionSolver, VerifiedSearchAgent
+from .curio import CurioSolver, KnownWorldAgent
+from .trinim import TrinimSolution, TrinimSolver
 
 __all__ = [
     "ConnectionSolver",
     "CurioSolver",
     "ExactAgent",
-    "TrinimAgent",
+    "KnownWorldAgent",
     "TrinimSolution",
     "TrinimSolver",
     "VerifiedSearchAgent",

@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from time import perf_counter
 from typing import Any, final
 
 import numpy as np
 
 from pbm_envs import Chameleon, Game, Unlur
 from pbm_envs.authoring import Ints, Record, States, check_range
-from pbm_envs.toolbox import BOTTOM, LEFT, RIGHT, TOP, Array, Floats
+from pbm_envs.toolbox import BOTTOM, LEFT, RIGHT, TOP, Floats
 
-from ..players.agent import check_searchable
+from ..players.agent import Actions, Views, check_searchable
+from ..players.search_agents import SearchAgent
+from ..search import Search, SearchResult
+from .common import divide_budget, positions_after
 from .connection_kernels import CHAMELEON, NODES, SPENT, TABLE_BITS, UNKNOWN, UNLUR, Problem, solve
 
 MOST_BITS = 62
 MOST_NODES = 10_000_000
+NODES_A_SECOND = 2e6
+"""The speed of the solver on one core, approximately."""
+NODES_OF_A_SIMULATION = 4
+SHARE_OF_THE_SOLVER = 0.6
+"""The solver's share of the seconds of a move, where it is asked."""
+EMPTY, NODES_FOR_EMPTY, GROWTH = (19, 16), 10_000, 4
+"""With NODES_FOR_EMPTY nodes most positions of Chameleon and Unlur with so many empty cells are solved; each further
+cell takes GROWTH times as many."""
+SHARES_OF_AN_ACTION = 1 / 4, 1
+"""The share of what is left of the solver's budget that each action may take, in each round."""
+MOST_UNKNOWN = 5
+"""A round ends after so many actions without a result."""
+LEAST_NODES = 1000
+"""A further round needs time for so many nodes."""
 
 
 @final
 class ConnectionSolver:
-    """Says what the moves of a connection game are worth. It remembers positions from call to call (24 MiB).
+    """Computes who wins in positions of a connection game, and after each move there.
+
+    It remembers positions from call to call (24 MiB).
 
     >>> game = Chameleon(size=3)
     >>> states = game.init(1, np.random.default_rng(7))
@@ -28,11 +50,7 @@ class ConnectionSolver:
     """
 
     def __init__(self, game: Game) -> None:
-        """A solver of positions of this game.
-
-        Args:
-            game: Chameleon up to 7x7, or Unlur up to radius 4.
-        """
+        """Take a game: Chameleon up to 7x7, or Unlur up to radius 4."""
         if not self.fits(game):
             raise ValueError(f"{game!r} cannot be solved: expected Chameleon up to size 7, or Unlur up to radius 4")
         self.game = game
@@ -55,87 +73,145 @@ class ConnectionSolver:
             history=np.zeros((2, 2, board.size), np.int64),
             counters=np.zeros(2, np.int64),
         )
-        self.nodes = 0
+
+    @property
+    def nodes(self) -> int:
         """Positions that the last call has looked at."""
+        return int(self._problem.counters[[SPENT, NODES]].min())
 
     @staticmethod
     def fits(game: Game) -> bool:
-        """Whether positions of this game are small enough for a solver."""
+        """Return whether positions of this game are small enough for a solver."""
         return isinstance(game, (Chameleon, Unlur)) and game.board.shape[0] * (game.board.shape[1] + 1) <= MOST_BITS
 
     def values(self, states: States, nodes: int = MOST_NODES) -> Ints:
-        """(B,) 1 where the player to move wins with best play, -1 where they lose, 0 where that is not found out.
+        """(B,) 1 where the player to move wins with best play, -1 where they lose, 0 where the budget is too small.
 
         Args:
             states: (B,) states or views that are not over.
-            nodes: Positions that may be looked at for all of them together.
+            nodes: The budget, in positions, for all of them together.
         """
-        check_range("nodes", nodes, 0)
-        problem = self._problem_within(nodes)
-        found = np.array([self._value(state, problem) for state in states], np.int64)
-        self._count(problem)
-        return found
+        self._begin(nodes)
+        return np.array([self._value(state) for state in states], np.int64)
 
     def action_values(self, states: States, nodes: int = MOST_NODES) -> Floats:
-        """(B, A) 1 for actions that win, -1 for those that lose, 0 if that is not found out; nan for what is illegal.
-
-        Args:
-            states: (B,) states or views that are not over.
-            nodes: Positions that may be looked at for all of them together.
-        """
+        """(B, A) 1 for actions that win, -1 for those that lose, 0 if unknown, nan if illegal; as `values`."""
         check_searchable(self.game, states)
-        check_range("nodes", nodes, 0)
-        worth = np.full((len(states), self.game.num_actions), np.nan, np.float32)
-        problem = self._problem_within(nodes)
+        found = np.full((len(states), self.game.num_actions), np.nan, np.float32)
+        self._begin(nodes)
         for row, mask in enumerate(self.game.legal_action_mask(states)):
-            actions = np.flatnonzero(mask)
-            worth[row, actions] = self._worths(states[row : row + 1], actions, problem)
-        return worth
-
-    def action_value(self, state: States, action: int, nodes: int = MOST_NODES) -> int:
-        """1 if this legal action wins with best play, -1 if it loses, 0 if that is not found out.
-
-        Args:
-            state: (1,) a state or view that is not over.
-            action: Of the player to move.
-            nodes: Positions that may be looked at.
-        """
-        check_range("nodes", nodes, 0)
-        return self._worths(state, np.array([action]), self._problem_within(nodes))[0]
-
-    def _problem_within(self, nodes: int) -> Problem:
-        """The problem, with counters that allow for so many positions."""
-        counters = np.zeros(2, np.int64)
-        counters[NODES] = nodes
-        return self._problem._replace(counters=counters)
-
-    def _count(self, problem: Problem) -> None:
-        """Note how many positions have been looked at."""
-        self.nodes = min(int(problem.counters[SPENT]), int(problem.counters[NODES]))
-
-    def _worths(self, state: States, actions: Array, problem: Problem) -> list[int]:
-        """What some legal actions in one position are worth."""
-        after = np.repeat(state, len(actions))
-        after["viewer"] = -1  # nothing is hidden
-        self.game.step(after, actions)
-        mover = int(state["to_move"][0])
-        found = [self._worth(one, mover, problem) for one in after]
-        self._count(problem)
+            for action in np.flatnonzero(mask).tolist():
+                found[row, action] = self._action_value(states[row : row + 1], action)
         return found
 
+    def action_value(self, state: States, action: int, nodes: int = MOST_NODES) -> int:
+        """Return the value of one legal action in a position (1,), as `action_values`."""
+        self._begin(nodes)
+        return self._action_value(state, action)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return ConnectionSolver, (self.game,)  # it forgets
+        return ConnectionSolver, (self.game,)  # without what it remembers
 
-    def _worth(self, state: Record, mover: int, problem: Problem) -> int:
-        if state["done"]:
-            return int(state["returns"][mover])
-        value = self._value(state, problem)
-        return value if int(state["to_move"]) == mover else -value
+    def _begin(self, nodes: int) -> None:
+        check_range("nodes", nodes, 0)
+        self._problem.counters[SPENT], self._problem.counters[NODES] = 0, nodes
 
-    def _value(self, state: Record, problem: Problem) -> int:
-        mover = int(state["to_move"])
+    def _action_value(self, state: States, action: int) -> int:
+        mover, after = int(state["to_move"][0]), positions_after(self.game, state, np.array([action]))[0]
+        if after["done"]:
+            return int(after["returns"][mover])
+        value = self._value(after)
+        return value if int(after["to_move"]) == mover else -value
+
+    def _value(self, state: Record) -> int:
+        problem, mover = self._problem, int(state["to_move"])
         owner = int(state["black"] if problem.rules == UNLUR else state["vert"])
         if owner < 0 or problem.counters[SPENT] >= problem.counters[NODES]:  # the contract is not solved
             return UNKNOWN
         first, second = (int(self._bits[state["stones"] == mark].sum()) for mark in (1, 2))
         return int(solve(first, second, 0 if owner == mover else 1, *problem))
+
+
+@final
+class VerifiedSearchAgent:
+    """Searches, and plays a move that a solver proves to win, or the most visited one that it does not prove to lose.
+
+    The solver is asked on boards that it fits (`ConnectionSolver.fits`), where few enough cells are empty for its share
+    of the budget; elsewhere this is a `SearchAgent`.
+    """
+
+    def __init__(self, search: Search) -> None:
+        """Take the settings of the search, whose budget is that of the move (`divide_budget`)."""
+        self.search = search
+        before, self.nodes = divide_budget(search, NODES_OF_A_SIMULATION, SHARE_OF_THE_SOLVER, NODES_A_SECOND)
+        self._searching, self._proposing = SearchAgent(search), SearchAgent(before)
+        self._solver: ConnectionSolver | None = None
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        check_searchable(game, views)
+        late = np.array([self.can_help(game, view) for view in views], np.bool_)
+        actions = np.empty(len(views), np.int64)
+        if not late.all():
+            actions[~late] = self._searching.act(game, views[~late], rng)
+        if late.any():
+            results = self._proposing.analyse(game, views[late], rng)
+            actions[late] = [self._verified(game, result) for result in results]
+        return actions
+
+    def can_help(self, game: Game, view: Record) -> bool:
+        """Return whether the solver is asked about this position."""
+        if not self.nodes or not ConnectionSolver.fits(game) or (isinstance(game, Unlur) and view["black"] < 0):
+            return False
+        most = EMPTY[isinstance(game, Unlur)] + math.log(self.nodes / NODES_FOR_EMPTY, GROWTH)
+        return int((view["stones"] == 0).sum()) <= most
+
+    def _verified(self, game: Game, result: SearchResult) -> int:
+        """Return an action proven to win, else the most visited one not proven to lose, else the most visited one.
+
+        A few of the most visited actions are tried first, each with a share of the budget, so that a win that is soon
+        proven is not missed because a more visited action takes long to refute; then the rest of them, and by the clock
+        again for as long as there is time.
+        """
+        if result.proven:
+            return result.best
+        start = perf_counter()
+        if self._solver is None or self._solver.game != game:
+            self._solver = ConnectionSolver(game)
+        legal, left = game.legal_action_mask(result.view)[0], self.nodes
+        if self.search.seconds is not None:  # the search may have left time over
+            left = max(left, int((self.search.seconds - result.seconds) * NODES_A_SECOND))
+        order = dict.fromkeys([result.best, *np.argsort(-result.visits, kind="stable").tolist()])
+        possible = [int(action) for action in order if legal[action] and action != game.resign_action]
+        for share in SHARES_OF_AN_ACTION:
+            if len(possible) > 1:
+                possible, left = self._try(self._solver, result, possible, share, left)
+        while len(possible) > 1:  # a faster machine has time left, and the solver remembers what it has found
+            spent = result.seconds + perf_counter() - start
+            left = 0 if self.search.seconds is None else int((self.search.seconds - spent) * NODES_A_SECOND)
+            if left < LEAST_NODES:
+                break
+            possible, _ = self._try(self._solver, result, possible, 1, left)
+        return possible[0] if possible else result.best
+
+    @staticmethod
+    def _try(
+        solver: ConnectionSolver, result: SearchResult, actions: Sequence[int], share: float, left: int
+    ) -> tuple[list[int], int]:
+        """Run one round.
+
+        Returns:
+            The first of `actions` that is proven to win, alone, or all that are not proven to lose; and the nodes left.
+        """
+        unknown = list[int]()
+        for k, action in enumerate(actions):
+            if len(unknown) == MOST_UNKNOWN:
+                unknown += actions[k:]
+                break
+            value = solver.action_value(result.view, action, int(share * left))
+            left -= solver.nodes
+            if value > 0:
+                return [action], left
+            if value == 0:
+                unknown.append(action)
+        return unknown, left

@@ -1,36 +1,226 @@
-"""Wins of Curio that can be forced within few own moves, once all pieces are known."""
+"""Curio once all pieces are known: wins that can be forced within few own moves, as kernels, and an agent that asks.
+
+The attacker is the player who is to win, in a number of own moves; the defender tries every reply.
+"""
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from pbm_envs import Curio, Game
-from pbm_envs.authoring import Ints, States, check_range, copy_states
+from pbm_envs.authoring import NO_ACTION, Ints, Record, States, check_range, copy_states, kernel
+from pbm_envs.games.curio import CAPTURED, GOES_ON, NO_PIECE, action_of, end_of, is_royal, list_moves
+from pbm_envs.toolbox import Array, stack_kernel
 
-from ..players.agent import check_searchable
-from .curio_kernels import FACES, NODES, SPENT, TABLE_BITS, UNKNOWN, WON, Duel, force_win
-from .curio_lines import check_game
+from ..players.agent import Actions, Views, check_searchable
+from ..players.search_agents import SearchAgent
+from ..search import Search
+from .common import divide_budget
+from .curio_lines import COUNT, PASSED, PLY_FIELDS, QUIET, TRIED, check_game, play_move, take_back
 
 MOST_OWN_MOVES = 8
 MOST_NODES = 1_000_000
 SEED = 2018
+WORLDS = 24
+"""Worlds that are drawn for a position, to see whether there is more than one."""
+NODES_A_SECOND = 1.5e5
+"""The speed of the solver on one core, approximately."""
+NODES_OF_A_SIMULATION = 1 / 4
+SHARE_OF_THE_SOLVER = 0.2
+"""The solver's share of the seconds of a move, where it is asked."""
+WON, FAILED, UNKNOWN = 1, -1, 0
+"""For the attacker: a win is forced, is not forced in so many own moves, or the budget was too small."""
+NODES, SPENT = 0, 1
+"""Entries of the counters: positions that may be looked at, and those that were."""
+TABLE_BITS = 16
+"""The table has 2 ** TABLE_BITS places; each remembers the newest of the positions that share it."""
+FACES = 10
+FAILS_SHIFT, WINS_MASK = 8, 255
+
+
+class Duel(NamedTuple):
+    """The constants and tables of a search."""
+
+    steps: Ints
+    """As `list_moves` has them."""
+    keys: Ints
+    """(2, FACES, FACES, cells) a random number for each owner, pair of faces and cell. No piece has a face 0, so these
+    numbers stand for the player to move, the attacker and a pass.
+    """
+    table: Ints
+    """(1 << TABLE_BITS, 2) a key; and 1 + the fewest own moves known to win, or'ed with (1 + the most known to fail)
+    << FAILS_SHIFT. 0 in either place: nothing is known.
+    """
+    counters: Ints
+
+
+@stack_kernel
+def count_royals(state: Record, player: int, base: int) -> int:
+    """Return the number of royals that a player has left (C10)."""
+    count = 0
+    for slot in range(len(state["cell"])):
+        count += state["owner"][slot] == player and state["cell"][slot] != CAPTURED and is_royal(state, slot, base)
+    return count
+
+
+@stack_kernel
+def put_captures_first(state: Record, moves: Ints, count: int, base: int) -> int:
+    """Reorder moves: captures of royals, other captures, the rest; return how many capture royals."""
+    captures, royals = 0, 0
+    for k in range(count):
+        move = moves[k]
+        target = state["board"][end_of(move)]
+        if target == NO_PIECE:
+            continue
+        moves[k] = moves[captures]
+        moves[captures] = move
+        if is_royal(state, target, base):
+            moves[captures] = moves[royals]
+            moves[royals] = move
+            royals += 1
+        captures += 1
+    return royals
+
+
+@stack_kernel
+def key_of(state: Record, duel: Duel, attacker: int, to_move: int, passed: int) -> int:
+    """Return a hash of the position, the player to move and the attacker, never 0."""
+    key = duel.keys[attacker, 0, 1, 0] ^ duel.keys[to_move, 0, 2, 0] ^ duel.keys[passed, 0, 3, 0]
+    owner, cell, faces = state["owner"], state["cell"], state["faces"]
+    for slot in range(len(cell)):
+        if cell[slot] != CAPTURED:
+            key ^= duel.keys[owner[slot], faces[slot, 0], faces[slot, 1], cell[slot]]
+    return int(key | 1)
+
+
+@stack_kernel
+def look_up(table: Ints, key: int, left: int) -> int:
+    """Return what is known of a position in which the attacker has `left` own moves left."""
+    at = (key >> 1) & ((1 << TABLE_BITS) - 1)
+    if table[at, 0] != key:
+        return UNKNOWN
+    wins, fails = table[at, 1] & WINS_MASK, table[at, 1] >> FAILS_SHIFT
+    if wins and left >= wins - 1:
+        return WON
+    return FAILED if fails and left <= fails - 1 else UNKNOWN
+
+
+@stack_kernel
+def remember(table: Ints, key: int, left: int, value: int) -> None:
+    at = (key >> 1) & ((1 << TABLE_BITS) - 1)
+    wins, fails = 0, 0
+    if table[at, 0] == key:
+        wins, fails = int(table[at, 1] & WINS_MASK), int(table[at, 1] >> FAILS_SHIFT)
+    if value == WON:
+        wins = min(wins, left + 1) if wins else left + 1
+    else:
+        fails = max(fails, left + 1)
+    table[at, 0], table[at, 1] = key, wins | fails << FAILS_SHIFT
+
+
+@kernel
+def force_win(
+    states: States, duel: Duel, settings: States, attacker: int, own_moves: int, passed: int, quiet: int
+) -> tuple[int, int]:
+    """Return whether the attacker, who is to move, can force a win within `own_moves` own moves.
+
+    The textbook search of an AND/OR tree, on its own stack (`curio_lines`): row `depth` of `moves`, `keys` and `plies`
+    is the call for that ply, and `entering` says whether it is called for the first time or gets a value back.
+
+    Args:
+        states: (1,) a full state, changed in place. It is as before afterwards, unless the value is UNKNOWN.
+        duel: The tables.
+        settings: The game's.
+        attacker: The player to move.
+        own_moves: The attacker's moves, at most.
+        passed: 1 if the last ply was a pass (C12).
+        quiet: Plies since the last capture (C13).
+
+    Returns:
+        WON, FAILED, or UNKNOWN if it takes more positions than allowed; and the action that wins.
+    """
+    state, rules, levels = states[0], settings[0], 2 * own_moves
+    moves, keys = np.empty((levels, rules["moves"] + 1), np.int64), np.zeros(levels, np.int64)
+    plies = np.zeros((levels + 1, PLY_FIELDS), np.int64)
+    plies[0, QUIET], plies[0, PASSED] = quiet, passed
+    depth, entering, value = 0, True, UNKNOWN
+    while True:
+        attacks, left, ply = depth % 2 == 0, own_moves - (depth + 1) // 2, plies[depth]
+        player = attacker if attacks else 1 - attacker
+        if entering:
+            royals_left = count_royals(state, 1 - attacker, rules["base"])
+            value, keys[depth] = known_value(state, duel, rules, attacker, player, left, ply, royals_left)
+            if depth == 0 and value == WON:
+                value = UNKNOWN  # the caller wants the move
+            if value == UNKNOWN:
+                if duel.counters[SPENT] >= duel.counters[NODES]:
+                    return UNKNOWN, 0
+                duel.counters[SPENT] += 1
+                ply[COUNT], ply[TRIED] = list_moves(state, player, duel.steps, rules, False, moves[depth]), 0
+                royals = put_captures_first(state, moves[depth], ply[COUNT], rules["base"])
+                if attacks and royals and royals_left == 1:
+                    value = WON
+                elif attacks and left == 1:
+                    value = FAILED
+        else:
+            take_back(state, int(moves[depth, ply[TRIED]]), ply, rules)
+            if value != (WON if attacks else FAILED):
+                value = UNKNOWN
+                ply[TRIED] += 1
+        if value == UNKNOWN:
+            value = play_next(state, rules, attacks, moves[depth], ply, plies[depth + 1])
+        if value == UNKNOWN:
+            depth, entering = depth + 1, True
+            continue
+        if keys[depth]:
+            remember(duel.table, keys[depth], left, value)
+        if depth == 0:
+            return value, action_of(moves[0, plies[0, TRIED]])
+        depth, entering = depth - 1, False
+
+
+@stack_kernel
+def play_next(state: Record, rules: Record, attacks: bool, moves: Ints, ply: Ints, after: Ints) -> int:
+    """Play the next move after which the game goes on, and begin the ply `after` it.
+
+    Returns:
+        UNKNOWN if a move was played, else the value of the position: no move is left, or the defender ends the game.
+    """
+    while ply[TRIED] < ply[COUNT]:
+        move = int(moves[ply[TRIED]])
+        if play_move(state, move, ply, after, rules) == GOES_ON:
+            return UNKNOWN
+        take_back(state, move, ply, rules)
+        if not attacks:
+            return FAILED
+        ply[TRIED] += 1
+    return FAILED if attacks else WON
+
+
+@stack_kernel
+def known_value(
+    state: Record, duel: Duel, rules: Record, attacker: int, player: int, left: int, ply: Ints, royals: int
+) -> tuple[int, int]:
+    """Return what is known of a position before its moves are tried, and its key in the table.
+
+    The key is 0 where the table is not used: it does not know how many plies the limit without captures leaves.
+    """
+    if royals > left or royals == 0:  # each own move captures at most one
+        return FAILED, 0
+    if 0 < rules["quiet_limit"] <= ply[QUIET] + 2 * left:
+        return UNKNOWN, 0
+    key = key_of(state, duel, attacker, player, int(ply[PASSED]))
+    return look_up(duel.table, key, left), key
 
 
 @final
 class CurioSolver:
-    """Finds wins that the player to move can force, whatever the opponent does. It remembers positions (1 MiB).
-
-    The world is taken as it is given: all faces are known. Draws and losses are not told apart.
-    """
+    """Finds wins that the player to move can force, with all faces known. It remembers positions (1 MiB)."""
 
     def __init__(self, game: Game) -> None:
-        """A solver of positions of this game.
-
-        Args:
-            game: Curio.
-        """
+        """Take a game of Curio."""
         check_game(game)
         assert isinstance(game, Curio)
         self.game = game
@@ -40,15 +230,12 @@ class CurioSolver:
         """Positions that the last call has looked at."""
 
     def winning_action(self, state: States, own_moves: int = MOST_OWN_MOVES, nodes: int = MOST_NODES) -> int | None:
-        """The action with which the fewest own moves win by force.
+        """Return the action that forces the win in the fewest own moves, or None if none is found.
 
         Args:
             state: (1,) a full state that is not over.
-            own_moves: Most own moves until the win.
-            nodes: Positions that may be looked at.
-
-        Returns:
-            The action, or None if none is found.
+            own_moves: The most own moves until the win.
+            nodes: The budget, in positions.
         """
         check_searchable(self.game, state)
         check_range("own_moves", own_moves, 1, 100)
@@ -65,4 +252,47 @@ class CurioSolver:
         return int(action) if value == WON else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CurioSolver, (self.game,)  # it forgets
+        return CurioSolver, (self.game,)  # without what it remembers
+
+
+@final
+class KnownWorldAgent:
+    """Where only one world is consistent with the view, plays a win that a solver finds, or searches that world.
+
+    Elsewhere it searches information sets. The search of one world draws no worlds and proves outcomes; it assumes that
+    the opponent knows everything too.
+    """
+
+    def __init__(self, search: Search) -> None:
+        """Take the settings of the search, whose budget is that of the move (`divide_budget`)."""
+        self.search = search
+        known, self.nodes = divide_budget(search, NODES_OF_A_SIMULATION, SHARE_OF_THE_SOLVER, NODES_A_SECOND)
+        self._searching = SearchAgent(search), SearchAgent(known)
+        self._solver: CurioSolver | None = None
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        check_searchable(game, views)
+        known, worlds = known_worlds(game, views, rng)
+        actions = np.full(len(views), NO_ACTION, np.int64)
+        for row in np.flatnonzero(known):
+            actions[row] = self._winning(game, worlds[row : row + 1])
+        searched = ~known, known & (actions == NO_ACTION)
+        for agent, rows, positions in zip(self._searching, searched, (views, worlds), strict=True):
+            if rows.any():
+                actions[rows] = agent.act(game, positions[rows], rng)
+        return actions
+
+    def _winning(self, game: Game, world: Array) -> int:
+        """Return an action that wins by force, or NO_ACTION if none is found."""
+        if self._solver is None or self._solver.game != game:
+            self._solver = CurioSolver(game)
+        found = self._solver.winning_action(world, nodes=self.nodes)
+        return NO_ACTION if found is None else found
+
+
+def known_worlds(game: Game, views: Views, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return whether all worlds drawn for each view (B,) are the same, and one of them for each (B,)."""
+    worlds = game.determinize(np.repeat(views, WORLDS), rng).reshape(len(views), WORLDS)
+    same = (worlds["faces"] == worlds["faces"][:, :1]).reshape(len(views), -1).all(axis=1)
+    return same, np.ascontiguousarray(worlds[:, 0])
