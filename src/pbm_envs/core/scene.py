@@ -152,7 +152,7 @@ class Drawn(Protocol):
 
 
 class Drawing(Protocol):
-    """The functions of `pbm_envs.render.drawing`, which draws scenes and lies above this module."""
+    """The functions that draw scenes, which `pbm_envs.render`, above this module, sets as `GameHooks.drawing`."""
 
     def picture(self, scene: Scene, size: int, theme: str, *, transparent: bool) -> Drawn: ...
     def cropped(self, scene: Scene, *, legend: bool, coordinates: bool) -> Scene: ...

@@ -4,17 +4,22 @@ A game turns a view into a scene (`Game.scene`). This package draws scenes and k
 a view, it shows only what that player may see.
 """
 
+from types import SimpleNamespace
+from typing import cast
+
 from ..core.hooks import GameHooks
-from ..core.scene import Scene
-from . import drawing
-from .crop import cropped
+from ..core.scene import Drawing, Scene
 from .film import Film
-from .picture import Picture
+from .parts import warmth
+from .picture import Picture, cropped
 from .pixels import pdf, pixels, save_png
+from .plain import plain_scene
 from .svg import svg
 from .text import text
 from .themes import THEMES
 
 __all__ = ["THEMES", "Film", "Picture", "Scene", "cropped", "pdf", "pixels", "save_png", "svg", "text"]
 
-GameHooks.drawing = drawing
+GameHooks.drawing = cast(
+    Drawing, SimpleNamespace(picture=Picture, cropped=cropped, plain_scene=plain_scene, text=text, warmth=warmth)
+)

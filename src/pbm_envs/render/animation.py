@@ -7,12 +7,7 @@ A notebook shows `animate(record)` as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ..core.game import Game
-from ..core.types import States
 from ..records import GameRecord, replay
-from . import Scene
 from .film import Film
 from .modes import EVERYTHING
 
@@ -25,7 +20,7 @@ def animate(
     theme: str = "light",
     seconds: float = 0.8,
 ) -> Film:
-    """Make a film of a recorded game. A notebook shows it; `save` and `gif` write it.
+    """Make a film of a recorded game; the last three arguments are those of `Film`.
 
     Args:
         record: The game.
@@ -33,11 +28,11 @@ def animate(
             the game is over, and otherwise what all players know.
         size: Pixels of the longer side.
         theme: A name in `THEMES`.
-        seconds: For how long each position is shown.
+        seconds: How long each position is shown.
 
     Raises:
         RecordError: If the record contradicts the rules.
-        ValueError: If there is no such viewer, size or theme.
+        ValueError: If the viewer, size or theme is unknown.
     """
     game = record.rules()
     if (
@@ -46,10 +41,7 @@ def animate(
         and (isinstance(viewer, bool) or viewer not in range(game.num_players))
     ):
         raise ValueError(f"viewer is {viewer!r}: expected None, 'all' or a seat from 0 to {game.num_players - 1}")
-    return Film(tuple(_scenes(game, list(replay(record)), viewer)), size, theme, seconds)
-
-
-def _scenes(game: Game, positions: list[States], viewer: int | str | None) -> Iterator[Scene]:
+    positions = list(replay(record))
     public = viewer is None and not positions[-1]["done"][0]
-    for state in positions:
-        yield game.scene(game.view(state, viewer) if isinstance(viewer, int) else state, public=public)
+    seen = (game.view(state, viewer) if isinstance(viewer, int) else state for state in positions)
+    return Film(tuple(game.scene(view, public=public) for view in seen), size, theme, seconds)

@@ -17,22 +17,22 @@ from .pixels import check_size, frame_shape, pillow, pixels
 from .themes import theme_named
 
 LAST_SCENE_REPEATS = 3
-"""The last scene is shown this many times as long as the others."""
+"""How many times as long as the others the last scene is shown."""
 MIN_FRAME_RATE = 10
-"""Frames a second of an MP4, at least: some players show nothing at lower rates."""
+"""Lowest frame rate of an MP4, per second: some players show nothing below it."""
 BLENDED_COLOURS = 96
-"""Colours in the palette of a GIF beside those of its theme, for blended edges and transparent shapes."""
+"""Palette entries of a GIF beside the colours of its theme, for blended edges and transparent shapes."""
 
 
 @dataclass(frozen=True, repr=False)
 class Film:
-    """A film of one or more scenes of the same size, each shown for `seconds`. A notebook shows it as a GIF.
+    """A film of one or more scenes of one size, each shown for `seconds`. A notebook shows it as a GIF.
 
     Attributes:
         scenes: The scenes, in order.
         size: Pixels of the longer side.
         theme: A name in `THEMES`.
-        seconds: For how long each scene is shown, 0.02 to 60.
+        seconds: How long each scene is shown, 0.02 to 60.
     """
 
     scenes: tuple[Scene, ...]
@@ -56,7 +56,7 @@ class Film:
         return (pixels(scene, self.size, self.theme) for scene in self.scenes)
 
     def gif(self) -> bytes:
-        """Return the bytes of a GIF that starts again when it has ended."""
+        """Return the bytes of a GIF that loops."""
         image = pillow()
         some = [self.scenes[0], self.scenes[len(self.scenes) // 2], self.scenes[-1]]
         sample = image.fromarray(np.hstack([pixels(scene, self.size, self.theme) for scene in some]))
@@ -76,7 +76,7 @@ class Film:
         return file.getvalue()
 
     def save(self, path: str | Path) -> None:
-        """Write a `.gif` or an `.mp4`; ValueError for another ending or a folder that does not exist."""
+        """Write a `.gif` or an `.mp4`; ValueError for another suffix or a folder that does not exist."""
         path = check_path(Path(path))
         if path.suffix.lower() == ".gif":
             path.write_bytes(self.gif())
@@ -84,7 +84,10 @@ class Film:
             self._write_mp4(path)
 
     def _write_mp4(self, path: Path) -> None:
-        ffmpeg = _ffmpeg()
+        try:
+            import imageio_ffmpeg as ffmpeg
+        except ImportError:
+            raise ImportError("an MP4 needs ffmpeg: pip install 'pbm-envs[video]'; a GIF does without") from None
         rows, cols = (number + number % 2 for number in frame_shape(self.scenes[0], self.size))
         writer = ffmpeg.write_frames(
             str(path),
@@ -96,10 +99,9 @@ class Film:
             output_params=["-r", str(max(MIN_FRAME_RATE, round(1 / self.seconds)))],
         )
         writer.send(None)
-        for frame in self.frames():
+        for scene in self.scenes + self.scenes[-1:] * (LAST_SCENE_REPEATS - 1):
+            frame = pixels(scene, self.size, self.theme)
             even = np.pad(frame, [(0, rows - len(frame)), (0, cols - frame.shape[1]), (0, 0)], mode="edge")
-            writer.send(np.ascontiguousarray(even))
-        for _ in range(LAST_SCENE_REPEATS - 1):
             writer.send(np.ascontiguousarray(even))
         writer.close()
 
@@ -108,14 +110,14 @@ class Film:
 
 
 def check_path(path: Path) -> Path:
-    """The path, if a film can be written there; else ValueError."""
+    """Return the path if a film can be written there; ValueError otherwise."""
     if path.suffix.lower() not in (".gif", ".mp4") or not path.absolute().parent.is_dir():
         raise ValueError(f"{str(path)!r} cannot be written: expected a '.gif' or '.mp4' in a folder that exists")
     return path
 
 
 def _indexed(image: Any, frame: NDArray[np.uint8], palette: bytes) -> Any:
-    """Return a frame as a palette image, each pixel in the nearest colour; Pillow's own conversion is less exact."""
+    """Return a frame as a palette image with the nearest colours; Pillow's own conversion is less exact."""
     packed = frame.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1], np.int32)
     colours, places = np.unique(packed, return_inverse=True)
     channels = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)
@@ -124,11 +126,3 @@ def _indexed(image: Any, frame: NDArray[np.uint8], palette: bytes) -> Any:
     picture = image.fromarray(nearest[places].reshape(packed.shape))  # grey values become indices
     picture.putpalette(palette)
     return picture
-
-
-def _ffmpeg() -> Any:
-    try:
-        import imageio_ffmpeg
-    except ImportError:
-        raise ImportError("an MP4 needs ffmpeg: pip install 'pbm-envs[video]'; a GIF does without") from None
-    return imageio_ffmpeg

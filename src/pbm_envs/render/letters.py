@@ -12,18 +12,20 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
+from ..core.scene import Label, Point
+
 EM = 1000
 BASELINE = 0.364
-"""How far the baseline of a label lies below its middle, as a share of its size: half the height of a capital."""
+"""Distance of a label's baseline below its middle as a share of its size: half the height of a capital."""
 UNKNOWN = "?"
-"""What is drawn for a character that has no outline."""
+"""Drawn for a character without an outline."""
 Command: TypeAlias = tuple[str, tuple[int, ...]]
-"""M, L, C or Q with absolute coordinates, x and y in turns; Z without."""
+"""M, L, C or Q with absolute coordinates, x and y alternating; Z without coordinates."""
 
 
 @lru_cache(4096)
 def outline(text: str, bold: bool) -> tuple[Command, ...]:
-    """Return the outline of a text that begins at (0, 0) on its baseline."""
+    """Return the outline of a text whose baseline starts at (0, 0)."""
     commands: list[Command] = []
     x = 0
     for character in text:
@@ -33,14 +35,15 @@ def outline(text: str, bold: bool) -> tuple[Command, ...]:
     return tuple(commands)
 
 
-def width(text: str, bold: bool) -> float:
-    """Return how wide a text is, as a share of its size."""
-    return sum(_glyph(character, bold)[0] for character in text) / EM
+def width(label: Label) -> float:
+    """Return the width of a label in units of the scene."""
+    return label.size * sum(_glyph(character, label.bold)[0] for character in label.text) / EM
 
 
-def left(text: str, bold: bool, anchor: str) -> float:
-    """Return where a text begins, if its `anchor` is at 0, as a share of its size."""
-    return -width(text, bold) * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+def start(label: Label) -> Point:
+    """Return the left end of a label's baseline."""
+    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[label.anchor]
+    return label.x - before * width(label), label.y + BASELINE * label.size
 
 
 @lru_cache(4096)
@@ -51,6 +54,7 @@ def svg_path(text: str, bold: bool) -> str:
 
 @cache
 def _glyph(character: str, bold: bool) -> tuple[int, tuple[Command, ...]]:
+    """Return the width and the outline of a character."""
     glyphs = _glyphs()["bold" if bold else "regular"]
     wide, path = glyphs.get(character, glyphs[UNKNOWN])
     return wide, _parsed(path)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.printable import quoted
 from ..core.scene import Scene
-from .painting import check_library
-from .pixels import check_size, pixels
+from .pixels import check_size, figure_class, pixels
 from .text import text
 from .themes import theme_named
 from .window import Window
@@ -27,26 +26,19 @@ class Renderer:
     """Draws scenes in one mode: "ansi" (text), "rgb_array" (an (H, W, 3) uint8 array) or "human" (a window)."""
 
     def __init__(self, title: str, mode: str | None, modes: Sequence[str], size: int, theme: str) -> None:
-        """Check the settings; a window opens with the first frame.
-
-        Args:
-            title: The title of the window.
-            mode: None, or one of `modes`.
-            modes: The modes that the environment has.
-            size: Pixels of the longer side.
-            theme: A name in `THEMES`.
+        """Check the settings; a window called `title` opens with the first frame.
 
         Raises:
-            ValueError: If a setting is unknown.
+            ValueError: If `mode` is neither None nor one of `modes`, or the size or theme is unknown.
             ImportError: If a library is missing.
-            RuntimeError: If a window is wanted and the machine has no display.
+            RuntimeError: If the mode is "human" and the machine has no display.
         """
         if mode is not None and not (isinstance(mode, str) and mode in modes):
             raise ValueError(f"render_mode is {quoted(mode)}: expected None or one of {list(modes)}")
         check_size("render_size", size)
         theme_named(theme)
         if mode in ("rgb_array", "human"):
-            check_library()
+            figure_class()
         self.mode = mode
         self.size = size
         self.theme = theme

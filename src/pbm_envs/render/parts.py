@@ -1,6 +1,7 @@
 """Parts of scenes that several games draw: cells, marks, players, actions without a cell, heat.
 
-Colours are names of a theme. `unit` is the size of a cell, by which everything around the board is scaled.
+Colours are names of a theme. `unit` is the size of a cell and scales everything around the board. (x, y) is the middle
+of a shape. `heat` maps actions to numbers from -1 to 1, and `where` maps them to the cells that they name.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..core.scene import Circle, Heat, Label, Line, Point, Points, Polygon, Seat
 
 ROOT3 = sqrt(3)
 CORNER = 1 / ROOT3
-"""Distance from the middle of a hexagon to a corner, when the middles of neighbours are 1 apart."""
+"""Distance from the middle of a hexagon to a corner if the middles of neighbours are 1 apart."""
 FAINTEST = 0.02
 """Heat below this share of the greatest is not drawn."""
 LETTERED = 0.35
@@ -27,19 +28,18 @@ def warmth(heat: ArrayLike, actions: int) -> Heat:
     """Return the heat to draw for an array over actions.
 
     Args:
-        heat: (actions,) numbers, such as visit counts or values. Masked entries, nan and infinities are left out.
+        heat: (actions,) numbers, such as visit counts or values. Masked and non-finite entries are ignored.
         actions: The number of actions of the game.
 
     Returns:
-        For each action to draw, its number as a share of the greatest absolute one, from -1 to 1; those below
-        `FAINTEST` are left out.
+        For each action, its number as a share of the greatest absolute one; shares below `FAINTEST` are omitted.
 
     Raises:
         ValueError: If the array has another shape.
     """
     try:
         given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
-    except Exception:  # no numbers, whatever NumPy says of them
+    except Exception:  # NumPy raises various errors for what is not numeric
         raise ValueError(f"heat is {quoted(heat)}: expected ({actions},) numbers, one for each action") from None
     if given.shape != (actions,):
         raise ValueError(f"heat has shape {given.shape}: expected ({actions},), one number for each action")
@@ -61,7 +61,7 @@ def rectangle(left: float, top: float, width: float, height: float) -> Points:
 
 
 def star(x: float, y: float, radius: float, fill: str) -> Polygon:
-    """Draw a star with five points, with its middle at (x, y)."""
+    """Draw a star with five points."""
     points = tuple(
         (x + r * sin(k * pi / 5), y - r * cos(k * pi / 5)) for k in range(10) for r in [radius * (0.45 if k % 2 else 1)]
     )
@@ -69,27 +69,18 @@ def star(x: float, y: float, radius: float, fill: str) -> Polygon:
 
 
 def crown(x: float, y: float, radius: float, fill: str) -> Polygon:
-    """Draw a crown with its middle at (x, y); `radius` is half its width."""
+    """Draw a crown; `radius` is half its width."""
     outline = ((-1, 0.6), (-1, -0.5), (-0.45, 0.05), (0, -0.75), (0.45, 0.05), (1, -0.5), (1, 0.6))
     return Polygon(tuple((x + radius * a, y + radius * b) for a, b in outline), fill, fill, 0.15 * radius)
 
 
 def ring(x: float, y: float, radius: float = 0.45, width: float = 0.09) -> Circle:
-    """Draw the mark of the last move, a ring around (x, y)."""
+    """Draw the mark of the last move, a ring."""
     return Circle(x, y, radius, None, "mark", width)
 
 
 def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.0, trim: Point = (0.0, 0.0)) -> Polygon:
-    """Draw an arrow from `start` to `end` as one outline.
-
-    Args:
-        start: The point where it begins.
-        end: The point at its head.
-        line: Its colour.
-        width: The width of its shaft.
-        opacity: From 0 to 1.
-        trim: By how much it is shortened at `start` and at `end`.
-    """
+    """Draw an arrow with a shaft of `width` as one outline, shortened by `trim` at `start` and at `end`."""
     (x, y), (to_x, to_y) = start, end
     length = hypot(to_x - x, to_y - y)
     along = ((to_x - x) / length, (to_y - y) / length)
@@ -105,7 +96,7 @@ def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.
 
 
 def frame(left: float, y: float, width: float, unit: float) -> Iterator[Shape]:
-    """Draw the frame that marks the player to move; other shapes are drawn over it."""
+    """Draw the frame that marks the player to move; draw other shapes over it."""
     outline = rectangle(left + 0.1 * unit, y - 0.35 * unit, width - 0.2 * unit, 0.7 * unit)
     yield Polygon(outline, "ink", "ink", 0.22 * unit)
     yield Polygon(outline, "cell", "cell", 0.14 * unit)
@@ -114,11 +105,7 @@ def frame(left: float, y: float, width: float, unit: float) -> Iterator[Shape]:
 def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
     """Draw a player's title and name, with a frame of 2.7 by 0.84 units at their turn, and a star if they have won.
 
-    Args:
-        x: The left edge; the caller draws a sample of the player's colour at `x + 0.5 * unit`.
-        y: The middle.
-        unit: The size of a cell.
-        seat: The player.
+    `x` is the left edge; the caller draws a sample of the player's colour at `x + 0.5 * unit`.
     """
     if seat.active:
         yield from frame(x + 0.05 * unit, y, 2.6 * unit, unit)
@@ -132,16 +119,7 @@ def player(x: float, y: float, unit: float, seat: Seat) -> Iterator[Shape]:
 
 
 def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last: bool = False) -> Iterator[Shape]:
-    """Draw an action that has no cell, such as `pass`, as a label with its middle at (x, y).
-
-    Args:
-        x: The middle.
-        y: The middle.
-        unit: The size of a cell.
-        text: The action's text.
-        heat: Its heat, from -1 to 1.
-        last: Whether it was the last move, which gives it a frame.
-    """
+    """Draw an action that has no cell, such as `pass`, as a label, with a frame if it was the last move."""
     width = (0.35 + 0.19 * len(text)) * unit
     outline = rectangle(x - width / 2, y - 0.22 * unit, width, 0.44 * unit)
     yield Polygon(outline, "cell", "mark" if last else "rim", (0.06 if last else 0.03) * unit)
@@ -151,15 +129,9 @@ def chip(x: float, y: float, unit: float, text: str, *, heat: float = 0.0, last:
 
 
 def words(x: float, y: float, unit: float, texts: Mapping[int, str], heat: Heat, last: int) -> Iterator[Shape]:
-    """Draw the actions without a cell that have heat or were the last move, one below the other around (x, y).
+    """Draw the actions without a cell that have heat or were the `last` move, one below the other.
 
-    Args:
-        x: The middle of them all.
-        y: The middle of them all.
-        unit: The size of a cell.
-        texts: The texts of the game's actions without a cell, by action.
-        heat: Heat by action.
-        last: The last action, or -1.
+    `texts` are the texts of all the game's actions without a cell; `last` is -1 before the first move.
     """
     drawn = [action for action in texts if action in heat or action == last]
     for k, action in enumerate(drawn):
@@ -170,14 +142,10 @@ def words(x: float, y: float, unit: float, texts: Mapping[int, str], heat: Heat,
 def warm_cells(
     heat: Heat, where: Mapping[int, Sequence[int]], cells: Sequence[Points], letters: str = " "
 ) -> Iterator[Shape]:
-    """Fill the cells of actions that name one cell with their heat.
+    """Fill the cells, given as outlines, of actions that name one cell with their heat.
 
-    Args:
-        heat: Heat by action.
-        where: The cells that an action names, by action.
-        cells: The outline of each cell.
-        letters: If each cell has several actions, with consecutive numbers, a letter for each: they share the cell from
-            left to right.
+    If each cell has several actions, with consecutive numbers, they share the cell from left to right and `letters`
+    names them.
     """
     for action, warmth in heat.items():
         if len(where[action]) == 1:
@@ -195,14 +163,7 @@ def warm_cells(
 def warm_lines(
     heat: Heat, where: Mapping[int, Sequence[int]], middles: Sequence[Point], *, pointed: bool
 ) -> Iterator[Shape]:
-    """Draw the heat of actions that name two cells as lines, the hottest on top.
-
-    Args:
-        heat: Heat by action.
-        where: The cells that an action names, by action.
-        middles: The middle of each cell.
-        pointed: Whether to draw arrows.
-    """
+    """Draw the heat of actions that name two cells as lines, or arrows if `pointed`, the hottest on top."""
     for action, warmth in sorted(heat.items(), key=lambda item: abs(item[1])):
         if len(where[action]) == 2:
             start, end = (middles[cell] for cell in where[action])
@@ -217,14 +178,7 @@ def warm_lines(
 def band(
     cells: Iterable[int], neighbours: Sequence[Sequence[int]], middles: Sequence[Point], fill: str
 ) -> Iterator[Shape]:
-    """Draw a broad line through those of `cells` that are neighbours.
-
-    Args:
-        cells: The cells, by index.
-        neighbours: The neighbours of each cell of the board.
-        middles: The middle of each cell of the board.
-        fill: The colour.
-    """
+    """Draw a broad line through those of `cells` that are neighbours on the board."""
     chosen = set(cells)
     for cell in sorted(chosen):
         x, y = middles[cell]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
 from ..core.checks import check_path
 from ..core.printable import quoted
-from ..core.scene import Scene
+from ..core.scene import Circle, Label, Point, Scene, Shape
+from . import letters
 from .pixels import check_size, pdf, pixels, png
 from .svg import svg
 from .text import text
 from .themes import theme_named
+
+MARGIN = 0.12
+"""Space around a cropped scene."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,7 +31,7 @@ class Picture:
         scene: What is drawn.
         size: Pixels of the longer side.
         theme: A name in `THEMES`.
-        transparent: Without a ground.
+        transparent: Whether the background is omitted.
     """
 
     scene: Scene
@@ -55,21 +59,52 @@ class Picture:
         return png(pixels(self.scene, self.size, self.theme, transparent=self.transparent), small=small)
 
     def in_html(self) -> str:
-        """Return an `<img>` that shows the picture; unlike a bare `<svg>`, it is shown in untrusted notebooks too."""
+        """Return an `<img>` that shows the picture; unlike a bare `<svg>`, untrusted notebooks show it too."""
         data = b64encode(self._repr_svg_().encode()).decode()
         return f'<img alt="{escape(self.scene.caption)}" src="data:image/svg+xml;base64,{data}"/>'
 
     def save(self, path: str | Path) -> None:
-        """Write an `.svg`, a `.png`, a `.pdf` (`size` points long) or a `.txt`; ValueError for another ending."""
+        """Write an `.svg`, a `.png`, a `.pdf` (`size` points long) or a `.txt`; ValueError for another suffix."""
         check_path("path", path)
         kind = Path(path).suffix.lower()
         if kind == ".svg":
-            Path(path).write_text(self._repr_svg_(), encoding="utf-8")
+            content = self._repr_svg_().encode()
         elif kind == ".txt":
-            Path(path).write_text(f"{self}\n", encoding="utf-8")
+            content = f"{self}\n".encode()
         elif kind == ".png":
-            Path(path).write_bytes(self._png())
+            content = self._png()
         elif kind == ".pdf":
-            Path(path).write_bytes(pdf(self.scene, self.size, self.theme, transparent=self.transparent))
+            content = pdf(self.scene, self.size, self.theme, transparent=self.transparent)
         else:
             raise ValueError(f"{quoted(str(path))} ends in {quoted(kind)}: expected '.svg', '.png', '.pdf' or '.txt'")
+        Path(path).write_bytes(content)
+
+
+def cropped(scene: Scene, *, legend: bool = True, coordinates: bool = True) -> Scene:
+    """Return a scene without its legend or its coordinates, in a smaller box; the scene itself if it keeps both.
+
+    Args:
+        scene: The scene.
+        legend: Whether players, scores, captures and actions without a cell stay.
+        coordinates: Whether the names of rows, columns and sides stay.
+    """
+    if legend and coordinates:
+        return scene
+    kept = replace(scene, coordinates=scene.coordinates * coordinates, legend=scene.legend * legend)
+    points = [point for cell in kept.cells for point in cell.points]
+    points += [corner for shape in kept.painted for corner in _corners(shape)]
+    xs, ys = zip(*points, strict=True)
+    left, top = min(xs) - MARGIN, min(ys) - MARGIN
+    return replace(kept, box=(left, top, max(xs) + MARGIN - left, max(ys) + MARGIN - top))
+
+
+def _corners(shape: Shape) -> list[Point]:
+    """Return points whose bounding box is that of the shape."""
+    if isinstance(shape, Label):
+        left, half = letters.start(shape)[0], shape.size / 2
+        return [(left, shape.y - half), (left + letters.width(shape), shape.y + half)]
+    half = shape.width / 2 if shape.line is not None else 0.0
+    if isinstance(shape, Circle):
+        half += shape.radius
+        return [(shape.x - half, shape.y - half), (shape.x + half, shape.y + half)]
+    return [(x + side * half, y + side * half) for x, y in shape.points for side in (-1, 1)]

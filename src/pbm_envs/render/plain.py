@@ -1,8 +1,6 @@
-"""The picture of a game that has none of its own: its cells as squares with the characters of its board text."""
+"""The default picture of a game: its cells as squares with the characters of its board text."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
 
 from ..core.describe import seat, status
 from ..core.hooks import GameHooks
@@ -12,17 +10,18 @@ from ..core.types import Record
 from .parts import player, rectangle, warm_cells, warm_lines, words
 
 EMPTY_TEXTS = (".", "-", "_")
-"""What stands for an empty cell in board texts."""
+"""Characters that mean an empty cell in board texts."""
 
 
 def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
-    """A square for each cell, the first row of the board at the top, with its character or, if empty, its name."""
+    """Draw a square for each cell, the first row at the top, with its character or, if empty, its name."""
     board = game.board
     rows, cols = board.shape
     middles = [(float(col), float(row)) for row, col in board.places]
     outlines = [rectangle(x - 0.5, y - 0.5, 1, 1) for x, y in middles]
     text = game._board_to_string(view)
     contents = cell_texts(text, board.size)
+    columns = 1 + max(1, *map(len, contents))
     last = int(view["last_action"])
     touched = game._cells(last) if last != NO_ACTION else ()
     where = {action: game._cells(action) for action in heat}
@@ -49,7 +48,10 @@ def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
         box=(left, -0.7, width, bottom + 0.7 + (lines + bool(cell_free)) * unit + 0.1),
         shapes=tuple(shapes),
         cells=tuple(Cell(k, name, outlines[k]) for k, name in enumerate(board.names)),
-        glyphs=tuple(_glyphs(contents, board.places, touched)),
+        glyphs=tuple(
+            Glyph(row, columns * col, content or ".", "mark" if cell in touched else "")
+            for cell, (content, (row, col)) in enumerate(zip(contents, board.places, strict=True))
+        ),
         notes=() if any(contents) else (text,),
         caption=status(game, view),
         coordinates=tuple(
@@ -61,7 +63,7 @@ def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
 
 
 def cell_texts(text: str, cells: int) -> list[str]:
-    """What a board text says of each cell, "" for empty ones; nothing of any if it is not one part a cell.
+    """Return the part of a board text for each cell, "" for empty cells; all "" if the parts do not match the cells.
 
     Rows are separated by "/", cells by blanks or not at all.
 
@@ -73,9 +75,3 @@ def cell_texts(text: str, cells: int) -> list[str]:
     if len(parts) != cells:
         return [""] * cells
     return ["" if part in EMPTY_TEXTS else part for part in parts]
-
-
-def _glyphs(contents: list[str], places: list[tuple[int, int]], touched: Sequence[int]) -> Iterator[Glyph]:
-    width = 1 + max(1, *map(len, contents))
-    for cell, (content, (row, col)) in enumerate(zip(contents, places, strict=True)):
-        yield Glyph(row, width * col, content or ".", "mark" if cell in touched else "")

@@ -1,11 +1,11 @@
-"""Scenes as SVG, without fonts, styles, scripts or ids, so that many can stand in one page; letters are outlines."""
+"""Scenes as SVG without fonts, styles, scripts or ids, so that one page can hold many; letters are outlines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
 
-from ..core.scene import Cell, Circle, Label, Line, Points, Scene, Shape
+from ..core.scene import Circle, Label, Line, Points, Scene, Shape
 from . import letters
 from .pixels import check_size
 from .themes import theme_named
@@ -22,35 +22,32 @@ def svg(scene: Scene, size: int | None = 480, theme: str = "light", *, transpare
 
     Args:
         scene: What to draw.
-        size: Pixels of the longer side; None for as large as the element around it.
+        size: Pixels of the longer side; None to fill the surrounding element.
         theme: A name in `THEMES`.
-        transparent: Without a ground.
+        transparent: Omit the background.
 
     Raises:
-        ValueError: If there is no such size or theme.
+        ValueError: If the size or theme is unknown.
     """
     colours = theme_named(theme)
-    left, top, width, height = scene.box
-    extent = ""
+    left, top, width, height = (_number(UNIT * side) for side in scene.box)
+    extent = paper = ""
     if size is not None:
         check_size("size", size)
-        longer = size / max(width, height)
-        extent = f' width="{_number(width * longer)}" height="{_number(height * longer)}"'
-    view = " ".join(_number(UNIT * side) for side in scene.box)
+        longer = size / max(scene.box[2:])
+        extent = f' width="{_number(scene.box[2] * longer)}" height="{_number(scene.box[3] * longer)}"'
+    if not transparent:
+        place = f'x="{left}" y="{top}" width="{width}" height="{height}" rx="{_number(0.02 * UNIT * scene.box[2])}"'
+        paper = f'<rect {place} fill="{colours["paper"]}"/>'
     head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg"{extent} viewBox="{view}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg"{extent} viewBox="{left} {top} {width} {height}" role="img" '
         f'aria-label="{escape(scene.caption)}">'
     )
-    paper = (
-        ""
-        if transparent
-        else (
-            f'<rect x="{_number(UNIT * left)}" y="{_number(UNIT * top)}" width="{_number(UNIT * width)}" '
-            f'height="{_number(UNIT * height)}" rx="{_number(0.02 * UNIT * width)}" fill="{colours["paper"]}"/>'
-        )
-    )
     shapes = "".join(_drawn(shape, colours) for shape in scene.painted)
-    cells = "".join(_target(cell) for cell in scene.cells)
+    cells = "".join(
+        f'<polygon data-cell="{k.index}" points="{_points(k.points)}"><title>{escape(k.name)}</title></polygon>'
+        for k in scene.cells
+    )
     return (
         f'{head}{paper}<g pointer-events="none" stroke-linejoin="round" stroke-linecap="round">{shapes}</g>'
         f'<g fill="transparent">{cells}</g></svg>'
@@ -60,13 +57,10 @@ def svg(scene: Scene, size: int | None = 480, theme: str = "light", *, transpare
 def _drawn(shape: Shape, colours: Mapping[str, str]) -> str:
     faded = "" if shape.opacity == 1 else f' opacity="{_number(shape.opacity)}"'
     if isinstance(shape, Label):
-        left = UNIT * (shape.x + letters.left(shape.text, shape.bold, shape.anchor) * shape.size)
-        base = UNIT * (shape.y + letters.BASELINE * shape.size)
-        place = f"translate({_number(left)} {_number(base)}) scale({_number(UNIT * shape.size / letters.EM)})"
-        return (
-            f'<path transform="{place}" '
-            f'd="{letters.svg_path(shape.text, shape.bold)}" fill="{colours[shape.fill]}"{faded}/>'
-        )
+        left, base = (_number(UNIT * number) for number in letters.start(shape))
+        place = f"translate({left} {base}) scale({_number(UNIT * shape.size / letters.EM)})"
+        path = letters.svg_path(shape.text, shape.bold)
+        return f'<path transform="{place}" d="{path}" fill="{colours[shape.fill]}"{faded}/>'
     line = ""
     if shape.line is not None:
         line = f' stroke="{colours[shape.line]}" stroke-width="{_number(UNIT * shape.width)}"'
@@ -77,11 +71,6 @@ def _drawn(shape: Shape, colours: Mapping[str, str]) -> str:
         x, y, radius = (_number(UNIT * number) for number in (shape.x, shape.y, shape.radius))
         return f'<circle cx="{x}" cy="{y}" r="{radius}"{fill}{line}{faded}/>'
     return f'<polygon points="{_points(shape.points)}"{fill}{line}{faded}/>'
-
-
-def _target(cell: Cell) -> str:
-    outline = f'data-cell="{cell.index}" points="{_points(cell.points)}"'
-    return f"<polygon {outline}><title>{escape(cell.name)}</title></polygon>"
 
 
 def _points(points: Points) -> str:

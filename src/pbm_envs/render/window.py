@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 HEADLESS = ("dummy", "offscreen", "evdev")
-"""SDL's drivers that show nothing; SDL chooses one of them where it finds no display."""
+"""SDL's drivers that show nothing; SDL falls back to one without a display."""
 POLL_SECONDS = 0.02
-"""How often the window's events are looked at while a frame waits."""
+"""Interval between checks of the window's events while a frame waits."""
 
 
 class Window:
@@ -81,10 +81,11 @@ def _display() -> ModuleType:
         ) from None
     try:
         pygame.display.init()
-        failed, driver = False, pygame.display.get_driver()
+        driver = pygame.display.get_driver()
+        headless = driver in HEADLESS and driver not in os.environ.get("SDL_VIDEODRIVER", "")
     except pygame.error as error:
-        failed, driver = True, str(error)
-    if failed or (driver in HEADLESS and driver not in os.environ.get("SDL_VIDEODRIVER", "")):
+        driver, headless = str(error), True
+    if headless:
         pygame.display.quit()
         raise RuntimeError(
             f'render_mode "human" opens a window, and this machine has no display (SDL: {driver}): use "rgb_array" or '
