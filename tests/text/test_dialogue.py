@@ -28,7 +28,7 @@ def drawn(table, rng):
 
 def said(table, action):
     """An answer that means this action, as the players of this table call it."""
-    return json.dumps({"move": table.words.moves[table.words.displayed_action(action)]})
+    return json.dumps({"move": table.words.move(action)})
 
 
 @every_game
@@ -246,8 +246,8 @@ class TestDisguise:
                 style = PromptStyle(legal_moves=True)
                 assert turn_prompt(turned, view, style=style) == turn_prompt(plain, there, style=style)
             for action in range(game.num_actions):
-                assert turned.true_action(turned.displayed_action(action)) == action
-                assert turned.displayed_action(action) == symmetry.actions[action]
+                assert turned.move(action) == turned.moves[symmetry.actions[action]]
+                assert turned.read(turned.move(action), np.ones(game.num_actions, bool)).action == action
 
     def test_seeds(self):
         game = Unlur(radius=3)

@@ -202,5 +202,5 @@ def test_who_plays_a_puzzle_in_disguise():
     puzzle = next(puzzle for puzzle in ALL if puzzle.kind == "win")
     table = puzzle.table(disguise=3)
     action = table.game.string_to_action(puzzle.answers[0])
-    reading = table.read(json.dumps({"move": table.words.moves[table.words.displayed_action(action)]}))
+    reading = table.read(json.dumps({"move": table.words.move(action)}))
     assert reading.action == action

@@ -17,7 +17,7 @@ def told(game, world, player, style, disguise):
     texts = [table.system_prompt(), table.prompt(player)]
     if not table.done and table.to_move == player:
         illegal = int(np.flatnonzero(~game.legal_action_mask(table.view(player))[0])[0])
-        for answer in ("?", f'{{"move": "{table.words.moves[table.words.displayed_action(illegal)]}"}}', "?"):
+        for answer in ("?", f'{{"move": "{table.words.move(illegal)}"}}', "?"):
             texts += [table.answer(answer).message, table.prompt(player)]
     return texts
 

@@ -84,7 +84,7 @@ class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
             yield GameTask(
                 GameData(
                     name=f"{self.config.game}#{seed}",
-                    system_prompt=seat.system_prompt(),
+                    system_prompt=seat.table.system_prompt(),
                     prompt=seat.prompt(),
                     settings=settings,
                     seed=seed,

@@ -31,7 +31,7 @@ def make_raw_env(game: Game | str, **settings: Any) -> BoardGameAECEnv:
         game: The rules, or the name of a registered game.
         settings: Those of `BoardGameAECEnv`; with a name, also the options of the game.
     """
-    return _make(BoardGameAECEnv, game, settings)
+    return make_env(BoardGameAECEnv, game, settings)
 
 
 def make_aec_env(game: Game | str, **settings: Any) -> BoardGameAECEnv:
@@ -52,7 +52,7 @@ def make_vector_env(game: Game | str, num_envs: int, **settings: Any) -> BoardGa
         num_envs: How many games.
         settings: Those of `BoardGameVectorEnv`; with a name, also the options of the game.
     """
-    return _make(BoardGameVectorEnv, game, {"num_envs": num_envs, **settings})
+    return make_env(BoardGameVectorEnv, game, {"num_envs": num_envs, **settings})
 
 
 def make_single_env(game: Game | str, **settings: Any) -> SingleSeatEnv:
@@ -62,10 +62,10 @@ def make_single_env(game: Game | str, **settings: Any) -> SingleSeatEnv:
         game: The rules, or the name of a registered game.
         settings: Those of `SingleSeatEnv`; with a name, also the options of the game.
     """
-    return _make(SingleSeatEnv, game, settings)
+    return make_env(SingleSeatEnv, game, settings)
 
 
-def _make(env_class: Callable[..., Env], game: Game | str, settings: dict[str, Any]) -> Env:
+def make_env(env_class: Callable[..., Env], game: Game | str, settings: dict[str, Any]) -> Env:
     """Make an environment, with the settings that it does not know itself as options of the game, and wrap it."""
     known = signature(env_class).parameters.keys()
     wrap: Callable[[Env], Env] | None = settings.pop("wrap", None)

@@ -1,4 +1,4 @@
-"""Games in words, for players who read and write: language models, or a person at a terminal.
+"""Games in words, for language models or a person at a terminal.
 
     from pbm_envs import Curio
     from pbm_envs.text import TextGame
@@ -7,16 +7,14 @@
     print(table.system_prompt(), table.prompt())
     outcome = table.answer('... {"move": "a2-a3"}')
 
-Any game of pbm_envs can be played so; what is said about it comes from `Game.wording`, `cell_texts`, `facts` and
-`move_note`, which have defaults.
+This works for every game: the prompts use `Game.wording`, `cell_texts`, `facts` and `move_note`, which have defaults.
 """
 
 from .dialogue import Outcome, TextGame
-from .env import TextEnv, make_text_env, register_text_env
+from .env import TextEnv, TextSeat, make_text_env, register_text_env
 from .history import History
 from .prompts import COMPACT, FULL, PromptStyle, correction, position, system_prompt, turn_prompt
 from .reading import Kind, MoveReader, Reading
-from .seat import TextSeat
 from .vocabulary import Disguise, Vocabulary
 
 __all__ = [

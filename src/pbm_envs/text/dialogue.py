@@ -1,4 +1,4 @@
-"""One game played in words: prompts for the player to move, answers that are read, and replies to bad ones.
+"""One game played in words: prompts for the player to move, reading of answers, and replies to bad ones.
 
     table = TextGame(Chameleon(size=5))
     table.reset(seed=7)
@@ -32,15 +32,15 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has become of an answer."""
+    """The result of an answer."""
 
     reading: Reading
     player: int
-    """Who has answered."""
+    """The seat that answered."""
     message: str
-    """What that player is told if nothing has been played; else ""."""
+    """The reply to that player if nothing was played; otherwise ""."""
     forfeited: bool = False
-    """That was the last attempt: the player has left the game."""
+    """Whether that was the last attempt, so that the player has left the game."""
 
     @property
     def played(self) -> bool:
@@ -49,24 +49,19 @@ class Outcome:
 
 @final
 class TextGame:
-    """A referee who talks. It knows the full state; players get what they may know."""
+    """A referee who knows the full state and tells each player what that player may know."""
 
     def __init__(
-        self,
-        game: Game,
-        style: PromptStyle = FULL,
-        *,
-        attempts: int = ATTEMPTS,
-        disguise: int | None = None,
+        self, game: Game, style: PromptStyle = FULL, *, attempts: int = ATTEMPTS, disguise: int | None = None
     ) -> None:
-        """Take a seat between the players.
+        """Make a referee; `reset` starts a game.
 
         Args:
-            game: the rules.
-            style: how much players are told.
-            attempts: answers that a player may give in one turn; with the last bad one they leave the game as if by
+            game: The rules.
+            style: How much players are told.
+            attempts: Answers that a player may give in one turn; with the last bad one they leave the game as if by
                 resigning (A2).
-            disguise: a seed for made-up names (`Disguise`), or None for the game's own.
+            disguise: A seed for made-up names (`Disguise`), or None for the game's own.
         """
         check_range("attempts", attempts, 1)
         self.game = game
@@ -88,7 +83,7 @@ class TextGame:
         """Start a game.
 
         Args:
-            seed: of the set-up; without one, the set-up that follows from the last seed.
+            seed: Seed of the set-up; without one, the set-up that follows from the last seed.
             options: "board", a board text, and "moves", move texts that are played from there (the game's own names).
         """
         options = dict(options or {})
@@ -115,7 +110,7 @@ class TextGame:
 
     @property
     def truncated(self) -> bool:
-        """The game has ended by a limit of plies."""
+        """Whether a limit of plies has ended the game."""
         return bool(self.states["truncated"][0])
 
     @property
@@ -124,22 +119,22 @@ class TextGame:
 
     @property
     def returns(self) -> list[float]:
-        """By player; 0 before the end, except for a player who has left a game of three."""
+        """Returns by player; 0 before the end, except for a player who has left a game of three."""
         returns: list[float] = self.states["returns"][0].tolist()
         return returns
 
     def view(self, player: int) -> States:
-        """(1,) what this player can know."""
+        """Return the view of a player, (1,)."""
         return self.game.view(self.states, player)
 
     def system_prompt(self) -> str:
-        """The rules and the form of an answer."""
+        """Return the rules and the form of an answer."""
         return self._system
 
     def prompt(self, player: int | None = None) -> str:
-        """The position as `player` sees it.
+        """Return the position as `player` sees it, by default the player to move.
 
-        By default the player to move, and then with what was wrong with the last answer.
+        The prompt of the player to move ends with the correction of the last answer, if that was bad.
         """
         seat = self.to_move if player is None else player
         told = turn_prompt(self.words, self.view(seat), self.histories[seat], self.style)
@@ -148,18 +143,11 @@ class TextGame:
         return told
 
     def read(self, answer: str) -> Reading:
-        """What the player to move would have said; nothing is played. The action is the game's own."""
-        legal = self.game.legal_action_mask(self.view(self.to_move))[0]
-        if not self.words.disguised:
-            return self.words.reader.answer(answer, legal)
-        shown = np.zeros_like(legal)
-        shown[[self.words.displayed_action(action) for action in np.flatnonzero(legal).tolist()]] = True
-        reading = self.words.reader.answer(answer, shown)
-        action = reading.action if reading.action < 0 else self.words.true_action(reading.action)
-        return Reading(reading.kind, reading.text, action, reading.reason)
+        """Read an answer of the player to move without playing it. The action is the game's own."""
+        return self.words.read(answer, self.game.legal_action_mask(self.view(self.to_move))[0])
 
     def answer(self, answer: str) -> Outcome:
-        """Play what the player to move has answered, or say why not; the last attempt forfeits."""
+        """Play the answer of the player to move, or say why it is bad; the last bad attempt forfeits."""
         if self.done:
             raise RuntimeError("the game is over: call reset()")
         player, reading = self.to_move, self.read(answer)
@@ -175,14 +163,14 @@ class TextGame:
         return Outcome(reading, player, self._correction)
 
     def play(self, action: int) -> None:
-        """Play an action for the player to move; ValueError, and nothing played, if it is illegal."""
+        """Play an action for the player to move; ValueError if it is illegal."""
         before = copy_states(self.states)
         self.game.step(self.states, [action])
         self.moves.append(self.game.action_to_string(action))
         self._next([int(self.game.seen_actions(before, [action], player)[0]) for player in range(len(self.histories))])
 
     def forfeit(self, reason: str) -> None:
-        """The player to move leaves the game as if by resigning (A2). `reason` is kept for the record."""
+        """Remove the player to move from the game as if by resigning (A2). `reason` is kept for the record."""
         player = self.to_move
         self.game.remove_player(self.states)
         self.moves.append(RESIGN)
@@ -190,17 +178,17 @@ class TextGame:
         self._next([NO_ACTION] * len(self.histories), f"player_{player} has forfeited the game")
 
     def _next(self, seen: Sequence[int], note: str | None = None) -> None:
-        """Let each player see the ply, of which they saw the actions `seen` (P,)."""
+        """Show each player the ply; `seen` (P,) are the actions that they saw."""
         self.failed, self._correction = 0, ""
         for player, history in enumerate(self.histories):
             history.see(self.view(player), seen[player], note)
 
     def record(self, agents: Sequence[str], **rest: Any) -> GameRecord:
-        """The game so far, as `pbm_envs.records` keeps it.
+        """Return the game so far as a record.
 
         Args:
-            agents: by seat, what they are called.
-            rest: other fields of GameRecord, such as `seed`.
+            agents: The agents' names by seat.
+            rest: Other fields of GameRecord, such as `seed`.
         """
         return make_record(
             self.game,

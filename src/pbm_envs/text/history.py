@@ -1,13 +1,12 @@
-"""What one player has seen of a game, ply by ply: computed from that player's views and `Game.seen_actions` alone."""
+"""What one player has seen of a game, ply by ply, computed only from that player's views and `Game.seen_actions`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
 from ..core.game import Game
-from ..core.state import NO_ACTION, NOBODY, copy_states, single_record
+from ..core.state import NO_ACTION, NOBODY, single_record
 from ..core.types import Record, States
 
 
@@ -18,16 +17,16 @@ class SeenPly:
     ply: int
     """Counted from 1."""
     player: int
-    """Who has played; NOBODY if the player cannot tell."""
+    """The mover; NOBODY if the player cannot tell."""
     action: int
     """NO_ACTION if the player has not seen the move."""
     note: str = ""
-    """What else there was to see."""
+    """What else the player saw."""
 
 
 @final
 class History:
-    """The plies that the viewer of `start`, a view, sees from there on."""
+    """The plies that the viewer of `start`, a view, has seen since."""
 
     def __init__(self, game: Game, start: States | Record) -> None:
         self.game = game
@@ -37,41 +36,19 @@ class History:
 
     @property
     def ply(self) -> int:
-        """That of the last view."""
+        """The ply of the last view."""
         return int(self._last["ply"])
 
     @property
     def complete(self) -> bool:
-        """No ply is missing, from the first of the game on."""
+        """Whether no ply is missing since the start of the game."""
         return [seen.ply for seen in self.plies] == list(range(1, self.ply + 1))
 
-    @classmethod
-    def of_game(cls, game: Game, start: States, actions: Sequence[int], player: int) -> History:
-        """What `player` has seen of a game.
-
-        Args:
-            game: the rules.
-            start: (1,) the full state before the first move; it is left as it is.
-            actions: of everybody, in order.
-            player: whose views are taken.
-        """
-        states = copy_states(start)
-        history = cls(game, game.view(states, player))
-        for action in actions:
-            [seen] = game.seen_actions(states, [action], player)
-            game.step(states, [action])
-            history.see(game.view(states, player), int(seen))
-        return history
-
     def see_turn(self, view: States | Record, action: int = NO_ACTION) -> None:
-        """The view of a player who is shown the game only at their own turns.
+        """Add a view of a player who sees the game only at their own turns.
 
-        Of what was played since the last view, the player knows `action`, their own, and the move before this turn;
-        plies between these leave nothing to be told.
-
-        Args:
-            view: the position now.
-            action: what the player has played at the last view, if that was their turn.
+        Since the last view the player knows `action`, their own move there if it was their turn, and the move before
+        this turn; the plies between are missing.
         """
         after = self._of_player(view)
         before, self._last = self._last, after
@@ -87,23 +64,19 @@ class History:
         Args:
             view: The player's view after the ply.
             action: What the player saw of the move, if the view does not say it (`Game.public_moves`).
-            note: What happened instead of a move, such as that somebody was removed.
+            note: What happened instead of a move, such as that a player was removed.
         """
         after = self._of_player(view)
         before, self._last = self._last, after
-        forfeited = note is not None
-        shown = int(after["last_action"]) if self.game.public_moves else action
-        self.plies.append(
-            SeenPly(
-                ply=int(after["ply"]),
-                player=int(before["to_move"]),
-                action=NO_ACTION if forfeited else shown,
-                note=note if note is not None else self.game.move_note(before, after),
-            )
-        )
+        if note is not None:
+            action = NO_ACTION
+        else:
+            action = int(after["last_action"]) if self.game.public_moves else action
+            note = self.game.move_note(before, after)
+        self.plies.append(SeenPly(int(after["ply"]), int(before["to_move"]), action, note))
 
     def _of_player(self, view: States | Record) -> Record:
-        """A copy; ValueError unless it is this player's."""
+        """Return a copy of a view; ValueError unless it is this player's."""
         record = single_record(view).copy()
         if int(record["viewer"]) != self.player:
             raise ValueError(f"the view is player_{record['viewer']}'s: expected player_{self.player}'s")

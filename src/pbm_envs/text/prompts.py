@@ -1,8 +1,8 @@
-"""What a player is told: the rules once (the system prompt), the position at each turn, what was wrong with an answer.
+"""Prompts: the rules once (the system prompt), the position at each turn, and corrections of bad answers.
 
 Everything is computed from the player's view and from what that player has seen before (`History`). No advice is given.
-The form follows Kaggle's Game Arena: the answer is the last JSON object `{"move": ...}`, legal moves are not listed
-unless asked for, and there are different messages for an answer that cannot be read and for an illegal move.
+The form follows Kaggle's Game Arena: the answer is the last JSON object `{"move": ...}`, legal moves are listed only on
+request, and an unreadable answer and an illegal move get different messages.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, final
 
-import numpy as np
-
-from ..core.checks import check_flag
+from ..core.checks import check_flag, check_range
 from ..core.state import NO_ACTION, NOBODY, single_record
 from ..core.types import Record, States
 from .history import History
@@ -27,14 +25,14 @@ POSITIONS = ("both", "picture", "json", "board")
 @final
 @dataclass(frozen=True)
 class PromptStyle:
-    """How much a player is told."""
+    """The amount of text in prompts."""
 
     rules: str = "short"
     """"short": a few sentences; "whole": the rules page; "none": only the form of an answer."""
     position: str = "both"
     """"picture" in characters; "json"; "both"; or "board": one line, which takes the fewest tokens."""
     history: int | None = None
-    """How many of the last plies are told; None for all, which grows with the game."""
+    """Number of last plies to list; None for all, which grows with the game."""
     legal_moves: bool = False
     """Whether the legal moves are listed."""
 
@@ -42,28 +40,20 @@ class PromptStyle:
         for name, value, known in (("rules", self.rules, RULES), ("position", self.position, POSITIONS)):
             if value not in known:
                 raise ValueError(f"{name} is {value!r}: expected one of {', '.join(known)}")
-        if self.history is not None and (
-            isinstance(self.history, bool) or not isinstance(self.history, int) or self.history < 0
-        ):
-            raise ValueError(f"history is {self.history!r}: expected a number of plies from 0 up, or None for all")
+        if self.history is not None:
+            check_range("history", self.history, 0, None, "a number of plies from 0 up, or None for all")
         check_flag("legal_moves", self.legal_moves)
 
 
 FULL = PromptStyle()
 COMPACT = PromptStyle(position="board", history=2)
-"""Costs the fewest tokens of those that still tell the rules."""
+"""The cheapest style in tokens that still tells the rules."""
 
 
 def system_prompt(words: Vocabulary, style: PromptStyle = FULL, attempts: int = 3) -> str:
-    """The rules and the form of an answer: the same for all players, at all turns.
+    """Return the rules and the form of an answer, the same for all players and turns.
 
-    Args:
-        words: how things are called.
-        style: how much is told.
-        attempts: how often a player may answer before the game is forfeited.
-
-    Returns:
-        Paragraphs, separated by empty lines.
+    `attempts` bad answers in one turn forfeit the game.
     """
     game, wording = words.game, words.game.wording
     if words.disguised and style.rules == "whole":
@@ -85,16 +75,9 @@ def system_prompt(words: Vocabulary, style: PromptStyle = FULL, attempts: int = 
 def turn_prompt(
     words: Vocabulary, view: States | Record, history: History | None = None, style: PromptStyle = FULL
 ) -> str:
-    """What the viewer of `view` is asked when it is their turn; at another time the same without the question.
+    """Return the position for the viewer of `view`, a record or a batch of one, with the question at their turn.
 
-    Args:
-        words: how things are called.
-        view: a view, a record or a batch of one.
-        history: what this player has seen; without one, the last move is told.
-        style: how much is told.
-
-    Returns:
-        Paragraphs, separated by empty lines.
+    `history` is what this player has seen; without one, only the last move is told.
     """
     game, record = words.game, single_record(view)
     player = int(record["viewer"])
@@ -107,10 +90,11 @@ def turn_prompt(
     if style.position in ("both", "json") or (words.disguised and style.position == "picture"):
         paragraphs.append(f"The position as JSON: {json.dumps(position(words, record), ensure_ascii=False)}")
     if style.position == "board":
-        paragraphs.append(_board_line(words, record))
+        cells = json.dumps(position(words, record)["cells"], ensure_ascii=False) if words.disguised else ""
+        line = f"The cells that are not empty: {cells}" if cells else f"The board: {game.board_to_string(record)}"
+        paragraphs.append(line)
     paragraphs.append(_whose_turn(words, shown, player))
-    legal = _legal(words, record)
-    if legal:
+    if legal := words.legal_moves(record):
         if style.legal_moves:
             paragraphs.append(f"Legal moves: {' '.join(legal)}")
         paragraphs.append(f'End your answer with your move: {{"{KEY}": "..."}}')
@@ -118,36 +102,22 @@ def turn_prompt(
 
 
 def correction(words: Vocabulary, reading: Reading, left: int | None = None) -> str:
-    """What is said about an answer that is no legal move: other words for an unreadable one and for an illegal one.
-
-    Args:
-        words: how things are called.
-        reading: the answer as it was read.
-        left: how many attempts are left; None if that is not known.
-
-    Returns:
-        One paragraph.
-    """
+    """Return the reply to an unreadable answer or an illegal move; `left` is the number of attempts left, if known."""
     if reading.kind is Kind.ILLEGAL:
         told = f"The move {reading.text!r} is illegal in this position. Choose another move, a legal one."
     else:
         told = f"Your answer could not be read: {reading.reason}. A move is {words.form}."
-    attempts = (
-        "" if left is None else "This is your last attempt. " if left == 1 else f"You have {left} attempts left. "
-    )
+    attempts = "This is your last attempt. " if left == 1 else f"You have {left} attempts left. " if left else ""
     return f'{told} Nothing has been played. {attempts}End your answer with {{"{KEY}": "..."}}'
 
 
 def position(words: Vocabulary, view: States | Record) -> dict[str, Any]:
-    """What the viewer knows of a position, for JSON: the empty cells are left out."""
+    """Return what the viewer knows of a position, for JSON, without the empty cells."""
     game = words.game
     record = words.displayed(view)
     player = int(record["viewer"])
-    told: dict[str, Any] = {
-        "game": words.translate(game.wording.title),
-        "ply": int(record["ply"]),
-        "you": f"player_{player}",
-    }
+    told: dict[str, Any] = {"game": words.translate(game.wording.title), "ply": int(record["ply"])}
+    told["you"] = f"player_{player}"
     if not record["done"]:
         told["to_move"] = f"player_{record['to_move']}"
     roles = {f"player_{k}": words.translate(game.role(record, k)) for k in range(game.num_players)}
@@ -177,17 +147,13 @@ def _answer_form(words: Vocabulary, attempts: int) -> str:
     tries = (
         "An answer that cannot be read or that is an illegal move forfeits the game."
         if attempts == 1
-        else f"An answer that cannot be read, or an illegal move, is sent back to you; the {_ordinal(attempts)} such "
-        "answer in one turn forfeits the game."
+        else "An answer that cannot be read, or an illegal move, is sent back to you; the "
+        f"{ {2: 'second', 3: 'third'}.get(attempts, f'{attempts}th') } such answer in one turn forfeits the game."
     )
     return (
         f'Answers. At each of your turns, end your answer with a JSON object that holds your move: {{"{KEY}": "..."}}. '
         f"Only the last such object counts. A move is {words.form}. {tries}"
     )
-
-
-def _ordinal(number: int) -> str:
-    return {2: "second", 3: "third"}.get(number, f"{number}th")
 
 
 def _graph(words: Disguise) -> str:
@@ -204,22 +170,20 @@ def _graph(words: Disguise) -> str:
 
 
 def _told(words: Vocabulary, record: Record, history: History | None, style: PromptStyle) -> str:
-    """The plies that the player has seen, or the last move."""
+    """Return the plies that the player has seen, or the last move."""
     if style.history == 0:
         return ""
     if history is None:
         if record["last_action"] == NO_ACTION:
             return ""
-        return f"The last move was {words.moves[words.displayed_action(int(record['last_action']))]}."
+        return f"The last move was {words.move(record['last_action'])}."
     plies = history.plies if style.history is None else history.plies[-style.history :]
     if not plies:
         return "No move has been played yet." if record["ply"] == 0 else ""
     lines = []
     for seen in plies:
-        text = words.moves[words.displayed_action(seen.action)] if seen.action != NO_ACTION else ""
-        note = words.translate(seen.note)
-        told = f"{text} ({note})" if text and note else text or note or "a move that you have not seen"
-        lines.append(f"{seen.ply}. {'another player' if seen.player == NOBODY else f'player_{seen.player}'}: {told}")
+        player = "another player" if seen.player == NOBODY else f"player_{seen.player}"
+        lines.append(f"{seen.ply}. {player}: {words.ply(seen) or 'a move that you have not seen'}")
     if not history.complete:
         head = "Moves that you have seen:"
     elif len(plies) < len(history.plies):
@@ -227,12 +191,6 @@ def _told(words: Vocabulary, record: Record, history: History | None, style: Pro
     else:
         head = "The moves so far:"
     return "\n".join([head, *lines])
-
-
-def _board_line(words: Vocabulary, record: Record) -> str:
-    if not words.disguised:
-        return f"The board: {words.game.board_to_string(record)}"
-    return f"The cells that are not empty: {json.dumps(position(words, record)['cells'], ensure_ascii=False)}"
 
 
 def _whose_turn(words: Vocabulary, shown: Record, player: int) -> str:
@@ -246,10 +204,3 @@ def _whose_turn(words: Vocabulary, shown: Record, player: int) -> str:
     if int(shown["to_move"]) == player:
         return f"{you}. It is your turn (ply {int(shown['ply']) + 1})."
     return f"{you}. It is the turn of player_{shown['to_move']}."
-
-
-def _legal(words: Vocabulary, record: Record) -> list[str]:
-    """The legal moves as they are called, sorted so that their order tells nothing; none if it is another's turn."""
-    view = np.array([record], words.game.dtype)
-    mask = words.game.legal_action_mask(view)[0]
-    return sorted(words.moves[words.displayed_action(action)] for action in np.flatnonzero(mask).tolist())

@@ -1,15 +1,15 @@
-"""Reading a move out of an answer.
+"""Reading a move from an answer.
 
-What counts, in this order; only the first kind that is there is looked at:
+The first kind of these that the answer contains counts:
 
 1. the last JSON object with the key "move", in a fence or not (Kaggle's convention);
 2. moves in brackets, `[a2-b3]` (TextArena's convention);
 3. the last line that says `move: ...`, `answer: ...` or `final answer: ...`;
 4. the whole answer, or its last line, if that is a move.
 
-Prose is never searched for moves: what a player considers on the way is no answer. A move may be written in any way
-that leaves no doubt: capitals, blanks, other dashes and arrows, "x" or "to" between two cells, a letter before its
-cell. If two ways of reading it give two legal moves, or several brackets name different moves, it counts as unreadable.
+Prose is never searched for moves, since a player may mention moves while thinking. A move may be written in any
+unambiguous way: capitals, blanks, other dashes and arrows, "x" or "to" between two cells, a letter before its cell. If
+two ways of reading it give two legal moves, or several brackets name different moves, the answer is unreadable.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, final
@@ -27,21 +28,21 @@ from ..core.types import Mask
 
 KEY = "move"
 LONGEST = 60
-"""Characters of an answer that are quoted back."""
+"""Characters of an answer that replies quote."""
 LIMIT = 20_000
-"""Characters of an answer that are read: the last ones, since an answer ends with its move."""
+"""Characters that are read at the end of an answer, where its move stands."""
 NOISE = re.compile(r"[\s`*_\"'.,;:!?()\[\]{}<>|/\\$=@&+~^#\u2018\u2019\u201c\u201d-]+")
-"""What may stand between the parts of a move, once arrows and dashes are dashes."""
+"""Separators between the parts of a move, once arrows and dashes are replaced by dashes."""
 DASHES = re.compile(r"->|=>|[\u2010-\u2015\u2192\u2212\u27a1\u21d2]")
 FILLER = frozenset(("to", "on", "at", "from", "in", "the", "place", "play", "move", "take", "cell", "an", "i"))
 LABEL = re.compile(r"\W*(?:final answer|my move|final move|answer|move)[^\w:=]*[:=]", re.IGNORECASE)
-"""How a labelled line begins. It is matched at the head of one line, so that reading takes linear time."""
+"""The start of a labelled line. It is matched at the head of one line, so that reading takes linear time."""
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,40})\]")
 DECODER = json.JSONDecoder(strict=False)
 
 
 class Kind(Enum):
-    """What an answer turned out to be."""
+    """The kinds of answers."""
 
     MOVE = "move"
     ILLEGAL = "illegal"
@@ -54,11 +55,11 @@ class Reading:
 
     kind: Kind
     text: str
-    """What counted as the move, as it was written; "" if there was nothing."""
+    """The part that counted as the move, as it was written; "" if there was none."""
     action: int = -1
-    """If `kind` is MOVE or ILLEGAL and the move exists; else -1."""
+    """The move if `kind` is MOVE, or ILLEGAL and the move exists; otherwise -1."""
     reason: str = ""
-    """Why it could not be read."""
+    """Why the answer could not be read."""
 
 
 @final
@@ -72,13 +73,13 @@ class MoveReader:
         for action, text in enumerate(moves):
             ends = [cells[cell] for cell in game.action_cells(action)]
             for variant in _variants(text, ends):
-                self._loose[_key(variant)].add(action)
+                self._loose["".join(_words(variant))].add(action)
             if _either_end_first(game, action):
                 for variant in _variants("-".join(reversed(ends)), ends[::-1]):
-                    self._loose[_key(variant)].add(action)
+                    self._loose["".join(_words(variant))].add(action)
 
     def candidates(self, text: str) -> frozenset[int]:
-        """The actions that a move text can mean."""
+        """Return the actions that a move text can mean."""
         plain = text.strip()
         if plain.lower() in self._exact and plain.isascii():
             return frozenset((self._exact[plain.lower()],))
@@ -87,14 +88,12 @@ class MoveReader:
                 return frozenset((self._game.string_to_action(plain),))
             except ValueError:
                 pass
-        words = [word for word in NOISE.split(_dashed(plain).lower()) if word]
-        for wanted in (words, [word for word in words if word not in FILLER]):
-            if found := self._loose.get("".join(wanted)):
-                return frozenset(found)
-        return frozenset()
+        words = _words(plain)
+        found = self._loose.get("".join(words)) or self._loose.get("".join(w for w in words if w not in FILLER))
+        return frozenset(found or ())
 
     def move(self, text: str, legal: Mask) -> Reading:
-        """The move that a text is. `legal` (A,) decides between several ways of reading it, and nothing else does."""
+        """Read a move text. Only `legal` (A,) decides between several ways of reading it."""
         quoted = " ".join(text.split())[:LONGEST]
         found = self.candidates(text)
         allowed = sorted(action for action in found if legal[action])
@@ -109,22 +108,15 @@ class MoveReader:
         return Reading(Kind.UNREADABLE, quoted, reason=f"{quoted!r} is no move")
 
     def answer(self, answer: str, legal: Mask) -> Reading:
-        """Return the move that an answer names, by the order at the head of this module.
-
-        Args:
-            answer: What the player wrote; only its last `LIMIT` characters are read.
-            legal: The player's action mask, (A,) bool.
-        """
+        """Read the move of an answer, in the order at the head of this module; `legal` is the player's mask, (A,)."""
         answer = answer[-LIMIT:].strip() if isinstance(answer, str) else ""
         if not answer:
             return Reading(Kind.UNREADABLE, "", reason="the answer is empty")
-        said = _last_json(answer)
-        if said is not _NOTHING:
-            if not isinstance(said, str):
-                return Reading(
-                    Kind.UNREADABLE, str(said)[:LONGEST], reason=f'"{KEY}" is no text in the last JSON object'
-                )
-            return self.move(said, legal)
+        with suppress(KeyError):
+            said = last_json(answer, KEY)
+            if isinstance(said, str):
+                return self.move(said, legal)
+            return Reading(Kind.UNREADABLE, str(said)[:LONGEST], reason=f'"{KEY}" is no text in the last JSON object')
         bracketed = [text for text in BRACKETS.findall(answer) if self.candidates(text)]
         if bracketed:
             readings = {(found.kind, found.action): found for text in bracketed for found in [self.move(text, legal)]}
@@ -143,12 +135,9 @@ class MoveReader:
         return Reading(Kind.UNREADABLE, "", reason=f'no JSON object with the key "{KEY}" was found')
 
 
-_NOTHING = object()
-
-
 def last_json(answer: str, key: str) -> Any:
-    """The value of `key` in the last JSON object of a text that has it; KeyError if there is none."""
-    found = _NOTHING
+    """Return the value of `key` in the last JSON object of a text that has it; KeyError if none has."""
+    found = {}
     at = answer.find("{")
     while at >= 0:
         try:
@@ -157,30 +146,17 @@ def last_json(answer: str, key: str) -> Any:
             at = answer.find("{", at + 1)
             continue
         if key in value:
-            found = value[key]
+            found = value
         at = answer.find("{", end if key in value else at + 1)
-    if found is _NOTHING:
-        raise KeyError(key)
-    return found
+    return found[key]
 
 
-def _last_json(answer: str) -> Any:
-    try:
-        return last_json(answer, KEY)
-    except KeyError:
-        return _NOTHING
-
-
-def _dashed(text: str) -> str:
-    return DASHES.sub("-", text)
-
-
-def _key(text: str) -> str:
-    return "".join(word for word in NOISE.split(_dashed(text).lower()) if word)
+def _words(text: str) -> list[str]:
+    return [word for word in NOISE.split(DASHES.sub("-", text).lower()) if word]
 
 
 def _variants(text: str, cells: Sequence[str]) -> Iterator[str]:
-    """Ways of writing a move; those that stand for several moves are told apart by what is legal."""
+    """Yield ways of writing a move; a mask decides about those that mean several moves."""
     yield text
     if len(cells) == 1:
         before, _, after = text.partition(cells[0])
@@ -192,7 +168,7 @@ def _variants(text: str, cells: Sequence[str]) -> Iterator[str]:
 
 
 def _either_end_first(game: Game, action: int) -> bool:
-    """Whether the game itself reads the two cells of a move in either order."""
+    """Return whether the game itself reads the two cells of a move in either order."""
     names = [game.board.names[cell] for cell in game.action_cells(action)]
     if len(names) != 2:
         return False

@@ -1,15 +1,15 @@
-"""How cells, moves and words are called in texts: as the game calls them, or in disguise.
+"""The names of cells, moves and words in texts: the game's own, or a disguise.
 
-A disguise keeps a player from recalling a game by heart: the position is turned or mirrored by a symmetry of the game,
-every cell has a made-up name, and so has every word by which the game could be recognised (`Wording.terms` and the
-moves that name no cell). Two disguises of one seed are the same. Nothing else changes: a game played in disguise is the
-game.
+A disguise keeps a player from recalling a known game: the position is turned or mirrored by a symmetry of the game, and
+every cell and every word that could identify the game (`Wording.terms` and the moves that name no cell) gets a made-up
+name. Disguises with the same seed are equal. The game itself does not change.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise, product
 from typing import Any, final
@@ -18,31 +18,32 @@ import numpy as np
 
 from ..core.boards import NO_CELL
 from ..core.game import Game
-from ..core.state import single_record
+from ..core.state import NO_ACTION, single_record
 from ..core.symmetry import Symmetry
-from ..core.types import Record, States
-from .reading import MoveReader
+from ..core.types import Mask, Record, States
+from .history import SeenPly
+from .reading import MoveReader, Reading
 
 SYLLABLES = tuple(a + b for a, b in product("bdfgklmnprstvz", "aeiou"))
 RESERVED = frozenset(("move", "take", "game", "none", "side", "line", "name", "role", "rule", "turn"))
-"""Words of ours that could be made up."""
+"""Words of our prompts that a made-up name must not repeat."""
 JOINT = "="
-"""Between the parts of a move in disguise that the game writes without anything between them."""
+"""Separates parts of a disguised move that the game writes without a separator."""
 
 
 class Vocabulary:
     """The game's own names."""
 
+    disguised = False
+    """Whether cells have other names than on the board's picture."""
+
     def __init__(self, game: Game) -> None:
         self.game = game
+        self._shown = self._true = np.arange(game.num_actions)
+        """(A,) the action that is shown for each action, and the inverse."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.game!r})"
-
-    @property
-    def disguised(self) -> bool:
-        """Cells have other names than on the board's picture."""
-        return False
 
     @cached_property
     def cells(self) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ class Vocabulary:
 
     @cached_property
     def moves(self) -> tuple[str, ...]:
-        """The text of each action."""
+        """The text of each action of the position that is shown."""
         return tuple(self.game.action_to_string(action) for action in range(self.game.num_actions))
 
     @cached_property
@@ -61,32 +62,45 @@ class Vocabulary:
 
     @cached_property
     def reader(self) -> MoveReader:
-        """Reads moves, in terms of the position that is shown."""
+        """Reads moves of the position that is shown."""
         return MoveReader(self.game, self.cells, self.moves)
 
     def translate(self, prose: str) -> str:
-        """Prose of the game with the words that are used here."""
+        """Replace the game's words in prose."""
         return prose
 
     def displayed(self, view: States | Record) -> Record:
-        """The view that is told, of this view."""
+        """Return the view that is shown for this view."""
         return single_record(view)
 
-    def displayed_action(self, action: int) -> int:
-        """The action as it is called in the view that is told."""
-        return action
+    def move(self, action: int) -> str:
+        """Return the text of an action of the game; "" for NO_ACTION."""
+        return self.moves[self._shown[action]] if action != NO_ACTION else ""
 
-    def true_action(self, action: int) -> int:
-        """The inverse of `displayed_action`."""
-        return action
+    def ply(self, seen: SeenPly) -> str:
+        """Return what a player has seen of a ply: its move, with a note in brackets, either, or ""."""
+        text, note = self.move(seen.action), self.translate(seen.note)
+        return f"{text} ({note})" if text and note else text or note
+
+    def legal_moves(self, view: States | Record) -> list[str]:
+        """Return the viewer's legal moves, sorted so that their order reveals nothing; none at another's turn."""
+        mask = self.game.legal_action_mask(np.array([single_record(view)], self.game.dtype))[0]
+        return sorted(self.move(action) for action in np.flatnonzero(mask).tolist())
+
+    def read(self, answer: str, legal: Mask) -> Reading:
+        """Read an answer. `legal` (A,) and the action of the reading are the game's own, before any disguise."""
+        reading = self.reader.answer(answer, legal[self._true])
+        return reading if reading.action < 0 else replace(reading, action=int(self._true[reading.action]))
 
 
 @final
 class Disguise(Vocabulary):
     """Made-up names, drawn from a seed."""
 
+    disguised = True
+
     def __init__(self, game: Game, seed: int, *, symmetry: Symmetry | None = None) -> None:
-        """`symmetry` is drawn too, among those that leave the players in their seats, unless it is given."""
+        """Draw the names and, unless it is given, a symmetry that leaves the players in their seats."""
         super().__init__(game)
         rng = np.random.default_rng(seed)
         seats = tuple(range(game.num_players))
@@ -96,13 +110,13 @@ class Disguise(Vocabulary):
             raise ValueError(f"symmetry is {symmetry.name!r}: expected one that leaves the players in their seats")
         self.seed = seed
         self.symmetry = drawn if symmetry is None else symmetry
-        self._to = self.symmetry.actions
-        self._back = np.argsort(self._to)
+        self._shown = self.symmetry.actions
+        self._true = np.argsort(self._shown)
         words = list(dict.fromkeys((*game.wording.terms, *game.cell_free_actions.values(), *_letters(game))))
         own = {word.lower() for word in words}
         plain = own | RESERVED | set(re.findall(r"\w+", game.wording.summary.lower()))
         made = (name for name in _made_up(rng) if name not in plain)
-        self._cells = tuple(next(made) for _ in range(game.board.size))
+        self.cells = tuple(next(made) for _ in range(game.board.size))
         self._words = {word: next(made) for word in own}
         # longer words first, so that "top left" would not be taken for "top"
         ordered = sorted(own, key=lambda word: (-len(word), word))
@@ -111,29 +125,15 @@ class Disguise(Vocabulary):
     def __repr__(self) -> str:
         return f"Disguise({self.game!r}, {self.seed})"
 
-    @property
-    def disguised(self) -> bool:
-        return True
-
-    @cached_property
-    def cells(self) -> tuple[str, ...]:
-        return self._cells
-
-    @cached_property
-    def words(self) -> Mapping[str, str]:
-        """What is said for each word of the game, in small letters."""
-        return dict(self._words)
-
     @cached_property
     def moves(self) -> tuple[str, ...]:
         return tuple(self._move(action) for action in range(self.game.num_actions))
 
     @cached_property
     def form(self) -> str:
-        examples: dict[Any, str] = {}
+        examples: dict[int | str, str] = {}
         for action, text in enumerate(self.moves):
-            cells = len(self.game.action_cells(action))
-            examples.setdefault(cells or text, text)
+            examples.setdefault(len(self.game.action_cells(action)) or text, text)
         texts = [repr(text) for text in examples.values()]
         return "a move such as " + ", ".join(texts[:-1]) + (" or " if len(texts) > 1 else "") + texts[-1]
 
@@ -141,40 +141,32 @@ class Disguise(Vocabulary):
         return self._pattern.sub(lambda found: self._like(found[1]), prose.replace("`", ""))
 
     def displayed(self, view: States | Record) -> Record:
-        record = single_record(view)
-        batch = np.array([record], self.game.dtype)
-        return self.game.transform(batch, self.symmetry)[0]
-
-    def displayed_action(self, action: int) -> int:
-        return int(self._to[action])
-
-    def true_action(self, action: int) -> int:
-        return int(self._back[action])
+        return self.game.transform(np.array([single_record(view)], self.game.dtype), self.symmetry)[0]
 
     def graph(self) -> dict[str, dict[str, Any]]:
-        """Of each cell its neighbours, direction by direction (None where there is none), and its edges."""
+        """Return the neighbours of each cell by direction, None beyond the board, and its edges if the game has any."""
         board, edges = self.game.board, self.game.wording.edges
         graph: dict[str, dict[str, Any]] = {}
         for cell, name in enumerate(self.cells):
             graph[name] = {
                 "neighbours": [None if k == NO_CELL else self.cells[k] for k in board.neighbours[cell].tolist()]
             }
-            touched = [self.translate(edge) for k, edge in enumerate(edges) if board.edges[cell] >> k & 1]
             if edges:
+                touched = [self.translate(edge) for k, edge in enumerate(edges) if board.edges[cell] >> k & 1]
                 graph[name]["edges"] = touched
         return graph
 
     def _like(self, word: str) -> str:
-        """The word that stands for this one, with its capital."""
+        """Return the made-up word for this one, with its capital."""
         made = self._words[word.lower()]
         return made.capitalize() if word[0].isupper() and len(word) > 1 else made
 
     def _move(self, action: int) -> str:
-        """The parts of the game's own text, each under its other name."""
+        """Return the game's own text with each of its parts renamed."""
         text, parts, at = self.game.action_to_string(action), [], 0
         for cell in self.game.action_cells(action):
             start = text.index(self.game.board.names[cell], at)
-            parts += [text[at:start], self._cells[cell]]
+            parts += [text[at:start], self.cells[cell]]
             at = start + len(self.game.board.names[cell])
         parts.append(text[at:])
         pieces = [self._words.get(part.lower(), part) for part in parts if part]
@@ -185,7 +177,7 @@ class Disguise(Vocabulary):
 
 
 def _letters(game: Game) -> Sequence[str]:
-    """What moves consist of beside cells and signs."""
+    """Return the letters in move texts that are not cells."""
     found = set()
     for action in range(game.num_actions):
         rest = game.action_to_string(action)
@@ -195,8 +187,8 @@ def _letters(game: Game) -> Sequence[str]:
     return sorted(found)
 
 
-def _made_up(rng: np.random.Generator) -> Any:
-    """Different names of two, then three syllables, in random order."""
+def _made_up(rng: np.random.Generator) -> Iterator[str]:
+    """Yield distinct names of two, then three syllables, in random order."""
     for length in (2, 3):
         names = ["".join(parts) for parts in product(SYLLABLES, repeat=length)]
         yield from (names[k] for k in rng.permutation(len(names)))

@@ -31,7 +31,7 @@ def answer(env, agent, rng):
     """What `agent` would write: it sees only its player's view."""
     table = player_of(env).table
     action = int(agent.act(table.game, table.view(table.to_move), rng)[0])
-    return f"I think. [{table.words.moves[table.words.displayed_action(action)]}]"
+    return f"I think. [{table.words.move(action)}]"
 
 
 @pytest.mark.parametrize("name", SMALL)

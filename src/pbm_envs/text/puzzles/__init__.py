@@ -1,6 +1,6 @@
 """Puzzles with exact answers, as JSON Lines: a graded set for each game.
 
-| kind | what is asked | answer |
+| kind | question | answer |
 |---|---|---|
 | `win` | a move after which the player wins within `number` own moves, whatever the opponent does | any such move |
 | `only-move` | the only move after which the opponent cannot win at once | that move |
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,11 +44,11 @@ FIELDS = {
     "cell": str,
     "answers": [str],
 }
-"""JSON's types of the fields of a puzzle."""
+"""JSON types of a puzzle's fields."""
 NUMBER = re.compile(r"-?[0-9]{1,30}(/[0-9]{1,30}|\.[0-9]{0,30})?|\.[0-9]{1,30}")
-"""A number as an answer may have it; longer ones, and powers of ten, would fill the memory."""
+"""A number in an answer; longer ones, and powers of ten, could exhaust the memory."""
 TOLERANCE = Fraction(1, 200)
-"""By which a probability given as a decimal may differ."""
+"""Tolerance for a probability given as a decimal."""
 ANSWER = "answer"
 
 
@@ -61,24 +62,24 @@ class Puzzle:
     options: dict[str, Any]
     board: str | None
     moves: tuple[str, ...]
-    """From the board on."""
+    """Moves played from the board."""
     player: int
-    """Who is asked: the player to move."""
+    """The player to move, who is asked."""
     number: int = 0
-    """Of moves in `win`; of the other side in `probability`."""
+    """The number of moves in `win`; the number on the other side in `probability`."""
     cell: str = ""
-    """Of the piece in `probability`."""
+    """The cell of the piece in `probability`."""
     answers: tuple[str, ...]
-    """All that are right."""
+    """All right answers."""
 
     def to_json(self) -> str:
-        """One line, without its end."""
+        """Return the puzzle as one line, without a newline."""
         fields = {name: value for name, value in vars(self).items() if value not in (0, "") or name == "player"}
         return json.dumps(fields)
 
     @classmethod
     def from_json(cls, line: str) -> Puzzle:
-        """Return the puzzle in a line; ValueError if there is none."""
+        """Return the puzzle in a line; ValueError if it is invalid."""
         given = {"number": 0, "cell": "", **parse_object(line, "a puzzle")}
         check_fields(given, FIELDS, "a puzzle")
         if given["kind"] not in KINDS:
@@ -89,14 +90,11 @@ class Puzzle:
 
     @property
     def question(self) -> str:
-        """What is asked, and what an answer must look like."""
+        """The question, with the form of an answer."""
+        within = f"at most {self.number} moves of your own, this one included"
+        within = "one move of your own, this one" if self.number == 1 else within
         asked = {
-            "win": "Find a move after which you win, whatever the opponent does, with "
-            + (
-                "one move of your own, this one."
-                if self.number == 1
-                else f"at most {self.number} moves of your own, this one included."
-            ),
+            "win": f"Find a move after which you win, whatever the opponent does, with {within}.",
             "only-move": "Find the only move after which the opponent cannot win with the very next move.",
             "contract": f"With best play by both from here on, do you win if you say `{self.cell}` now?",
             "count": "How many different set-ups (which piece stands or stood where, and how it lies) are consistent "
@@ -110,27 +108,20 @@ class Puzzle:
         return f'{asked} End your answer with {{"{ANSWER}": ...}}, {form[self.kind]}.'
 
     def table(self, style: PromptStyle = FULL, disguise: int | None = None) -> TextGame:
-        """The game at the position."""
+        """Return the game at the position."""
         table = TextGame(registered_game(self.game, self.options), style, attempts=1, disguise=disguise)
         table.reset(options={"board": self.board, "moves": self.moves})
         return table
 
     def prompt(self, style: PromptStyle = FULL) -> tuple[str, str]:
-        """What the system and the user say: the rules; the position as the player sees it, and the question."""
+        """Return the system prompt, with the rules, and the user's, with the player's view and the question."""
         table = self.table(style)
         position = table.prompt().rpartition("\n\n")[0]  # without the question for a move
         return table.system_prompt().partition("\n\nAnswers. ")[0], f"{position}\n\n{self.question}"
 
 
 def load_puzzles(game: str) -> list[Puzzle]:
-    """The set of a game.
-
-    Args:
-        game: "chameleon", "curio", "trinim" or "unlur".
-
-    Raises:
-        ValueError: If there is no set for it.
-    """
+    """Return the puzzles of a game; ValueError if it has none."""
     file = resources.files(__package__).joinpath(f"{game}.jsonl")
     if not file.is_file():
         raise ValueError(f"there are no puzzles for {game!r}")
@@ -138,12 +129,7 @@ def load_puzzles(game: str) -> list[Puzzle]:
 
 
 def score(puzzle: Puzzle, answer: str) -> float:
-    """1 if an answer is right, else 0.
-
-    Args:
-        puzzle: What was asked.
-        answer: Whatever was said; only its last JSON object counts, or a move in brackets.
-    """
+    """Return 1 for a right answer and 0 otherwise; only its last JSON object or a move in brackets counts."""
     if puzzle.kind in MOVE_KINDS:
         table = puzzle.table()
         reading = table.read(answer)
@@ -161,15 +147,10 @@ def score(puzzle: Puzzle, answer: str) -> float:
 
 
 def mean_scores(puzzles: Iterable[Puzzle], answers: Iterable[str]) -> dict[str, float]:
-    """The mean score of each kind, and of `all`.
-
-    Args:
-        puzzles: What was asked.
-        answers: One for each.
-    """
-    scores: dict[str, list[float]] = {}
+    """Return the mean score of each kind, and of `all`, given one answer per puzzle."""
+    scores = defaultdict[str, list[float]](list)
     for puzzle, answer in zip(puzzles, answers, strict=True):
-        worth = score(puzzle, answer)
-        for name in (puzzle.kind, "all"):
-            scores.setdefault(name, []).append(worth)
+        value = score(puzzle, answer)
+        scores[puzzle.kind].append(value)
+        scores["all"].append(value)
     return {name: sum(values) / len(values) for name, values in scores.items()}
