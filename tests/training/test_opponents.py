@@ -186,18 +186,6 @@ def test_attributes_that_nobody_reads_are_refused():
         env.spec = None  # as Gymnasium does
 
 
-def test_a_list_that_grows_is_noticed():
-    league = ["random"]
-    envs, rng = chameleon_v0.vector_env(8, size=3, opponent=league), np.random.default_rng(0)
-    _, info = envs.reset(seed=1)
-    league.append(first_legal)
-    with pytest.warns(UserWarning, match="have become 2, but those drawn from are still the 1 of before"):
-        info = last(envs, info, 20, rng)
-    envs.set_opponents(league)
-    info = last(envs, info, 20, rng)
-    assert set(info["opponent"].tolist()) == {0, 1}
-
-
 def test_the_single_environment_counts_too():
     env, rng = chameleon_v0.single_env(size=3, opponent={"weak": first_legal}), np.random.default_rng(0)
     points = []

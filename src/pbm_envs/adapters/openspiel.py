@@ -4,22 +4,22 @@
     import pbm_envs.adapters.openspiel
     game = pyspiel.load_game("python_pbm_curio(base=2,rows=4,cols=3)")   # _trinim, _chameleon, _unlur
 
-Parameters are the options of the game; 0 stands for None where an option can be None (Curio: `num_pieces`, one set,
-and `no_capture_limit`, no limit). Where the set-up is random it is dealt cell by cell (`Game.deal`), one explicit
-chance node each; `board`, a board text, is a start without chance. `load` gives the game for any rules, those of a game
-outside this package included; `SpielGame.enter` gives a state for a position.
+Parameters are the options of the game; 0 means None for an option that can be None (Curio: `num_pieces`, one set, and
+`no_capture_limit`, no limit). A random set-up is dealt cell by cell (`Game.deal`), one explicit chance node each;
+`board`, a board text, is a start without chance. `load` returns the game for any rules, also of a game outside this
+package; `SpielGame.enter` returns a state for a position.
 
-What a player knows. Of the *observation* the tensor is `game.observe` of the player's view, the string shows the board
-as that player sees it. The *information state* adds the moves. In games of hidden information the view of now and the
-moves tell all that has ever been seen (in Curio every piece keeps the number of its first cell), but for past legal
-moves where these reveal something (`Game.mask_reveals_hidden`), which are added; in games of perfect information the
-first position and the moves tell all. `#...` is a digest of the whole view. There is no information state tensor where
-masks reveal something and in games of more than MOST_PLIES plies.
+The *observation* tensor is `game.observe` of the player's view; the string shows the board as that player sees it. The
+*information state* adds the moves. With hidden information the current view and the moves contain all that the player
+has seen (in Curio every piece keeps the number of its first cell), except past legal moves that reveal something
+(`Game.mask_reveals_hidden`), which are added; with perfect information the first position and the moves do. `#...` is a
+digest of the whole view. There is no information state tensor if masks reveal something or a game can be longer than
+MOST_PLIES plies.
 
 Rewards come at the end, also for a player of three who has resigned before (A2).
 
-Take the searches in `open_spiel.python.algorithms`. Those in C++ do not know the resampling of games written in Python,
-and open_spiel 2.0.2's crash on every such game, `python_tic_tac_toe` included; its solvers in C++ are fine.
+Use the searches in `open_spiel.python.algorithms`. Those in C++ cannot resample games written in Python, and open_spiel
+2.0.2's crash on every such game, `python_tic_tac_toe` included; its solvers in C++ work.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ except ImportError:
 PREFIX = "python_pbm_"
 BOARD = "board"
 MOST_TRIES = 1000
-"""Worlds that `resample_from_infostate` draws before it gives up."""
+"""Worlds that `resample_from_infostate` tries at most."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """Where a game stands. Never changed, so copies of a state share it."""
+    """The history of a game. It is immutable, so copies of a state share it."""
 
     dealt: tuple[int, ...] = ()
     """Chance outcomes so far."""
@@ -62,8 +62,7 @@ class Moment:
     """(1,) the position before the first move, or None while it is dealt."""
     now: States | None = None
     allowed: tuple[str, ...] = ()
-    """Per player, a digest of what past turns showed beside the moves: legal moves where these reveal something, and
-    views where moves are hidden."""
+    """Per player, a digest of past legal moves if these reveal something, and of past views if moves are hidden."""
     seen: tuple[tuple[int, ...], ...] = ()
     """Per player, the actions as that player saw them."""
 
@@ -72,14 +71,12 @@ class Moment:
 
 
 class SpielGame(pyspiel.Game):
-    """`rules` as a game of OpenSpiel. `register` makes a class of each game, which adds `name`."""
+    """`rules` as a game of OpenSpiel. `register` makes a subclass for each game, with its registered `name`."""
 
     name: str
-    """The name in the registry."""
-    state_class: type[SpielState]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        """`params` as in the module's head."""
+        """Make a game with the parameters that the module describes."""
         options = dict(params or {})
         self.board: str = options.pop(BOARD, "")
         self.rules: Game = _rules(self.name, tuple(sorted(options.items())))
@@ -98,18 +95,17 @@ class SpielGame(pyspiel.Game):
         super().__init__(game_type(self.name, self.rules, self.deal), info, params or {})
 
     def new_initial_state(self, board: str | None = None) -> SpielState:
-        """Before the deal; or, given a board text, there."""
-        if board or self.board:
-            return self.enter(self._first(board or self.board))
-        return self.state_class(self, None if self.deal else self._first(None))
+        """Return the state before the deal, or at a board text."""
+        board = board or self.board
+        return SpielState(self, None if self.deal and not board else self._first(board or None))
 
     def enter(self, states: States) -> SpielState:
-        """The position of a batch of one; its history, and so its information states, begin there."""
+        """Return the state of a position, (1,); its history, and so its information states, begin there."""
         if states.shape != (1,) or states.dtype != self.rules.dtype:
             raise ValueError(f"states are {states.dtype}, shape {states.shape}: expected one game of {self.rules!r}")
         if states["viewer"][0] != NOBODY:
             raise ValueError("states are views: determinize them first")
-        return self.state_class(self, copy_states(states))
+        return SpielState(self, copy_states(states))
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> Observer:
         if params:
@@ -130,17 +126,12 @@ class SpielGame(pyspiel.Game):
 
 
 class SpielState(pyspiel.State):
-    """A state of a SpielGame. What is hidden is in it: players are to look through information states."""
+    """A state of a SpielGame, secrets included: players must use information states."""
 
     def __init__(self, game: SpielGame, start: States | None = None) -> None:
         super().__init__(game)
         players = game.rules.num_players
         self._moment = Moment(start=start, now=start, allowed=("",) * players, seen=((),) * players)
-
-    @property
-    def moment(self) -> Moment:
-        """Where the game stands."""
-        return self._moment
 
     @property
     def states(self) -> States:
@@ -160,10 +151,9 @@ class SpielState(pyspiel.State):
         return now is not None and bool(now["done"][0])
 
     def returns(self) -> list[float]:
-        now = self._moment.now
-        if now is None or not now["done"][0]:
+        if not self.is_terminal():
             return [0.0] * self.num_players()
-        return [float(value) for value in now["returns"][0]]
+        return [float(value) for value in self.states["returns"][0]]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         outcomes: list[tuple[int, float]] = self.get_game().deal.outcomes(self._moment.dealt)
@@ -183,19 +173,16 @@ class SpielState(pyspiel.State):
                 start = game._first(game.deal.board(dealt))
                 self._moment = replace(moment, dealt=dealt, start=start, now=start)
             return
-        now, allowed = copy_states(moment.now), moment.allowed
-        if game.rules.mask_reveals_hidden:
-            mover, mask = now["to_move"][0], game.rules.legal_action_mask(now)
-            allowed = tuple(
-                digest(old.encode(), mask.tobytes()) if player == mover else old
-                for player, old in enumerate(moment.allowed)
-            )
-        players = range(game.rules.num_players)
-        seen = tuple((*moment.seen[k], int(game.rules.seen_actions(now, [action], k)[0])) for k in players)
-        game.rules.step(now, np.array([action]))
-        if not game.rules.public_moves:
-            allowed = tuple(digest(allowed[k].encode(), game.rules.view(now, k).tobytes()) for k in players)
-        self._moment = replace(moment, now=now, allowed=allowed, seen=seen)
+        rules, now, allowed = game.rules, copy_states(moment.now), list(moment.allowed)
+        if rules.mask_reveals_hidden:
+            mover = int(now["to_move"][0])
+            allowed[mover] = digest(allowed[mover].encode(), rules.legal_action_mask(now).tobytes())
+        players = range(rules.num_players)
+        seen = tuple((*moment.seen[k], int(rules.seen_actions(now, [action], k)[0])) for k in players)
+        rules.step(now, np.array([action]))
+        if not rules.public_moves:
+            allowed = [digest(allowed[k].encode(), rules.view(now, k).tobytes()) for k in players]
+        self._moment = replace(moment, now=now, allowed=tuple(allowed), seen=seen)
 
     def _action_to_string(self, player: int, action: int) -> str:
         game, dealt = self.get_game(), self._moment.dealt
@@ -205,12 +192,12 @@ class SpielState(pyspiel.State):
         return text
 
     def moves(self) -> list[int]:
-        """The actions of players so far."""
+        """Return the players' actions so far."""
         moves: list[int] = self.history()[len(self._moment.dealt) :]
         return moves
 
     def resample_from_infostate(self, player: int, probability_sampler: Callable[[], float]) -> SpielState:
-        """A state with a history that `player` cannot tell from this one, all being equally likely."""
+        """Draw a state with a history that `player` cannot distinguish from this one, uniformly."""
         game, moment = self.get_game(), self._moment
         rules = game.rules
         if rules.perfect_information:
@@ -230,7 +217,7 @@ class SpielState(pyspiel.State):
         raise RuntimeError(f"found no game that fits what player_{player} knows in {MOST_TRIES} draws")
 
     def _replayed(self, start: States) -> SpielState | None:
-        """The same moves from another start; None if one of them is illegal there."""
+        """Play the same moves from another start; None if one of them is illegal there."""
         game = self.get_game()
         if self._moment.dealt:
             world = game.new_initial_state()
@@ -251,11 +238,8 @@ class SpielState(pyspiel.State):
         return f"{board_with_digest(rules, moment.now)} | {rules.status(moment.now)}"
 
 
-SpielGame.state_class = SpielState
-
-
 def load(rules: Game, board: str = "") -> SpielGame:
-    """OpenSpiel's game for these rules; with a board text, starting there."""
+    """Return OpenSpiel's game for these rules, starting at a board text if one is given."""
     if registered_games().get(rules.name) is not type(rules):
         register_game(type(rules))
     register()
@@ -269,29 +253,24 @@ def _loaded(name: str, params: dict[str, Any]) -> SpielGame:
 
 
 def register() -> None:
-    """Tell OpenSpiel every registered game. This is done on import, and by `load`; again does no harm."""
+    """Register every registered game with OpenSpiel, unless it is known. Called on import and by `load`."""
     known = pyspiel.registered_names()
     for name in registered_games():
         if PREFIX + name not in known:
             rules = make_game(name)
-            # what OpenSpiel calls to make a game must outlive Python, or the process ends in a crash: classes do
+            # what OpenSpiel calls to make a game must outlive Python, or the process crashes at its end: classes do
             creator = type(f"{type(rules).__name__}Game", (SpielGame,), {"name": name})
             pyspiel.register_game(game_type(name, rules, _deal(rules)), creator)
 
 
 @lru_cache(maxsize=64)
 def _rules(name: str, options: tuple[tuple[str, Any], ...]) -> Game:
-    may_be_none = _none_is_0(find_game(name))
+    may_be_none = {option.name for option in options_of(find_game(name)) if option.takes_none}
     return make_game(name, **{key: None if key in may_be_none and value == 0 else value for key, value in options})
 
 
-def _none_is_0(game_class: type[Game]) -> set[str]:
-    """The options that may be None: in OpenSpiel's parameters 0 stands for that."""
-    return {option.name for option in options_of(game_class) if option.takes_none}
-
-
 def _deal(rules: Game) -> Deal | None:
-    """The set-up as chance events; None where all games start alike. A random one has to be spelled out."""
+    """Return the set-up as chance events; None if all games start alike; ValueError if the game does not have them."""
     if rules.random_setup and rules.deal is None:
         raise ValueError(
             f"{rules!r} has a random set-up, which OpenSpiel needs as chance events: expected a `_deal` of the "
@@ -301,13 +280,7 @@ def _deal(rules: Game) -> Deal | None:
 
 
 def game_type(name: str, rules: Game, deal: Deal | None) -> Any:
-    """What OpenSpiel is told about a game.
-
-    Args:
-        name: The registered name.
-        rules: The game with its default options.
-        deal: Its set-up as chance events, if it has any.
-    """
+    """Return OpenSpiel's description of a registered game, given its default rules and its deal, if it has one."""
     kind = pyspiel.GameType
     defaults = {option.name: 0 if option.default is None else option.default for option in options_of(type(rules))}
     return kind(
@@ -315,9 +288,7 @@ def game_type(name: str, rules: Game, deal: Deal | None) -> Any:
         long_name=f"pbm_envs {type(rules).__name__}",
         dynamics=kind.Dynamics.SEQUENTIAL,
         chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC if deal else kind.ChanceMode.DETERMINISTIC,
-        information=kind.Information.PERFECT_INFORMATION
-        if rules.perfect_information
-        else kind.Information.IMPERFECT_INFORMATION,
+        information=getattr(kind.Information, f"{'' if rules.perfect_information else 'IM'}PERFECT_INFORMATION"),
         utility=kind.Utility.ZERO_SUM,
         reward_model=kind.RewardModel.TERMINAL,
         max_num_players=max(rules.player_counts),

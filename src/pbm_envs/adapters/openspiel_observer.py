@@ -1,4 +1,4 @@
-"""What a player of a game in OpenSpiel knows, as strings and tensors: observations and information states."""
+"""Observations and information states of a player in OpenSpiel, as strings and tensors."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..core.game import Game
 from ..core.types import Floats, States
 
 MOST_PLIES = 10_000
-"""Plies for which an information state tensor has room."""
+"""Longest game, in plies, that has an information state tensor."""
 
 
 class Observer:
-    """What a player knows: OpenSpiel's interface of `tensor`, `dict`, `set_from`, `string_from`.
+    """An observer by OpenSpiel's interface: `tensor`, `dict`, `set_from`, `string_from`.
 
-    `dict`: "player" (P,) one-hot; "observation" (rows, cols, planes); with perfect recall also "view", the fields of
-    the record that the information state is built on, one after the other, and "moves" (max_plies,), 1 + action.
+    `dict`: "player" (P,) one-hot; "observation" (rows, cols, planes); with perfect recall also "view", the concatenated
+    fields of the record that the information state is built on, and "moves" (max_plies,), 1 + action.
     """
 
     def __init__(self, rules: Game, perfect_recall: bool) -> None:
         self._rules, self._recall = rules, perfect_recall
         shapes: dict[str, tuple[int, ...]] = {"player": (rules.num_players,), "observation": rules.observation_shape}
         self.tensor: Floats | None = None
-        """All numbers, one after the other; None where there is no information state tensor."""
+        """All numbers, concatenated; None without an information state tensor."""
         self.dict: dict[str, Floats] = {}
-        """The parts of `tensor` by name, as arrays of their own shapes."""
+        """The parts of `tensor` by name, as views in their own shapes."""
         if perfect_recall:
             if not has_tensor(rules):
                 return
@@ -39,7 +39,7 @@ class Observer:
         self.dict = {name: piece.reshape(shapes[name]) for name, piece in zip(shapes, pieces, strict=True)}
 
     def set_from(self, state: Any, player: int) -> None:
-        """Fill in `tensor`, and so `dict`, from a `SpielState`; while the game is set up, zeros but for the player."""
+        """Fill in `tensor`, and so `dict`, from a `SpielState`; during the deal only the player is set."""
         if self.tensor is None:
             raise ValueError("there is no information state tensor here: use the string")
         self.tensor.fill(0)
@@ -70,18 +70,18 @@ class Observer:
 
 
 def has_tensor(rules: Game) -> bool:
-    """Return whether information states have a tensor: moves fit in and are public, and masks reveal nothing."""
+    """Return whether information states have a tensor: few and public moves, and masks that reveal nothing."""
     return rules.max_plies <= MOST_PLIES and rules.public_moves and not rules.mask_reveals_hidden
 
 
 def board_with_digest(rules: Game, record: States) -> str:
-    """For people the board, for programs a digest of everything."""
+    """Return the board text with a digest of the whole record."""
     fields = (record[name].tobytes() for name in record.dtype.names or ())
     return f"{rules.board_to_string(record)} #{digest(*fields)}"
 
 
 def digest(*parts: bytes) -> str:
-    """16 hexadecimal digits that stand for all parts."""
+    """Return a hash of all parts, 16 hexadecimal digits."""
     return blake2b(b"".join(parts), digest_size=8).hexdigest()
 
 

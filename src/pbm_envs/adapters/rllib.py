@@ -3,10 +3,8 @@
     register_env("chameleon", lambda config: MultiAgentGame(chameleon_v0.raw_env(**config)))
     PPOConfig().environment("chameleon", env_config={"size": 5}, disable_env_checking=True)
 
-The check is disabled since it plays an action without reading the mask, and the environment raises at illegal actions.
-
-RLlib's own `PettingZooEnv` passes observations on as they are. The module needs them flat, as float32, under the key
-`observations`, and the mask as float32, never all zeros.
+RLlib's check is disabled because it plays an action without reading the mask. Unlike RLlib's own `PettingZooEnv`, this
+gives the module observations under the key `observations`, flat and as float32, and a float32 mask that is never zero.
 """
 
 from __future__ import annotations
@@ -34,24 +32,19 @@ Step: TypeAlias = tuple[
 
 @final
 class MultiAgentGame(MultiAgentEnv):
-    """One game.
-
-    Each step observes only the player to move, with the reward since their last turn; the last step observes all.
-    """
+    """One game. Each step observes the player to move, with the reward since their last turn; the last step all."""
 
     def __init__(self, env: AECEnv[str, Any, Any]) -> None:
-        """Make RLlib's environment of a `raw_env()`, in PettingZoo wrappers or not. Illegal actions raise its errors.
+        """Wrap a `raw_env()`, with or without PettingZoo wrappers; ValueError for another environment.
 
-        Raises:
-            ValueError: If the environment is not such a one.
+        Illegal actions raise the game's ValueError.
         """
         inner = getattr(env, "unwrapped", None)
         if not isinstance(inner, BoardGameAECEnv) or inner.illegal_action != "raise":
             raise ValueError(f"env is {env!r}: expected a raw_env() of pbm_envs, or one in wrappers")
         super().__init__()
         self.env = env
-        self.agents = env.possible_agents[:]
-        self.possible_agents = env.possible_agents[:]
+        self.agents, self.possible_agents = env.possible_agents[:], env.possible_agents[:]
         shapes = {name: space.shape for name, space in env.observation_space(self.agents[0]).items()}
         observed = spaces.Dict(
             action_mask=spaces.Box(0, 1, shapes["action_mask"], np.float32),
@@ -70,7 +63,7 @@ class MultiAgentGame(MultiAgentEnv):
         return {agent: self._observe(agent)}, {agent: {}}
 
     def step(self, action_dict: Mapping[str, Any]) -> Step:
-        """Play the action of the agent that was observed last, which is the entry of `action_dict` that counts."""
+        """Play the action of the agent that was observed last; other entries of `action_dict` are ignored."""
         env = self.env
         env.step(int(action_dict[env.agent_selection]))
         observations, rewards, terminated, truncated = {}, {}, {}, {}

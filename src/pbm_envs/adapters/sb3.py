@@ -4,8 +4,8 @@
     model = MaskablePPO("MlpPolicy", env)
     env = GamesVecEnv(RecordEpisodeStatistics(chameleon_v0.vector_env(64, opponent="random")))  # in wrappers
 
-All games are one batch (`pbm_envs.envs.vector`), much faster than a `DummyVecEnv` of single environments.
-Seats, opponents and rewards are the same as there.
+All games are one batch of `pbm_envs.envs.vector`, which describes seats, opponents and rewards; this is much faster
+than a `DummyVecEnv` of single environments.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class GamesVecEnv(VecEnv):
     """A batch of games, each for one seat against an opponent; `games` is the vector environment that plays them."""
 
     def __init__(self, games: Game | VectorEnv[Any, Any, Any], num_envs: int | None = None, **settings: Any) -> None:
-        """Make the environments, or take a vector environment.
+        """Make the environments, or wrap a vector environment.
 
         Args:
-            games: The rules; or a vector environment of `pbm_envs`, in Gymnasium's vector wrappers or not, that has an
-                opponent and the autoreset mode SAME_STEP.
-            num_envs: How many games there are; None for those of a vector environment.
+            games: The rules; or a vector environment of `pbm_envs`, with or without Gymnasium's vector wrappers, that
+                has an opponent and the autoreset mode SAME_STEP.
+            num_envs: With rules, the number of games (default 1).
             settings: With rules, the settings of `pbm_envs.envs.vector`; the opponent is "random" by default.
 
         Raises:
@@ -94,17 +94,10 @@ class GamesVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """Call a method for some games.
+        """Call a method for the games `indices` (None for all); ValueError for another method or unknown arguments.
 
-        Args:
-            method_name: `action_masks` ((A,) bool of each game), `render`, or one that concerns all games together,
-                `set_opponents` or `opponent_scores`.
-            args: Arguments of `set_opponents`.
-            indices: The games; None for all.
-            kwargs: Arguments of `set_opponents`.
-
-        Raises:
-            ValueError: For another method, or arguments that it does not take.
+        The methods are `action_masks` ((A,) bool for each game), `render`, and two that concern all games together:
+        `opponent_scores` and `set_opponents`, the only one that takes arguments.
         """
         for_all = method_name == "set_opponents"
         if method_name not in METHODS or ((args or kwargs) and not for_all):
@@ -118,15 +111,15 @@ class GamesVecEnv(VecEnv):
         return [None if results is None else results[row] for row in rows]
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """As in the vector environment: draw the opponents of all later games from these."""
+        """Draw the opponents of all later games from these, as the vector environment does."""
         self._plain.set_opponents(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
-        """How the learner has done against each opponent, by the numbers of `infos[row]["opponent"]`; copies."""
+        """Return the learner's results by the numbers of `infos[row]["opponent"]`; copies."""
         return self._plain.opponent_scores()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Return an attribute of the vector environment, which all games share, once for each game."""
+        """Return an attribute of the vector environment, which all games share, once per game."""
         return [getattr(self._plain, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
@@ -134,7 +127,7 @@ class GamesVecEnv(VecEnv):
         raise ValueError(f"set_attr was given {attr_name!r}: the games share all settings; {instead}")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: int | Iterable[int] | None = None) -> list[bool]:
-        """Return whether the vector environment is in a wrapper of this class, once for each game."""
+        """Return whether the vector environment is in a wrapper of this class, once per game."""
         wrapper: Any = self.games
         while not isinstance(wrapper, wrapper_class) and wrapper is not self._plain:
             wrapper = wrapper.env

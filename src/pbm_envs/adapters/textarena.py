@@ -8,10 +8,10 @@
     done, info = env.step("I take it: [a2-a3]")
     rewards, game_info = env.close()
 
-As in TextArena's own games, the rules come first, each move is told to all as the game describes it, the player to
-move sees the board, and `error_allowance` (1) bad answers in one turn are sent back before the game is lost. What
-differs: an answer is told to its player alone, since it may give away what only that player knows; moves and boards are
-told as each player sees them; and an answer may also be JSON (`pbm_envs.text.reading`).
+As in TextArena's own games, the rules come first, each move is described to everybody, the player to move sees the
+board, and `error_allowance` (1) bad answers in one turn are sent back before the game is lost. Unlike there, an answer
+is shown only to its player, since it may reveal what only that player knows; moves and boards are described as each
+player sees them; and an answer may also be JSON (`pbm_envs.text.reading`).
 """
 
 from __future__ import annotations
@@ -19,17 +19,14 @@ from __future__ import annotations
 from typing import Any, final
 
 from ..core.game import Game
-from ..core.state import NO_ACTION
-from ..registry import make_game, registered_games
+from ..envs.factories import make_env
+from ..registry import registered_games
 from ..text import PromptStyle, TextGame
 
 try:
     import textarena as ta
 except ImportError:
     raise ImportError("TextArena is not installed: pip install 'pbm-envs[textarena]'") from None
-
-STYLE = PromptStyle(history=0)
-"""The moves are messages of their own."""
 
 
 @final
@@ -39,24 +36,25 @@ class TextArenaEnv(ta.Env):
     def __init__(
         self,
         game: Game,
-        style: PromptStyle = STYLE,
         *,
+        legal_moves: bool = False,
         error_allowance: int = 1,
         disguise: int | None = None,
     ) -> None:
-        """Set up without a game; `reset` starts one.
+        """Make an environment; `reset` starts a game.
 
         Args:
-            game: the rules.
-            style: how much is told with each board.
-            error_allowance: bad answers in one turn before the next one loses.
-            disguise: as in TextGame.
+            game: The rules.
+            legal_moves: Whether the legal moves are listed with the board.
+            error_allowance: Bad answers in one turn before the next one loses.
+            disguise: Seed of made-up names, as in TextGame.
         """
+        style = PromptStyle(history=0, legal_moves=legal_moves)  # moves are messages of their own
         self.table = TextGame(game, style, attempts=error_allowance + 1, disguise=disguise)
         self._error_allowance = error_allowance
 
     def reset(self, num_players: int, seed: int | None = None) -> None:
-        """Start a game. The set-up follows from `seed`."""
+        """Start a game; `seed` decides the set-up."""
         game = self.table.game
         if num_players != game.num_players:
             raise ValueError(f"num_players is {num_players}: {game!r} is for {game.num_players}")
@@ -66,7 +64,7 @@ class TextArenaEnv(ta.Env):
         self._turn()
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
-        """Read the answer of the player to move. (done, info), as in TextArena's own games."""
+        """Play the answer of the player to move; return (done, info) as TextArena's own games do."""
         table, state = self.table, self.state
         player = table.to_move
         state.add_observation(
@@ -96,7 +94,7 @@ class TextArenaEnv(ta.Env):
         return f"{self.table.system_prompt()}\n\nYour move may also be given in brackets: [...]."
 
     def _turn(self) -> None:
-        """The board, to the player to move; at the end to all."""
+        """Show the board to the player to move; at the end to everybody."""
         table, state = self.table, self.state
         if not table.done:
             state.manually_set_current_player_id(table.to_move, force=True)
@@ -106,34 +104,20 @@ class TextArenaEnv(ta.Env):
             )
 
     def _tell_ply(self, kind: Any) -> None:
-        """The last ply, to each player as they have seen it."""
-        words = self.table.words
+        """Show the last ply to each player as they have seen it."""
         for player, history in enumerate(self.table.histories):
             seen = history.plies[-1]
-            text = words.moves[words.displayed_action(seen.action)] if seen.action != NO_ACTION else ""
-            note = words.translate(seen.note)
-            told = f"{text} ({note})" if text and note else text or note
-            self.state.add_observation(to_id=player, message=f"player_{seen.player}: {told}", observation_type=kind)
+            text = f"player_{seen.player}: {self.table.words.ply(seen)}"
+            self.state.add_observation(to_id=player, message=text, observation_type=kind)
 
 
-def make_textarena(
-    name: str, *, error_allowance: int = 1, disguise: int | None = None, legal_moves: bool = False, **options: Any
-) -> TextArenaEnv:
-    """What the ids make.
-
-    Args:
-        name: a registered game.
-        error_allowance: as in TextArenaEnv.
-        disguise: as in TextArenaEnv.
-        legal_moves: whether the legal moves are listed with the board.
-        options: of the game.
-    """
-    style = PromptStyle(history=0, legal_moves=legal_moves)
-    return TextArenaEnv(make_game(name, **options), style, error_allowance=error_allowance, disguise=disguise)
+def make_textarena(name: str, **settings: Any) -> TextArenaEnv:
+    """Make the environment of an id, with the settings of TextArenaEnv and the options of the game."""
+    return make_env(TextArenaEnv, name, settings)
 
 
 def register() -> None:
-    """Tell TextArena the games. Has been done on import; again does no harm."""
+    """Register the games with TextArena, unless they are registered."""
     from textarena.envs.registration import ENV_REGISTRY
 
     for name, kind in registered_games().items():

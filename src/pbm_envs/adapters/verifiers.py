@@ -6,8 +6,8 @@
     options = {radius = 4}
     opponent = "mcts:simulations=100"
 
-A task is a seed: the set-up, the seat and the opponent's draws follow from it. The system prompt holds the rules, the
-first prompt the position; after each answer the game answers as the user, with the next position or with what was
+A task is a seed, which decides the set-up, the seat and the opponent's draws. The system prompt holds the rules, the
+first prompt the position; after each answer the game replies as the user, with the next position or with what was
 wrong. The reward `game_return` is the seat's return; metrics count `plies`, `illegal` and `unreadable` answers, and
 `forfeited` and `unfinished` games (cut off by the run's own limits, return 0).
 """
@@ -30,31 +30,31 @@ __all__ = ["GameEnv", "GameTaskset"]
 
 
 class GameTasksetConfig(vf.TasksetConfig):
-    """Which game is played, against whom, and how much is told."""
+    """The game, the opponent and the prompts."""
 
     game: str = "curio"
     """A registered name."""
     options: dict[str, Any] = {}
-    """Of the game."""
+    """Options of the game."""
     opponent: str = "random"
     """An agent by name (`pbm_agents.make_agent`)."""
     seat: int | str = "random"
     attempts: int = 3
     disguise: int | None = None
-    """As in TextGame; -1: another one for each task, its seed."""
+    """As in TextGame; -1 uses the seed of each task."""
     rules: str = "short"
     position: str = "both"
     history: int | None = None
     legal_moves: bool = False
     first_seed: int = 0
-    """Of the first task; the next ones follow."""
+    """Seed of the first task; the next ones follow."""
 
 
 class GameData(vf.TaskData):
-    """A task on the wire."""
+    """A task as sent to workers."""
 
     settings: dict[str, Any]
-    """The configuration, as `make_seat` reads it."""
+    """The configuration for `make_seat`."""
     seed: int
 
 
@@ -66,12 +66,12 @@ class GameEnvConfig(vf.EnvConfig):
     """One seat."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
-    """Who plays: the model that is evaluated or trained, without tools."""
+    """The model that is evaluated or trained, without tools."""
 
 
 @final
 class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
-    """Seeds without end."""
+    """An endless sequence of seeds."""
 
     INFINITE = True
 
@@ -81,16 +81,9 @@ class GameTaskset(vf.Taskset[GameTask, GameTasksetConfig]):
         seed = self.config.first_seed
         while True:
             seat = make_seat(settings, seed)
-            yield GameTask(
-                GameData(
-                    name=f"{self.config.game}#{seed}",
-                    system_prompt=seat.table.system_prompt(),
-                    prompt=seat.prompt(),
-                    settings=settings,
-                    seed=seed,
-                ),
-                self.config.task,
-            )
+            prompts = {"system_prompt": seat.table.system_prompt(), "prompt": seat.prompt()}
+            data = GameData(name=f"{self.config.game}#{seed}", settings=settings, seed=seed, **prompts)
+            yield GameTask(data, self.config.task)
             seed += 1
 
 
@@ -99,16 +92,16 @@ SETTINGS = tuple(name for name in GameTasksetConfig.__annotations__ if name != "
 
 @final
 class GameEnv(vf.Env[GameEnvConfig]):
-    """Plays the game of a task with the player."""
+    """The game of a task, played by the player."""
 
     async def run(self, task: GameTask, agents: Any) -> None:
-        """One episode."""
+        """Play one episode."""
         seat = await asyncio.to_thread(make_seat, task.data.settings, task.data.seed)
         failures = dict.fromkeys((Kind.ILLEGAL, Kind.UNREADABLE), 0)
         async with agents.player.interaction(task) as interaction:
             segment = await interaction.turn()
             while not segment.terminated:
-                outcome = await asyncio.to_thread(seat.answer, segment.last_reply)  # the opponent may think for long
+                outcome = await asyncio.to_thread(seat.answer, segment.last_reply)  # the opponent may be slow
                 if not outcome.played:
                     failures[outcome.reading.kind] += 1
                 if seat.done:
@@ -127,12 +120,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
 
 
 def make_seat(settings: dict[str, Any], seed: int) -> TextSeat:
-    """The seat of a task, at its first turn.
-
-    Args:
-        settings: the fields of GameTasksetConfig from `game` to `legal_moves`.
-        seed: of the task.
-    """
+    """Return the seat of a task at its first turn; `settings` are the fields of GameTasksetConfig but `first_seed`."""
     style = PromptStyle(settings["rules"], settings["position"], settings["history"], settings["legal_moves"])
     seat = TextSeat(
         make_game(settings["game"], **settings["options"]),

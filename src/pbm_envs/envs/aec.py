@@ -2,23 +2,23 @@
 
 Agents are `player_0`, `player_1` (, `player_2`) in move order. An observation is a dict: `observation`, the game's
 planes (rows, cols, planes) int8 as the agent may see them, and `action_mask` (actions,) int8, all zeros for an agent
-that is not to move. `observe` answers for every possible agent at any time after `reset`, after the end too. Where a
-limit of plies has cut a game off (truncation), whoever would be next to move still observes a turn of theirs, with its
-mask, so that a learner can estimate what the position is worth.
+that is not to move. `observe` works for every possible agent at any time after `reset`, also after the end. After a
+truncation by a limit of plies, the agent that would be next to move still observes its turn, with its mask, so that a
+learner can estimate the position's value.
 
-`raw_env` raises the game's ValueError for an illegal action and changes nothing. `env` ends the game: -1 for the
-offender, 0 for the others, terminated and truncated; refuses what is no action; and notices calls in a wrong order:
-what PettingZoo's usual wrappers (TerminateIllegalWrapper, AssertOutOfBoundsWrapper, OrderEnforcingWrapper) do, in one
-class, since the wrappers take twice as long as the games.
+`raw_env` raises the game's ValueError for an illegal action and changes nothing. `env` ends the game (-1 for the
+offender, 0 for the others, terminated and truncated), rejects actions outside the action space, and detects calls in a
+wrong order. That is what PettingZoo's usual wrappers (TerminateIllegalWrapper, AssertOutOfBoundsWrapper,
+OrderEnforcingWrapper) do; they are built in because the wrappers take twice as long as the games.
 
 With `history=k` the infos hold `history` (k,), the last moves, the newest first, -1 before the first; `history_players`
-(k,), who played them; and where legality reveals something hidden (Curio's `*_total`) `mask_history` (k, actions), the
+(k,), their movers; and where legality reveals something hidden (Curio's `*_total`) `mask_history` (k, actions), the
 masks that the agent was given at its last turns. `pbm_envs.envs.history.history_planes` makes planes of moves.
 
 `render_mode`: "ansi" (`render` returns a text), "rgb_array" (an (H, W, 3) uint8 array; extra `render`) or "human" (a
-window that shows every position, at most `metadata["render_fps"]` in a second; extra `window`, and a display, else
-RuntimeError). All draw the same scene, of what `render_viewer` sees: the player to move by default, or always one
-agent; only "all" shows everything.
+window that shows every position, at most `metadata["render_fps"]` per second; extra `window`; RuntimeError without a
+display). All draw the same scene, as `render_viewer` sees it: by default the player to move, or a fixed agent; only
+"all" shows everything.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from operator import index
 from typing import Any, Literal, TypeAlias, final
 
@@ -45,14 +46,27 @@ from ..records import play_moves
 from ..render import Scene
 from ..render.modes import EVERYTHING, MODES, Frame, Renderer
 from .history import History
-from .snapshot import Snapshot as Snapshot
 
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
 _numbers = itertools.count()
 FIRST = np.zeros(1, np.int64)
 """The row of a batch of one."""
 GAME_ATTRIBUTES = ("rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents")
-"""What there is only after `reset`."""
+"""Attributes that exist only after `reset`."""
+KEPT = ("agents", "agent_selection", "_skip_agent_selection", "rewards", "_cumulative_rewards", "terminations",
+        "truncations", "_rng", "_history")  # fmt: skip
+"""Attributes that a snapshot keeps beside the game and its state."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A moment of a game, independent of the environment it was taken from."""
+
+    game: Game
+    states: States
+    """(1,) the full state."""
+    fields: dict[str, Any]
+    """The values of `KEPT`."""
 
 
 @final
@@ -80,8 +94,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             render_size: Pixels of the longer side.
             render_theme: "light" or "dark".
             illegal_action: "raise" (as `raw_env`) raises ValueError and changes nothing; "terminate" (as `env`) ends
-                the game, at -1 for the player who made it.
-            history: How many moves the infos go back.
+                the game, at -1 for the offender.
+            history: Number of last moves in the infos.
 
         Raises:
             ValueError: If a setting is wrong.
@@ -116,11 +130,11 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._view = np.empty(1, game.dtype)  # a new array of records takes as long as all rules of a ply
         self._rng: Rng | None = None
         self.game_number = -1
-        """Another for each game: `reset` and `set_state` begin one. No two environments of a process share a number."""
+        """The number of the game that `reset` or `set_state` began last, unique in the process."""
         self._cut_off = False
-        """A limit of plies has ended the game."""
+        """Whether a limit of plies has ended the game."""
         self._stepped = False
-        """There has been a step or a reset since `agent_iter` named an agent."""
+        """Whether there was a step or a reset since `agent_iter` named an agent."""
         self._history = History(game, 1, history) if history else None
         self.state_space = spaces.Box(0, 127, game.observation_shape, np.int8)
         self.observation_spaces = {
@@ -159,11 +173,10 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game.
 
-        `options`: "board", a board text (the game's own set-up if missing), and "moves", a list of move texts played
-        from there.
-
-        A seed decides all set-ups from here on; without one the next set-up follows from the last. Other options are
-        ignored with a logged warning (PettingZoo's own api_test passes one).
+        Args:
+            seed: Decides all set-ups from here on; without one the next set-up follows from the last.
+            options: "board", a board text (default: the game's own set-up), and "moves", a list of move texts played
+                from there. Others are ignored with a logged warning (PettingZoo's own api_test passes one).
         """
         check_seed("seed", seed)
         options = to_options(options)
@@ -195,8 +208,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
 
     def step(self, action: int | None) -> None:
         """Play `action` for `agent_selection`; None for an agent that is done."""
-        if self._states is None:
-            self._before_reset("step.")
+        self._before_reset("step.")
         states = self.states
         self._stepped = True
         if not self.agents:
@@ -238,7 +250,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self.render()
 
     def _number(self, action: Any) -> int:
-        """The number of an action; TypeError for what is no integer, ValueError for one that no array holds."""
+        """Return an action as int; TypeError unless it is an integer, ValueError if it does not fit in 64 bits."""
         expected = f"expected an integer in 0..{self.game.num_actions - 1}"
         try:
             number = index(action)
@@ -249,7 +261,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         return number
 
     def _end_at_an_illegal_action(self, agent: str) -> None:
-        """-1 for the offender, 0 for the others, terminated and truncated, as TerminateIllegalWrapper has it."""
+        """End the game at -1 for the offender, terminated and truncated, as TerminateIllegalWrapper does."""
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0
         self.terminations = dict.fromkeys(self.agents, True)
@@ -260,17 +272,16 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._deads_step_first()
 
     def _before_reset(self, what: str) -> None:
-        """As OrderEnforcingWrapper has it; without checks, `states` says it."""
-        if self._checks:
+        """Raise OrderEnforcingWrapper's error if there is no game yet; without checks, `states` raises."""
+        if self._checks and self._states is None:
             raise AssertionError(f"reset() needs to be called before {what}")
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
-        """The agents as they come to act, at most `max_iter`: call `step` once for each."""
+        """Yield the agents in turn, at most `max_iter`: call `step` once for each."""
         check_range("max_iter", max_iter, 0)
         if not self._checks:
             return super().agent_iter(max_iter)
-        if self._states is None:
-            self._before_reset("agent_iter().")
+        self._before_reset("agent_iter().")
         return self._turns(max_iter)
 
     def _turns(self, most: int) -> Iterator[str]:
@@ -281,14 +292,14 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             most -= 1
 
     def _show_history(self) -> None:
-        """The infos of the agents that are in the game."""
+        """Update the infos of the agents that are in the game."""
         if self._history is not None:
             for agent in self.agents:
                 shown = self._history.info(np.array([self._seat[agent]]))
                 self.infos[agent] = {name: values[0] for name, values in shown.items()}
 
     def _close_seats(self) -> None:
-        """Terminations, truncations and whose turn it is, when the game or one agent's part in it may be over."""
+        """Update terminations, truncations and the selected agent when the game or an agent's part may be over."""
         states = self.states
         self.agent_selection = self.possible_agents[states["to_move"][0]]
         self._cut_off = truncated = bool(states["truncated"][0])
@@ -303,9 +314,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self._deads_step_first()
 
     def observe(self, agent: str) -> Observation:
-        """What `agent` can know, and its legal actions."""
-        if self._states is None:
-            self._before_reset("observe.")
+        """Return what `agent` can know, and its legal actions."""
+        self._before_reset("observe.")
         states = self.states
         self._check_agent(agent)
         if self._cut_off:
@@ -315,79 +325,48 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         return {"observation": observations[0], "action_mask": masks.view(np.int8)[0]}
 
     def state(self) -> NDArray[np.int8]:
-        """(rows, cols, planes) int8: the full state, as a `player_0` who knows everything would observe it."""
-        if self._states is None:
-            self._before_reset("state.")
+        """Return the full state as a `player_0` who knows everything would observe it, (rows, cols, planes) int8."""
+        self._before_reset("state.")
         return self.game.observe(self.states)[0]
 
     def clone(self) -> BoardGameAECEnv:
-        """An equal environment that goes its own way."""
-        twin = BoardGameAECEnv(
-            self.game,
-            self.render_mode,
-            self.render_viewer,
-            render_size=self._renderer.size,
-            render_theme=self._renderer.theme,
-            illegal_action="terminate" if self._checks else "raise",
-            history=self._history.length if self._history is not None else 0,
-        )
-        twin.set_state(self.get_state())
+        """Return an equal, independent environment."""
+        twin = copy.deepcopy(self, {id(self.game): self.game})
+        twin.game_number = next(_numbers)
         return twin
 
     def get_state(self) -> Snapshot:
-        return Snapshot(
-            game=self.game,
-            states=copy_states(self.states),
-            rng=copy.deepcopy(self._rng_now()),
-            agents=tuple(self.agents),
-            agent_selection=self.agent_selection,
-            skipped=self._skip_agent_selection,
-            rewards=dict(self.rewards),
-            cumulative_rewards=dict(self._cumulative_rewards),
-            terminations=dict(self.terminations),
-            truncations=dict(self.truncations),
-            history=copy.deepcopy(self._history),
-        )
+        """Return this moment of the game, for `set_state`."""
+        states = copy_states(self.states)
+        return Snapshot(self.game, states, copy.deepcopy({name: getattr(self, name) for name in KEPT}))
 
     def set_state(self, snapshot: Snapshot) -> None:
-        """Go on from a moment of a game by the same rules.
+        """Continue from a moment of a game by the same rules.
 
         Raises:
-            ValueError: For anything else; InvalidStateError, before anything is changed, for records that are no state.
+            ValueError: For anything else; InvalidStateError, before any change, for records that are not states.
         """
         if not isinstance(snapshot, Snapshot):
-            raise ValueError(f"{quoted(snapshot)} is no snapshot: expected what get_state() gives")
+            raise ValueError(f"{quoted(snapshot)} is no snapshot: expected what get_state() returns")
         if snapshot.game != self.game:
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
-        states = copy_states(snapshot.states)
+        states, own = copy_states(snapshot.states), self._history
         self.game.validate(states)
         self._states, self.game_number = states, next(_numbers)
-        self._rng = copy.deepcopy(snapshot.rng)
-        self.agents = list(snapshot.agents)
-        self.agent_selection = snapshot.agent_selection
-        self._skip_agent_selection = snapshot.skipped
-        self.rewards = dict(snapshot.rewards)
-        self._cumulative_rewards = dict(snapshot.cumulative_rewards)
-        self.terminations = dict(snapshot.terminations)
-        self.truncations = dict(snapshot.truncations)
+        for name, value in copy.deepcopy(snapshot.fields).items():
+            setattr(self, name, value)
         self.infos = {agent: {} for agent in self.agents}
-        self._cut_off = bool(self._states["truncated"][0])
+        self._cut_off = bool(states["truncated"][0])
         self._stepped = True
-        if self._history is not None:
-            kept, length = snapshot.history, self._history.length
-            fits = kept is not None and kept.length == length
-            self._history = copy.deepcopy(kept) if fits else History(self.game, 1, length)
+        if own is None:
+            self._history = None
+        elif self._history is None or self._history.length != own.length:
+            self._history = History(self.game, 1, own.length)
         self._show_history()
 
-    def _rng_now(self) -> Rng:
-        if self._rng is None:
-            raise RuntimeError("there is no game yet: call reset() first")
-        return self._rng
-
     def render(self) -> Frame | None:
-        """The position as a text ("ansi") or as an (H, W, 3) uint8 array ("rgb_array"); None in the other modes."""
-        if self._states is None:
-            self._before_reset("render.")
+        """Return the position as a text ("ansi") or an (H, W, 3) uint8 array ("rgb_array"); None in other modes."""
+        self._before_reset("render.")
         if self.render_mode is None:
             return None
         return self._renderer.draw(self._scene(), pause=1 / self.metadata["render_fps"])
@@ -399,5 +378,5 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         return self.game.scene(self.game.view(self.states, self._seat[viewer]))
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if one is open."""
         self._renderer.close()

@@ -1,6 +1,6 @@
-"""N games that are played side by side, each with a random stream of its own: how they start and go on.
+"""A batch of N games, each with its own random stream: starts, plies and outcomes.
 
-Game i starts as the AEC environment's does with the same seed, and its later games follow from that seed as those do.
+Game i and its successors are the games that the AEC environment plays with the same seed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..core.kernels import stack_kernel
 from ..core.printable import quoted
 from ..core.state import copy_states, take_rows
 from ..core.types import Ints, Rng, Seeds, States
+from ..records import play_moves
 from .history import History
 
 Seed: TypeAlias = "int | list[int | None] | list[int] | tuple[int | None, ...] | NDArray[np.integer[Any]] | None"
@@ -25,10 +26,9 @@ Rows: TypeAlias = NDArray[np.int64]
 Players: TypeAlias = "NDArray[np.int8]"
 Bools: TypeAlias = "NDArray[np.bool_]"
 Floats: TypeAlias = "NDArray[np.float32]"
-"""The row of a batch of one."""
 NO_ROWS = np.zeros(0, np.int64)
 AHEAD = 32
-"""Seeds of set-ups that are drawn from a stream at once: asking a generator takes longer than what it answers."""
+"""Seeds of set-ups drawn from a stream at once: calling a generator takes longer than drawing."""
 
 
 @final
@@ -36,36 +36,36 @@ class GameBatch:
     """The games: `states` (N,), and whether they were ended by an illegal action, `illegal` (N,)."""
 
     def __init__(self, game: Game, count: int, history: int = 0) -> None:
-        """`count` games; `history`: how many moves of each are kept."""
+        """Make `count` games that keep their last `history` moves; `reset` starts them."""
         self.game = game
         self.history = History(game, count, history) if history else None
         self.states = np.zeros(count, game.dtype)
         self.illegal, self.over = np.zeros((2, count), np.bool_)
         self.returns = np.zeros((count, game.num_players), np.float32)
-        """Which games were over after the last step, by an illegal action too, and what they had returned."""
+        """The games that were over after the last step, also by an illegal action, and the returns then."""
         self._ended = np.zeros(count, np.int64)
-        """The games that the last step has ended come first."""
+        """Starts with the games that the last step has ended."""
         self.states_are_views = type(game)._view is GameHooks._view
-        """Then a state becomes a view by the name of its viewer, and need not be copied."""
+        """Whether setting `viewer` makes a state a view, without a copy."""
         self._rngs: list[Rng] = []
         self._ahead = np.zeros((count, AHEAD), np.uint64)
-        """What each stream has given for its next set-ups."""
+        """Each stream's seeds for its next set-ups."""
         self._used = np.full(count, AHEAD)
-        """How much of that has been used."""
+        """The number of these already used."""
         self._next = np.zeros(count if game.random_setup else 0, game.dtype)
-        """(N,) the next game of each row, dealt ahead: many at once take hardly longer than a few."""
+        """(N,) the next game of each row: dealing many at once takes hardly longer than a few."""
         self._dealt = np.zeros(count, np.bool_)
-        """(N,) whether it has been dealt, and not begun."""
+        """(N,) whether the next game has been dealt and not begun."""
         self._only_start = None if game.random_setup else game.init(1, np.zeros(1, np.uint64))
         """The start of every game, if all start alike."""
 
     def started(self) -> None:
-        """RuntimeError before the first reset."""
+        """Raise RuntimeError before the first reset."""
         if not self._rngs:
             raise RuntimeError("there are no games yet: call reset() first")
 
     def reset(self, seed: Seed, options: Mapping[str, Any] | None) -> tuple[Rows, list[Rng]]:
-        """Start games anew: the rows, and the random streams of those that were given a seed.
+        """Start new games; return their rows, and the random streams of those that were given a seed.
 
         Changes nothing if the seeds, options or moves are wrong.
         """
@@ -116,44 +116,41 @@ class GameBatch:
 
     @staticmethod
     def _ask_ahead(rows: Rows, rngs: Sequence[Rng], ahead: Seeds, used: Ints) -> None:
-        """Let the streams of these rows give more, where all has been used: `ahead` (N, AHEAD) and `used` (N,)."""
+        """Draw more from the streams of these rows where `used` (N,) says that `ahead` (N, AHEAD) is used up."""
         for row in rows[used[rows] == AHEAD].tolist():
             ahead[row], used[row] = rngs[row].bit_generator.random_raw(AHEAD), 0
 
     def _set_up(self, rows: Rows, rngs: Sequence[Rng], ahead: Seeds, used: Ints) -> States:
-        """New games in these rows, as `init(1, rng)` makes them of their streams; brings what is ahead up to date."""
+        """Return new games for these rows, as `init(1, rng)` makes them from their streams."""
         self._ask_ahead(rows, rngs, ahead, used)
         seeds = ahead[rows, used[rows]]
         used[rows] += 1
         return self.game.init(len(rows), seeds)
 
     def _start(self, state: States, board: str | None, moves: Sequence[str], history: History | None, row: int) -> None:
-        """Change a new game, a batch of one, to one that starts from a board and moves, in this row of `history`."""
+        """Let a new game, a batch of one, start from a board and moves, also in this row of `history`."""
         if board is not None:
             state[:] = self.game.init(1, np.zeros(1, np.uint64), board)
-        for text in moves:
-            if state["done"][0]:
-                raise ValueError(f"move {quoted(text)} comes after the end of the game")
-            action = np.array([self.game.string_to_action(text)])
-            before = copy_states(state)
-            self.game.step(state, action)
-            if history is not None:
-                history.add(np.array([row]), before, action)
+        start = copy_states(state)
+        for _ in play_moves(self.game, state, moves):
+            pass
+        if history is not None:
+            history.replay(start, moves, row)
         if state["done"][0]:
             raise ValueError("the game is over where it should start")
 
     def _begin(self, rows: Rows, fresh: States) -> None:
-        """Put new games (R,), or one that is the same for all, into these rows."""
+        """Put new games (R,), or one for all, into these rows."""
         self.states.put(rows, fresh)
         self.illegal[rows] = self.over[rows] = False
         self.returns[rows] = fresh["returns"]
 
     def take_stock(self) -> None:
-        """Bring `over` and `returns` up to date with moves played since the last step."""
+        """Update `over` and `returns` after moves played since the last step."""
         self.over[:], self.returns[:] = self.states["done"], self.states["returns"]
 
     def deal(self, rows: Rows) -> None:
-        """The next games in these rows."""
+        """Begin the next games in these rows."""
         fresh = self._only_start
         if fresh is None:
             if not self._dealt[rows].all():
@@ -165,15 +162,15 @@ class GameBatch:
             self.history.clear(rows)
 
     def _deal_ahead(self) -> None:
-        """Deal the next game of every row that has none."""
+        """Deal the next game of every row without one."""
         rows = np.flatnonzero(~self._dealt)
         self._next.put(rows, self._set_up(rows, self._rngs, self._ahead, self._used))
         self._dealt[rows] = True
 
     def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
-        """One ply in every game that is not over; all or none, if an action is no integer in 0..A-1.
+        """Play a ply in every game that is not over, or in none if an action is not an integer in 0..A-1.
 
-        `masks` (N, A): an action outside them ends its game, at -1 for the player to move, 0 for the others; without
+        With `masks` (N, A), an illegal action ends its game, at -1 for the player to move and 0 for the others; without
         them it raises the game's ValueError.
         """
         self.started()
@@ -189,12 +186,12 @@ class GameBatch:
             self.remember(played, before[played], np.asarray(actions)[played])
 
     def remember(self, rows: Rows, before: States, actions: ArrayLike) -> None:
-        """`actions` (R,) were played in these rows, in the positions `before` (R,)."""
+        """Add `actions` (R,), played in these rows in the positions `before` (R,), to the history."""
         if self.history is not None:
             self.history.add(rows, before, np.asarray(actions))
 
     def _forfeit(self, actions: ArrayLike, masks: NDArray[np.bool_]) -> bool:
-        """End the games whose action is illegal, unless some action is no action at all. Whether there were any."""
+        """End the games with an illegal action; return whether there are any and all are actions of the game."""
         chosen, states = np.asarray(actions), self.states
         if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
             return False
@@ -209,43 +206,33 @@ class GameBatch:
         return rows.size > 0
 
     def end(self, rows: Rows) -> None:
-        """Nothing more is played in these."""
+        """End the games in these rows."""
         self.states["done"][rows] = True
 
     def outcomes(self, players: Players, *, restarts: bool, one_seat: bool) -> tuple[Outcomes, Rows]:
-        """What the last step has brought, and the rows of the games that it has ended, until it is asked again.
+        """Return the outcomes of the last step, and the rows that it ended, valid until the next call.
 
-        Args: as `write_outcomes` has them.
+        The arguments are those of `write_outcomes`.
         """
         states, count = self.states, len(self.states)
         terminated, truncated, ended = np.empty((3, count), np.bool_)
         rewards, reward = np.empty_like(self.returns), np.empty(count, np.float32)
         out = Outcomes(rewards, reward, terminated, truncated, ended, self._ended)
-        number = write_outcomes(
-            states["done"],
-            states["truncated"],
-            states["returns"],
-            self.illegal,
-            self.over,
-            self.returns,
-            players,
-            restarts,
-            one_seat,
-            out,
-        )
+        now = states["done"], states["truncated"], states["returns"]
+        number = write_outcomes(*now, self.illegal, self.over, self.returns, players, restarts, one_seat, out)
         return out, self._ended[:number]
 
     def views(self, states: States, players: Players, out: States) -> States:
-        """`Game.view` of states and players (R,) that need no checks, written to `out` (R,)."""
+        """Write `Game.view` of states and players (R,) to `out` (R,), without checks."""
         out["viewer"] = players
         self.game._view(states, out)
         return out
 
     def last_views(self, rows: Rows, players: Players | None = None) -> States:
-        """(R,) the games in these rows, which are over, as `players` (R,) see them last; None: the players to move.
+        """Return the last views (R,) of `players` (R,) in these rows, which are over; None: the players to move.
 
-        One that was cut off, by a limit of plies or an illegal action, is shown as if it went on and it were that
-        player's turn: like every observation of a game under way, so that a learner can estimate what it is worth.
+        A truncated game, by a limit of plies or an illegal action, looks as if it continued and it were that player's
+        turn, like every observation of a game under way, so that a learner can estimate its value.
         """
         states = take_rows(self.states, rows)
         if players is None:
@@ -263,13 +250,10 @@ class GameBatch:
         return views
 
     def last_masks(self, rows: Rows, views: States, out: NDArray[np.generic]) -> Rows:
-        """Write the masks that go with `last_views` to `out` (N, A), in which these rows are ones.
+        """Write the masks of `last_views` to `out` (N, A), in which these rows are ones; return the rows written.
 
-        They are the legal actions where a limit of plies has cut a game off, and else all ones; under Curio's `*_total`
-        also where the player was not next, since the legal actions would reveal something.
-
-        Returns:
-            The rows that have been written.
+        The masks are the legal actions if a limit of plies cut the game off, and all ones otherwise; also under Curio's
+        `*_total` if the player was not next, since the legal actions would reveal something.
         """
         if np.count_nonzero(views["done"]) == len(rows):
             return NO_ROWS
@@ -280,25 +264,23 @@ class GameBatch:
 
 
 def set_rows(flags: Bools) -> Rows:
-    """The rows that are set. Counting takes a tenth of listing, and mostly there are none."""
+    """Return the rows that are set. Counting is ten times as fast as listing, and mostly there are none."""
     return np.flatnonzero(flags) if np.count_nonzero(flags) else NO_ROWS
 
 
 class Outcomes(NamedTuple):
-    """What a step has brought each game."""
+    """The outcomes of a step in each game."""
 
     rewards: Floats
-    """(N, P) of all players."""
+    """(N, P) rewards of all players."""
     reward: Floats
-    """(N,) of the players who are asked about."""
+    """(N,) rewards of the given players."""
     terminated: Bools
-    """(N,) as Gymnasium has it."""
     truncated: Bools
-    """(N,) as Gymnasium has it."""
     ended: Bools
-    """(N,) by this step."""
+    """(N,) games that this step has ended."""
     rows: Rows
-    """(N,) those games come first."""
+    """(N,) starts with those games."""
 
 
 @stack_kernel
@@ -314,18 +296,18 @@ def write_outcomes(
     one_seat: bool,
     out: Outcomes,
 ) -> int:
-    """Write what a step has brought in one pass over all games; how many have ended.
+    """Write the outcomes of a step to `out` in one pass over all games; return how many have ended.
 
     Args:
-        done: (N,) which games are over.
-        cut: (N,) by a limit of plies or an illegal action.
-        returns: (N, P) of the games.
-        illegal: (N,) ended by an illegal action.
-        over: (N,) which were over before the step, and then, which are after it.
-        before: (N, P) the returns before the step, and then, those after it.
-        players: (N,) whose reward is wanted.
-        restarts: Games that were over before are now followed by the next, which go on.
-        one_seat: To the seat of a game with opponents an illegal action is no truncation.
+        done: (N,) games that are over.
+        cut: (N,) games ended by a limit of plies or an illegal action.
+        returns: (N, P) returns.
+        illegal: (N,) games ended by an illegal action.
+        over: (N,) games that were over before the step; updated.
+        before: (N, P) returns before the step; updated.
+        players: (N,) the players whose reward is wanted.
+        restarts: Whether games that were over before are now replaced by the next.
+        one_seat: Whether an illegal action is no truncation, as for the seat of a game with opponents.
         out: Overwritten.
     """
     count = 0
@@ -345,7 +327,7 @@ def write_outcomes(
 
 
 def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
-    """A board text, or a list of moves, for each of `count` games: one for all, or a list of one (or None) for each."""
+    """Return a board text, or a list of moves, per game, given one for all or a list of one (or None) per game."""
     single = given is None or isinstance(given, str if name == "board" else (list, tuple))
     if single and (name == "board" or given is None or all(isinstance(text, str) for text in given)):
         return [given] * count
@@ -359,16 +341,14 @@ def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
 
 
 def _seeds(seed: Seed, count: int) -> Sequence[int | None]:
-    """As Gymnasium reads it: an integer is `[seed, seed + 1, ...]`."""
+    """Return a seed per game, as Gymnasium does: an integer is `[seed, seed + 1, ...]`."""
     if seed is None:
         return [None] * count
     if isinstance(seed, (int, np.integer)):
         check_range("seed", seed, 0)
         return [int(seed) + k for k in range(count)]
-    if not isinstance(seed, (list, tuple, np.ndarray)):
+    if not isinstance(seed, (list, tuple, np.ndarray)) or getattr(seed, "ndim", 1) != 1:
         raise ValueError(f"seed is {quoted(seed)}: expected an integer, or a list of {count}, one for each environment")
-    if isinstance(seed, np.ndarray) and seed.ndim != 1:
-        raise ValueError(f"seed has shape {seed.shape}: expected ({count},), one for each environment")
     if len(seed) != count:
         raise ValueError(f"seed has {len(seed)} entries: expected {count}, one for each environment")
     for each in seed:

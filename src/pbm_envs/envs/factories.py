@@ -1,9 +1,9 @@
-"""Environments of any game: by its rules, or by its registered name with its options among the settings.
+"""Factories of environments for any game, given by its rules, or by its registered name with its options as settings.
 
 env = make_aec_env("chameleon", size=7, render_mode="ansi")     # as chameleon_v0.env(size=7, render_mode="ansi")
 envs = make_vector_env(MyGame(size=4), 1024)
 
-Every factory, and so every registered id, takes `wrap`, a function or class that wraps the environment:
+Every factory, and so every registered id, accepts `wrap`, a function or class that wraps the environment:
 
 envs = gymnasium.make_vec("pbm/Chameleon-v0", num_envs=64, wrap=RecordEpisodeStatistics)
 """
@@ -25,60 +25,40 @@ Env = TypeVar("Env")
 
 
 def make_raw_env(game: Game | str, **settings: Any) -> BoardGameAECEnv:
-    """The PettingZoo environment without wrappers: an illegal action raises ValueError and changes nothing.
+    """Make the PettingZoo environment whose illegal actions raise ValueError and change nothing.
 
     Args:
         game: The rules, or the name of a registered game.
-        settings: Those of `BoardGameAECEnv`; with a name, also the options of the game.
+        settings: The settings of the environment's class, here `BoardGameAECEnv`; with a name, also game options.
     """
     return make_env(BoardGameAECEnv, game, settings)
 
 
 def make_aec_env(game: Game | str, **settings: Any) -> BoardGameAECEnv:
-    """The PettingZoo environment with the checks of PettingZoo's usual wrappers: an illegal action ends the game.
-
-    Args:
-        game: The rules, or the name of a registered game.
-        settings: Those of `BoardGameAECEnv`; with a name, also the options of the game.
-    """
+    """Make the PettingZoo environment with the checks of its usual wrappers: an illegal action ends the game."""
     return make_raw_env(game, **settings, illegal_action="terminate")
 
 
 def make_vector_env(game: Game | str, num_envs: int, **settings: Any) -> BoardGameVectorEnv:
-    """Many games at once, as a Gymnasium vector environment.
-
-    Args:
-        game: The rules, or the name of a registered game.
-        num_envs: How many games.
-        settings: Those of `BoardGameVectorEnv`; with a name, also the options of the game.
-    """
+    """Make a Gymnasium vector environment, `BoardGameVectorEnv`, of `num_envs` games."""
     return make_env(BoardGameVectorEnv, game, {"num_envs": num_envs, **settings})
 
 
 def make_single_env(game: Game | str, **settings: Any) -> SingleSeatEnv:
-    """One seat against an opponent, as a Gymnasium environment.
-
-    Args:
-        game: The rules, or the name of a registered game.
-        settings: Those of `SingleSeatEnv`; with a name, also the options of the game.
-    """
+    """Make a Gymnasium environment, `SingleSeatEnv`, of one seat against an opponent."""
     return make_env(SingleSeatEnv, game, settings)
 
 
 def make_env(env_class: Callable[..., Env], game: Game | str, settings: dict[str, Any]) -> Env:
-    """Make an environment, with the settings that it does not know itself as options of the game, and wrap it."""
+    """Make an environment and wrap it; settings that its class does not know are options of the game."""
     known = signature(env_class).parameters.keys()
     wrap: Callable[[Env], Env] | None = settings.pop("wrap", None)
     if wrap is not None and not callable(wrap):
         raise ValueError(f"wrap is {quoted(wrap)}: expected a function or class that wraps the environment")
     options = {name: value for name, value in settings.items() if name not in known}
-    if isinstance(game, Game):
-        if options:
-            raise ValueError(
-                f"{next(iter(options))!r} is no setting: expected some of {', '.join(sorted(known - {'game'}))}, wrap"
-            )
-        rules = game
-    else:
-        rules = make_game(game, **options)
+    if isinstance(game, Game) and options:
+        allowed = ", ".join(sorted(known - {"game"}))
+        raise ValueError(f"{next(iter(options))!r} is no setting: expected some of {allowed}, wrap")
+    rules = game if isinstance(game, Game) else make_game(game, **options)
     env = env_class(rules, **{name: value for name, value in settings.items() if name in known})
     return env if wrap is None else wrap(env)

@@ -1,8 +1,8 @@
-"""The last moves of games, for learners that look back: kept only where an environment was asked for it.
+"""The last moves of games, for learners with memory; kept only on request.
 
-What a player sees of a move is `Game.seen_actions`: everything where moves are public, as in our four games, else what
-the game says. Where legality itself reveals something (Curio's `*_total`: `Game.mask_reveals_hidden`), the masks that a
-player was given at past turns tell them things that no observation repeats; these are kept too, for each player apart.
+What a player sees of a move is `Game.seen_actions`: everything where moves are public, as in our four games. Where
+legality itself reveals something (Curio's `*_total`: `Game.mask_reveals_hidden`), the masks of a player's past turns
+contain facts that no observation repeats; these are kept too, separately for each player.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from ..core.game import Game
 from ..core.state import NO_ACTION, NOBODY, copy_states
 from ..core.types import Ints, Planes, States
+from ..records import play_moves
 
 Rows = NDArray[np.int64]
 
 
 @final
 class History:
-    """The last `length` moves of each of N games, the newest first, as each player has seen them."""
+    """The last `length` moves of each of N games, newest first, as each player has seen them."""
 
     def __init__(self, game: Game, count: int, length: int) -> None:
         self.game, self.length = game, length
@@ -33,7 +34,7 @@ class History:
         self.masks = np.zeros(masks, np.int8)
 
     def clear(self, rows: Rows) -> None:
-        """Forget these rows, in which new games start."""
+        """Clear these rows, in which new games start."""
         self.actions[rows], self.players[rows] = NO_ACTION, NOBODY
         if len(self.masks):
             self.masks[rows] = 0
@@ -59,15 +60,15 @@ class History:
             own[:, 0] = self.game.legal_action_mask(before)
             self.masks[rows, players] = own
 
-    def replay(self, states: States, moves: Sequence[str]) -> None:
-        """Play `moves`, move texts, in `states`, a batch of one, and add them."""
-        for text in moves:
-            action, before = np.array([self.game.string_to_action(text)]), copy_states(states)
-            self.game.step(states, action)
-            self.add(np.zeros(1, np.int64), before, action)
+    def replay(self, start: States, moves: Sequence[str], row: int = 0) -> None:
+        """Add the plies of a game that starts in `start`, a batch of one, with `moves`, move texts."""
+        before = copy_states(start)
+        for text, after in zip(moves, play_moves(self.game, copy_states(start), moves), strict=True):
+            self.add(np.array([row]), before, np.array([self.game.string_to_action(text)]))
+            before = copy_states(after)
 
     def info(self, players: Ints) -> dict[str, NDArray[Any]]:
-        """Return what `players` (N,), one per game, may look back at."""
+        """Return the history that `players` (N,), one per game, may see."""
         games = np.arange(len(self.actions))
         actions = self.actions[games, 0 if self.game.public_moves else players]
         shown: dict[str, NDArray[Any]] = {"history": actions, "history_players": self.players.copy()}
@@ -77,17 +78,17 @@ class History:
 
 
 def history_planes(game: Game, actions: Ints, players: Ints, viewers: Ints) -> Planes:
-    """Moves as planes, to be stacked on observations: three for each move, the newest first.
+    """Return moves as planes to stack on observations: three per move, newest first.
 
-    The first is 1 in the cell that the move names first (where a piece came from, or a stone was placed), the second in
-    the cell that it names last (where it went), the third everywhere if the viewer has played it; all are 0 before the
-    first move, and the first two of a move without cells, such as a pass.
+    The first is 1 in the first cell that the move names (the origin of a piece, or the cell of a stone), the second in
+    the last cell (the destination), the third everywhere if the viewer played it. All are 0 before the first move; the
+    first two are 0 for a move without cells, such as a pass.
 
     Args:
-        game: the rules.
+        game: The rules.
         actions: (N, k) the moves, `info["history"]`.
-        players: (N, k) who played them, `info["history_players"]`.
-        viewers: (N,) who looks: `info["to_move"]`, or the seat.
+        players: (N, k) the movers, `info["history_players"]`.
+        viewers: (N,) the viewers: `info["to_move"]`, or the seat.
 
     Returns:
         (N, rows, cols, 3 k) int8.

@@ -1,25 +1,24 @@
-"""The other seats, when games are played from one seat.
+"""Opponents: the agents in the other seats of games that are played from one seat.
 
 An opponent is an agent, with `act(game, views, rng) -> actions` (views and actions (B,)); an agent with memory
 (`pbm_envs.envs.memory`); or what `pbm_agents.as_agent` makes an agent of: a name ("random", "mcts:simulations=50",
 "module:attribute"), a `Search`, a policy (a function of observations and masks), or a function like `act`. Given a
 list, or a mapping from names to opponents, one is drawn for each game. It plays all other seats of a game. All games
-that wait for the same opponent are put to it as one batch.
+that wait for the same opponent are given to it as one batch.
 
-`set_opponents(agents, weights=None)` of an environment exchanges them: every game that has begun is played to its end
-by the opponent it began with, and every later game draws from the new ones, in proportion to `weights`. Opponents are
-known by their names (those of a mapping; a text names itself; other agents have the name of their class, with a number
-behind it if that is taken) and numbered as they first appear: `info["opponent"]` is that number, for good, and
-`opponent_scores()[number]` is how the learner has done against it.
+`set_opponents(agents, weights=None)` of an environment replaces them: games under way are finished by the opponent they
+began with, and later games draw from the new ones, in proportion to `weights`. The list is copied: later changes to it
+have no effect. Opponents are identified by name (the key of a mapping; a text names itself; other agents have the name
+of their class, with a number if that is taken) and numbered in order of appearance: `info["opponent"]` is that number,
+which never changes, and `opponent_scores()[number]` is the learner's result against it.
 
-Seats, draws and the opponents' random numbers follow from the seed of the first game that is given one, as one stream
-for all games: the same seeds give the same games, but against an opponent that plays at random a game is not the same
-beside others as alone.
+Seats, draws and the opponents' random numbers come from one stream for all games, which follows from the seed of the
+first game that has one: the same seeds give the same games, but against an opponent that plays at random a game among
+others differs from the same game alone.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -39,18 +38,18 @@ from .memory import AgentWithMemory, Ids, new_ids
 Act: TypeAlias = Callable[..., Any]
 Weights: TypeAlias = "Sequence[float] | Mapping[str, float] | NDArray[np.floating[Any]] | None"
 AGENTS = "pbm_envs.agents"
-"""Entry points of what makes an agent of a name, a function or a search: `pbm_agents.as_agent`."""
+"""Entry points that make agents from names, functions and searches: `pbm_agents.as_agent`."""
 RANDOM = "random"
-"""A seat, drawn for each game."""
+"""The seat is drawn for each game."""
 ATTEMPTS = 100
-"""At a game in which the learner's turn comes."""
+"""Attempts at dealing a game in which the learner has a turn."""
 RECENT = 100
-"""Games that `OpponentScore.recent` reaches back, more or less."""
+"""Approximate number of games in the mean `OpponentScore.recent`."""
 
 
 @dataclass
 class OpponentScore:
-    """How the learner has done against one opponent."""
+    """The learner's results against one opponent."""
 
     name: str
     games: int = 0
@@ -60,15 +59,15 @@ class OpponentScore:
     points: float = 0.0
     """A win is 1; a draw 1/2, among three 1/3."""
     recent: float = 0.5
-    """The mean score of a game, in which the last hundred games count most: what a league chooses by."""
+    """The mean score of a game, weighted towards the last hundred games: the figure for a league's choices."""
 
     @property
     def score(self) -> float:
-        """Points a game; 1/2 before the first."""
+        """Points per game; 1/2 before the first."""
         return self.points / self.games if self.games else 0.5
 
     def add(self, points: float) -> None:
-        """One more game, with so many points for the learner."""
+        """Add a game with `points` for the learner."""
         self.games += 1
         self.points += points
         self.wins += points == 1
@@ -79,7 +78,7 @@ class OpponentScore:
 
 @dataclass
 class Opponent:
-    """One that is drawn for games, or that still plays some."""
+    """An opponent that is drawn for games, or still plays some."""
 
     number: int
     given: Any
@@ -103,7 +102,7 @@ class Opponent:
 
 @final
 class Opponents:
-    """The other seats of `games`. `seats` (N,) are the learner's."""
+    """The other seats of `games`. `seats` (N,) are the learner's seats."""
 
     def __init__(self, games: GameBatch, agents: Any, seat: int | str) -> None:
         players, count = games.game.num_players, len(games.states)
@@ -116,29 +115,21 @@ class Opponents:
         self._seat = seat
         self._rng = np.random.default_rng()
         self._known: list[Opponent] = []
-        """Those to be drawn from, and those that still play."""
+        """The opponents to draw from and those that still play."""
         self._drawn: list[Opponent] = []
         self._chances: NDArray[np.float64] | None = None
-        self._watched: tuple[Any, int] | None = None
-        """The list or mapping that was given, and its length then."""
         self.scores: list[OpponentScore] = []
-        """By number."""
+        """Results by number."""
         self.seats = np.zeros(count, np.int8)
         self._who = np.zeros(count, np.int64)
-        """Places in `_known`."""
+        """(N,) the index in `_known` of each game's opponent."""
         self._ids = np.zeros((count, players), np.int64)
-        """What agents with memory know each seat of each game by."""
+        """(N, P) the numbers by which agents with memory know the seats."""
         self._begun = np.zeros(count, np.bool_)
         self.set(agents)
 
     def set(self, agents: Any, weights: Weights = None) -> None:
-        """Draw from these in every game that begins from now on; ValueError, and nothing is changed, if some are none.
-
-        Args:
-            agents: one opponent, a list, or a mapping from names to opponents.
-            weights: how often each is drawn, in proportion: one number for each, or a mapping from names (0 where
-                missing); None for all the same.
-        """
+        """Draw from these in every later game, as `BoardGameVectorEnv.set_opponents` describes."""
         named = self._named(agents)
         chances = _chances(weights, list(named))
         numbers = {score.name: number for number, score in enumerate(self.scores)}
@@ -151,7 +142,6 @@ class Opponents:
             drawn.append(same if same is not None and keeps else Opponent(number, agent, *_agent(agent)))
         self.scores += [OpponentScore(name) for name in list(numbers)[len(self.scores) :]]
         self._drawn, self._chances = drawn, chances
-        self._watched = (agents, len(agents)) if isinstance(agents, (list, dict)) else None
         playing = [self._known[k] for k in np.unique(self._who[self._begun]).tolist()]
         known = drawn + [one for one in playing if not any(one is other for other in drawn)]
         places = {id(one): place for place, one in enumerate(known)}
@@ -165,11 +155,10 @@ class Opponents:
     def assign_seats(self, rows: Rows, seeded: Sequence[Rng] = (), *, explicit_start: bool = False) -> None:
         """Draw seats and opponents for games that have just started, and play until it is the learner's turn.
 
-        `seeded`: the streams of games that were given a seed; everything random from here on follows from the first. A
-        game that is over before the learner's turn is dealt again; if the caller chose its start
-        (`explicit_start`), this raises ValueError.
+        `seeded` are the streams of games that were given a seed; the first decides everything random from here on. A
+        game that ends before the learner's turn is dealt again, or raises ValueError if the caller chose its start
+        (`explicit_start`).
         """
-        self._warn_of_changes()
         if seeded:
             self._rng = apart_from(seeded[0], "opponents")
         states, players = self._games.states, self._games.game.num_players
@@ -217,26 +206,26 @@ class Opponents:
                 self._games.remember(rows, before, actions)
 
     def points(self) -> NDArray[np.float32]:
-        """(N,) the learner's score in games that are over: 1 and 0, or equal parts for those who draw."""
+        """Return the learner's scores (N,) in games that are over: 1, 0, or an equal part for a draw."""
         returns = self._games.states["returns"]
         best = returns == returns.max(axis=1, keepdims=True)
         return (best[np.arange(len(best)), self.seats] / best.sum(axis=1)).astype(np.float32)
 
     def count(self, rows: Rows) -> None:
-        """These games have just ended: their results go to the scores."""
+        """Add the results of these games, which have just ended, to the scores."""
         for place, points in zip(self._who[rows].tolist(), self.points()[rows].tolist(), strict=True):
             self.scores[self._known[place].number].add(points)
         self.end(rows)
 
     def end(self, rows: Rows) -> None:
-        """Nothing more is asked about the games in these rows."""
+        """Tell the opponents that the games in these rows are over."""
         rows = rows[self._begun[rows]]
         self._begun[rows] = False
         for one, its_rows in self._by_opponent(rows):
             one.end(self._their_ids(its_rows))
 
     def _begin(self, rows: Rows) -> None:
-        """Tell the opponents of games that have just started."""
+        """Tell the opponents that the games in these rows have started."""
         self._begun[rows] = True
         self._ids[rows] = new_ids(rows.size * self._ids.shape[1]).reshape(-1, self._ids.shape[1])
         for one, its_rows in self._by_opponent(rows):
@@ -248,12 +237,12 @@ class Opponents:
                 yield one, its_rows
 
     def _their_ids(self, rows: Rows) -> Ids:
-        """Of all seats but the learner's."""
+        """Return the ids of all seats but the learner's."""
         theirs = np.arange(self._ids.shape[1]) != self.seats[rows, None]
         return self._ids[rows][theirs]
 
     def _named(self, agents: Any) -> dict[str, Any]:
-        """Opponents by name."""
+        """Return the opponents by name."""
         if isinstance(agents, Mapping):
             if not agents or not all(isinstance(name, str) for name in agents):
                 raise ValueError(f"opponents are {quoted(agents)}: expected a mapping from names to at least one agent")
@@ -273,19 +262,9 @@ class Opponents:
             named[name] = agent
         return named
 
-    def _warn_of_changes(self) -> None:
-        """Whoever appends to the list that was given expects the new opponent to play."""
-        if self._watched is not None and len(self._watched[0]) != self._watched[1]:
-            warnings.warn(
-                f"the opponents that were given have become {len(self._watched[0])}, but those drawn from are still "
-                f"the {self._watched[1]} of before: call set_opponents() with them",
-                stacklevel=2,
-            )
-            self._watched = None
-
 
 def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | None:
-    """(K,) probabilities."""
+    """Return the probabilities (K,), or None if they are equal."""
     if weights is None:
         return None
     if isinstance(weights, Mapping):
@@ -294,7 +273,7 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
         weights = [weights.get(name, 0.0) for name in names]
     try:
         numbers = np.asarray(weights, np.float64)
-    except Exception:  # no numbers, whatever NumPy says of them
+    except Exception:  # NumPy raises various errors for what is not numeric
         numbers = np.zeros(0)
     if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
         raise ValueError(f"weights are {quoted(weights)}: expected {len(names)} numbers from 0 up, not all 0")
@@ -302,12 +281,12 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
 
 
 def single_opponent(opponent: Any) -> Opponent:
-    """One opponent, given by name or not: see the head of this module."""
+    """Return one opponent, given in any form that this module's docstring lists."""
     return Opponent(0, opponent, *_agent(opponent))
 
 
 def _agent(opponent: Any) -> tuple[Any, Act]:
-    """The agent, and what it is asked by."""
+    """Return an agent and its method `act`."""
     if not isinstance(opponent, type) and callable(getattr(opponent, "act", None)):
         return opponent, opponent.act
     makers = entry_points(group=AGENTS)

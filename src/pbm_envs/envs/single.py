@@ -5,17 +5,16 @@
     planes, reward, terminated, truncated, info = env.step(action)
 
 The opponent (`pbm_envs.envs.opponents`; "random" by default) has moved when `reset` and `step` return. Observations
-(rows, cols, planes) int8 are what the seat can know; rewards are the seat's: +1, 0 or -1 at the end. `info` has
-`action_mask` (A,) int8, all ones after the end; `seat`; `opponent`, which one of several it is; and `score`, of a game
-that has ended: 1, 0, or 1/2 (of three players 1/3) for a draw. `action_masks()` gives the mask as bool, as
-sb3-contrib's MaskablePPO expects. `reset(options=...)`: "board" and "moves" as in the AEC environment, whose set-ups
-these are for the same seed. Where a limit of plies cuts a game off (`truncated`), the last
-observation and mask are those of a turn of the learner's, so that a learner can estimate what they are worth.
+(rows, cols, planes) int8 show what the seat can know; rewards are the seat's: +1, 0 or -1 at the end. `info` has
+`action_mask` (A,) int8, all ones after the end; `seat`; the number of the `opponent`; and the `score` of a finished
+game: 1, 0, or 1/2 (with three players 1/3) for a draw. `action_masks()` returns the mask as bool for sb3-contrib's
+MaskablePPO. `reset(options=...)`: "board" and "moves" as in the AEC environment, which has the same set-ups for the
+same seeds. After a truncation by a limit of plies the last observation and mask are those of a turn of the learner, who
+can so estimate the position's value.
 
-`set_opponents(agents, weights=None)` exchanges the opponents from the next game on. An attribute that does not exist
-cannot be set.
+`set_opponents(agents, weights=None)` replaces the opponents from the next game on. Unknown attributes cannot be set.
 
-This is a vector environment of one game. Many at once, which is much faster: `vector_env(N, opponent=...)`.
+This is a vector environment of one game. Many games at once are much faster: `vector_env(N, opponent=...)`.
 """
 
 from __future__ import annotations
@@ -33,9 +32,8 @@ from ..core.game import Game
 from ..core.printable import quoted
 from ..core.types import Planes, States
 from ..render.modes import MODES, Frame, Renderer
-from .attributes import NoNewAttributes
 from .opponents import RANDOM, OpponentScore, Weights
-from .vector import BoardGameVectorEnv, IllegalAction
+from .vector import BoardGameVectorEnv, IllegalAction, NoNewAttributes
 
 SHOWN = ("action_mask", "seat", "opponent", "history", "history_players", "mask_history")
 
@@ -62,12 +60,12 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         """Make an environment; `reset` starts a game.
 
         Args:
-            game: The rules; or a vector environment of one game, in wrappers or not, with an opponent and the autoreset
-                mode DISABLED, which is then played, and to which opponent, seat and illegal actions belong.
+            game: The rules; or a vector environment of one game, with or without wrappers, that has an opponent and
+                the autoreset mode DISABLED, and then decides about opponent, seat, illegal actions and history.
             opponent: One opponent or several (`pbm_envs.envs.opponents`); by default "random".
             seat: The learner's seat, or "random" to draw it for each game.
             illegal_action: "terminate" ends the game, at -1; "raise" raises ValueError and changes nothing.
-            history: How many moves the infos go back, as in the vector environment.
+            history: Number of last moves in the infos, as in the vector environment.
             render_mode: None, "ansi", "rgb_array" or "human"; the seat's view is drawn.
             render_size: Pixels of the longer side.
             render_theme: "light" or "dark".
@@ -78,20 +76,11 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         """
         if opponent is None:
             raise ValueError("opponent is None: expected one; both sides are played in the vector environment")
-        self._one: VectorEnv[Any, Any, Any] = (
-            game
-            if not isinstance(game, Game)
-            else BoardGameVectorEnv(
-                game,
-                1,
-                opponent=opponent,
-                seat=seat,
-                autoreset_mode=AutoresetMode.DISABLED,
-                illegal_action=illegal_action,
-                history=history,
-            )
-        )
-        plain = getattr(self._one, "unwrapped", None)
+        if isinstance(game, Game):
+            rest: dict[str, Any] = {"illegal_action": illegal_action, "history": history}
+            mode = AutoresetMode.DISABLED
+            game = BoardGameVectorEnv(game, 1, opponent=opponent, seat=seat, autoreset_mode=mode, **rest)
+        self._one, plain = game, getattr(game, "unwrapped", None)
         if not isinstance(plain, BoardGameVectorEnv) or not plain.has_opponents or plain.num_envs != 1:
             raise ValueError(
                 f"game is {quoted(game)}: expected rules, or a vector environment of one game with an opponent"
@@ -106,11 +95,11 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """As in the vector environment: draw the opponents of all later games from these."""
+        """Draw the opponents of all later games from these, as the vector environment does."""
         self._plain.set_opponents(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
-        """How the learner has done against each opponent, by the numbers of `info["opponent"]`; copies."""
+        """Return the learner's results by the numbers of `info["opponent"]`; copies."""
         return self._plain.opponent_scores()
 
     @property
@@ -142,26 +131,26 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         return planes[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """(A,) the legal actions."""
+        """Return the legal actions, (A,) bool."""
         return self._plain.action_masks()[0]
 
     def render(self) -> Frame | None:
-        """The position as the seat sees it: a text or an (H, W, 3) uint8 array; None from a window."""
+        """Return the position as the seat sees it: a text or an (H, W, 3) uint8 array; None from a window."""
         if self.render_mode is None:
             return None
         return self._renderer.draw(next(iter(self._plain.scenes())), pause=1 / self.metadata["render_fps"])
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """As Gymnasium's, by which a wrapper sets an attribute of what it wraps; AttributeError for an opponent."""
+        """Set an attribute through wrappers, as Gymnasium does; AttributeError for an opponent."""
         return super().set_wrapper_attr(name, value, force=force or name in self._instead)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if one is open."""
         self._renderer.close()
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:
-    """NumPy's arrays and scalars, the same keys in every step: TorchRL reads no other infos."""
+    """Return infos with the same keys in every step, as NumPy arrays and scalars, which TorchRL requires."""
     score = info["final_info"]["score"][0] if "final_info" in info else np.float32(0)
     names = [name for name in SHOWN if name in info]
     return {name: info[name][0] for name in names} | {"score": score}

@@ -4,16 +4,16 @@
     planes, info = envs.reset(seed=7)
     planes, reward, terminated, truncated, info = envs.step(actions)
 
-Self-play: each action is that of the player to move, and what is shown is what the next player to move can know. With
-an `opponent` (`pbm_envs.envs.opponents`) each game is that of one seat, and the opponent has moved when `step` returns.
+In self-play each action is the current player's, and observations show what the next player to move can know. With an
+`opponent` (`pbm_envs.envs.opponents`) each game is seen from one seat, and the opponent has moved when `step` returns.
 
 | | shape | |
 |---|---|---|
 | observations | (N, rows, cols, planes) int8 | view of the player to move (of the seat), `game.planes` |
 | reward | (N,) float32 | of the player who just acted (of the seat) |
 | `info["action_mask"]` | (N, A) int8 | never all zeros: all ones where a game is over and not yet reset |
-| `info["to_move"]` | (N,) int8 | who acts next |
-| `info["rewards"]` | (N, P) float32 | of all players, of this step |
+| `info["to_move"]` | (N,) int8 | the next player to move |
+| `info["rewards"]` | (N, P) float32 | rewards of all players in this step |
 | `info["seat"]`, `info["opponent"]` | (N,) | with an opponent: the learner's seat, which of the opponents |
 | `info["history"]`, `info["history_players"]` | (N, k) | with `history=k`: the last moves, newest first; who played |
 | `info["mask_history"]` | (N, k, A) int8 | there, under Curio's `*_total`: the player's masks at their last k turns |
@@ -21,20 +21,18 @@ an `opponent` (`pbm_envs.envs.opponents`) each game is that of one seat, and the
 | `info["final_info"]` | dict | where games have just ended: `action_mask`, `returns` (N, P), `plies`, `to_move` (N,) |
 | | | with an opponent: `seat`, `opponent`, and the learner's `score`, 1, 0 or a part for a draw |
 
-The last observation of a game that a limit of plies cuts off (`truncated` and not `terminated`) looks like every other:
-that of the player who would be next to move, or of the seat as at its turn; `final_info["action_mask"]` is the mask
-that goes with it, so a learner can estimate what the position is worth. A game that has really ended has a mask of
-ones.
+The last observation of a game that a limit of plies cuts off (`truncated` and not `terminated`) is that of a turn of
+the next player to move, or of the seat; `final_info["action_mask"]` is its mask, so a learner can estimate the
+position's value. A terminated game has a mask of ones.
 
-Every key k comes with `_k` (N,) bool, which rows it is for. Row i plays the game that the AEC environment plays with
-the same seed and actions; seed s stands for s, s + 1, ... . `reset(options=...)`: "board" and "moves" as there, one for
-all or a list of one for each (None: the game's own start), for these games, not for those that follow; "reset_mask"
-(N,) bool, which games.
+Every key k has a `_k` (N,) bool that marks its rows. Row i plays the game that the AEC environment plays with the same
+seed and actions; seed s stands for s, s + 1, ... . `reset(options=...)`: "board" and "moves" as there, one for all or a
+list with one per game (None: the game's own start), for the first game only; "reset_mask" (N,) bool selects games.
 
 Autoreset: SAME_STEP (default) shows the next game's first observation in the step that ends a game; in NEXT_STEP the
-action after the end is ignored and starts a game; in DISABLED games that are over stay as they are until reset.
-SAME_STEP is the default because every action then belongs to a game under way. Gymnasium's vector wrappers accept it
-(`RecordEpisodeStatistics`, `NormalizeReward`, `RecordVideo`), except those of observations, which ask for another mode.
+action after the end is ignored and starts a game; in DISABLED finished games stay as they are until reset. SAME_STEP is
+the default because every action then belongs to a game under way. Gymnasium's vector wrappers accept it
+(`RecordEpisodeStatistics`, `NormalizeReward`, `RecordVideo`), except observation wrappers, which need another mode.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, final
 from weakref import WeakSet
 
 import numpy as np
@@ -60,7 +58,6 @@ from ..core.state import NOBODY, as_bytes
 from ..core.types import Planes, States
 from ..render import Scene
 from ..render.modes import Frame, Renderer
-from .attributes import NoNewAttributes
 from .batch import NO_ROWS, Bools, Floats, GameBatch, Rows, Seed, set_rows
 from .buffers import aligned, as_array, as_tensors, import_torch, pinned
 from .opponents import RANDOM, Opponents, OpponentScore, Weights
@@ -68,7 +65,7 @@ from .opponents import RANDOM, Opponents, OpponentScore, Weights
 IllegalAction: TypeAlias = Literal["terminate", "raise"]
 RENDER_MODES = ["ansi", "rgb_array"]
 _with_pools: WeakSet[BoardGameVectorEnv] = WeakSet()
-"""Environments whose threads a child process would wait for in vain: threads do not survive a fork."""
+"""Environments with threads, which do not survive a fork: a child process would wait for them forever."""
 
 
 def _forget_pools() -> None:
@@ -80,13 +77,30 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pools)
 
 
+class NoNewAttributes:
+    """A mixin that rejects unknown attributes after `_seal()`: `envs.opponent = agent` would never be read."""
+
+    _sealed: bool = False
+    _instead: ClassVar[dict[str, str]] = {}
+    """What to write instead of setting an attribute."""
+
+    def _seal(self) -> None:
+        object.__setattr__(self, "_sealed", True)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._sealed and name not in vars(self) and not hasattr(type(self), name):
+            instead = self._instead.get(name, "settings are arguments of the environment's factory")
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r} to set: {instead}")
+        super().__setattr__(name, value)
+
+
 @final
 class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[Any]]):
     """`num_envs` games of `game`."""
 
     _instead = dict.fromkeys(("opponent", "opponents", "league", "weights"), "call set_opponents(agents, weights)")
     _pool: ThreadPoolExecutor | None = None
-    """Made by the first step that needs it. (Gymnasium closes even what wrong settings have kept from being made.)"""
+    """Made by the first step that needs it. A class attribute, since Gymnasium also closes half-made environments."""
 
     def __init__(
         self,
@@ -106,18 +120,26 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         render_size: int = 480,
         render_theme: str = "light",
     ) -> None:
-        """`opponent`, `seat`: see `pbm_envs.envs.opponents`; None for self-play. `set_opponents` exchanges them later.
+        """Make an environment; `reset` starts the games.
 
-        `illegal_action`: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
-        truncated (to the seat of a game with opponents only terminated); "raise" raises ValueError and changes nothing.
-        `copy`: if False, observations and masks (and those of `final_info`) are always the same arrays, which the next
-        call overwrites and nobody else may write to; either way JAX and PyTorch read them without a copy
-        (`pbm_envs.envs.buffers`).
-        `threads` write observations and masks side by side, which pays from about 16384 games on (in Curio 1024).
-        `history`: moves that the infos go back (`pbm_envs.envs.history`). `buffers`: "torch" gives tensors over the
-        same memory; with `copy=False` also pinned, if `pin_memory` (`pbm_envs.envs.buffers`).
-        `render_mode`: None, "ansi" (texts) or "rgb_array" (frames, `render_size` pixels on the longer side; extra
-        `render`); `render_theme`: "light" or "dark".
+        Args:
+            game: The rules.
+            num_envs: The number of games.
+            opponent: Opponents (`pbm_envs.envs.opponents`), which `set_opponents` replaces later; None for self-play.
+            seat: The learner's seat, or "random" to draw it for each game.
+            autoreset_mode: What happens after the end of a game (see the module).
+            illegal_action: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
+                truncated (for the seat of a game with opponents only terminated); "raise" raises ValueError and changes
+                nothing.
+            copy: If False, observations and masks (also in `final_info`) are always the same arrays, which the next
+                call overwrites and the caller must not change.
+            threads: Threads that write observations and masks; useful from about 16384 games on (in Curio 1024).
+            history: Number of last moves in the infos (`pbm_envs.envs.history`).
+            buffers: "torch" returns tensors over the same memory (`pbm_envs.envs.buffers`).
+            pin_memory: Whether the tensors are pinned; needs `copy=False`.
+            render_mode: None, "ansi" (texts) or "rgb_array" (frames; extra `render`).
+            render_size: Pixels of the longer side.
+            render_theme: "light" or "dark".
         """
         check_range("num_envs", num_envs, 1, 2**31)
         num_envs = int(num_envs)
@@ -139,7 +161,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self.render_mode = render_mode
         self.game = game
         self.num_envs = num_envs
-        self.single_observation_space = observation_space(game)
+        self.single_observation_space = spaces.Box(0, 127, game.observation_shape, np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -156,39 +178,36 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._masks = memory((num_envs, game.num_actions), np.bool_)
         self._planes[:], self._masks[:] = 0, False
         self._final_masks = np.ones((0 if copy else num_envs, game.num_actions), np.int8)
-        """Those of `final_info`, if they are not new each time; ones but for `_final_rows`."""
+        """The masks of `final_info` without `copy`: ones except in `_final_rows`."""
         self._final_rows = NO_ROWS
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """Draw the opponents of all games that begin from now on from these.
-
-        Games under way are played to their end by those they began with.
+        """Draw the opponents of later games from these; games under way keep theirs.
 
         Args:
-            agents: one opponent (`pbm_envs.envs.opponents`), a list, or a mapping from names to opponents.
-            weights: how often each is drawn, in proportion: numbers, one for each, or a mapping from names; None for
-                all the same.
+            agents: One opponent (`pbm_envs.envs.opponents`), a list, or a mapping from names to opponents.
+            weights: Relative frequencies: one number each, or a mapping from names (0 if missing); None if equal.
 
         Raises:
-            ValueError: if one is no opponent, or the environment plays both sides; nothing is changed.
+            ValueError: If one is not an opponent, or the environment plays all seats; nothing is changed.
         """
         if self._opponents is None:
             raise ValueError("this environment plays all seats: make it with opponent=... to have opponents")
         self._opponents.set(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
-        """How the learner has done against each opponent, by the numbers of `info["opponent"]`; copies."""
+        """Return the learner's results by the numbers of `info["opponent"]`; copies."""
         return () if self._opponents is None else tuple(map(replace, self._opponents.scores))
 
     @property
     def has_opponents(self) -> bool:
-        """Whether each game is that of one seat; otherwise an action is that of the player to move."""
+        """Whether the learner plays one seat; otherwise an action is the current player's."""
         return self._opponents is not None
 
     @property
     def states(self) -> States:
-        """(N,) the full states, secrets included; of games that are over until the next one has started."""
+        """(N,) the full states, secrets included."""
         return self._games.states
 
     def reset(self, *, seed: Seed = None, options: Mapping[str, Any] | None = None) -> tuple[Planes, dict[str, Any]]:
@@ -230,21 +249,16 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return as_tensors(shown) if self._tensors else shown
 
     def action_masks(self) -> Bools:
-        """(N, A) bool, `info["action_mask"]` as sb3-contrib expects it."""
+        """Return `info["action_mask"]` as bool, (N, A), as sb3-contrib expects it."""
         self._games.started()
         return self._masks.copy()
 
     def render(self) -> tuple[Frame, ...] | None:
-        """A text or an (H, W, 3) uint8 array for each game, as the player to move (the seat) sees it.
-
-        None without a render mode.
-        """
-        if self.render_mode is None:
-            return None
-        return tuple(self._renderer.frame(scene) for scene in self.scenes())
+        """Return a text or an (H, W, 3) uint8 array per game, as the player to move (the seat) sees it, if rendered."""
+        return None if self.render_mode is None else tuple(map(self._renderer.frame, self.scenes()))
 
     def scenes(self) -> Iterator[Scene]:
-        """The picture of each game."""
+        """Return the picture of each game."""
         self._games.started()
         return (self.game.scene(view) for view in self.game.view(self.states, self._players()))
 
@@ -257,7 +271,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return vars(self) | {"_pool": None}
 
     def _players(self) -> NDArray[np.int8]:
-        """(N,) the player whose view of each game is drawn: the one who acts in it."""
+        """Return the learner's seat, or the player to move, in each game (N,)."""
         return self.states["to_move"] if self._opponents is None else self._opponents.seats
 
     def _next_games(self, rows: Rows) -> None:
@@ -315,7 +329,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return now | {f"_{key}": everywhere[k] for k, key in enumerate(now)} | info
 
     def _final(self, rows: Rows, ended: Bools) -> dict[str, Any]:
-        """What is known of games that have just ended: these rows, which are marked in `ended` (N,)."""
+        """Return the infos of games that have just ended: these rows, marked in `ended` (N,)."""
         views = self._games.last_views(rows, None if self._opponents is None else self._opponents.seats[rows])
         if self._copy:
             masks = np.ones((self.num_envs, self.game.num_actions), np.int8)
@@ -345,10 +359,6 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         for row, planes in zip(rows.tolist(), self.game.observe(views), strict=True):
             observations[row] = planes
         return {"final_obs": observations, "_final_obs": marks[-1]} | final
-
-
-def observation_space(game: Game) -> spaces.Space[Any]:
-    return spaces.Box(0, 127, game.observation_shape, np.int8)
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
