@@ -24,25 +24,19 @@ OPEN = [
 SMALL = Curio(base=2, rows=4, cols=3, no_capture_limit=20)
 
 
-@pytest.mark.parametrize("rules", OPEN[:3], ids=str)
-def test_openspiels_mcts_plays_a_whole_game(rules):
-    """With everything its own: evaluator, chance, history."""
+@pytest.mark.parametrize("rules", [*OPEN[:3], SMALL], ids=str)
+def test_openspiels_bots_play_a_whole_game(rules):
+    """With everything their own: evaluator, chance, history."""
     game, luck = load(rules), np.random.RandomState(1)
-    searching = mcts.MCTSBot(game, 2, 10, mcts.RandomRolloutEvaluator(random_state=luck), random_state=luck)
+    bot = mcts.MCTSBot if rules.perfect_information else ismcts.ISMCTSBot
+    evaluator = mcts.RandomRolloutEvaluator(random_state=luck)
+    settings = (2, 10, evaluator) if rules.perfect_information else (evaluator, 2, 10)
+    searching = bot(game, *settings, random_state=luck)
     others = [UniformRandomBot(player, luck) for player in range(1, rules.num_players)]
     state = dealt(game, np.random.default_rng(1))
     while not state.is_terminal():
         state.apply_action([searching, *others][state.current_player()].step(state))
     assert sum(state.returns()) == pytest.approx(0)
-
-
-def test_openspiels_ismcts_plays_a_whole_game():
-    game, luck = load(SMALL), np.random.RandomState(1)
-    searching = ismcts.ISMCTSBot(game, mcts.RandomRolloutEvaluator(random_state=luck), 2, 10, random_state=luck)
-    state = dealt(game, np.random.default_rng(1))
-    while not state.is_terminal():
-        state.apply_action([searching, UniformRandomBot(1, luck)][state.current_player()].step(state))
-    assert sum(state.returns()) == 0
 
 
 @pytest.mark.parametrize("rules", [*OPEN, SMALL], ids=str)

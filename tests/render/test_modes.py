@@ -147,23 +147,21 @@ def test_copies_of_an_environment_with_a_window(display):
     env.close()
 
 
-@pytest.mark.parametrize("make", [curio_v0.env, curio_v0.single_env])
-def test_no_display(make, monkeypatch):
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: curio_v0.env(render_mode="human"),
+        lambda: curio_v0.single_env(render_mode="human"),
+        lambda: check_env(gymnasium.make("pbm/Chameleon-v0", size=3).unwrapped),  # Gymnasium's checker opens a window
+    ],
+    ids=["env", "single_env", "checker"],
+)
+def test_no_display(use, monkeypatch):
     pygame.display.quit()
     monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
     monkeypatch.setattr(pygame.display, "get_driver", lambda: "offscreen")
     with pytest.raises(RuntimeError, match=r"no display .*use \"rgb_array\" or \"ansi\".*SDL_VIDEODRIVER=dummy"):
-        make(render_mode="human")
-
-
-def test_gymnasiums_checker_without_a_display(monkeypatch):
-    """It opens a window: the error says how it can do without a display."""
-    pygame.display.quit()
-    monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
-    monkeypatch.setattr(pygame.display, "get_driver", lambda: "offscreen")
-    env = gymnasium.make("pbm/Chameleon-v0", size=3).unwrapped
-    with pytest.raises(RuntimeError, match="for a checker that tries every mode, SDL_VIDEODRIVER=dummy"):
-        check_env(env)
+        use()
 
 
 @pytest.mark.parametrize(

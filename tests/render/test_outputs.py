@@ -132,16 +132,13 @@ def test_pixels_as_asked_for():
         game.scene(Chameleon().init(1, np.random.default_rng(0)))
 
 
-def test_themes_name_the_same_colours():
-    assert THEMES["light"].keys() == THEMES["dark"].keys()
-
-
 def test_text_in_colour():
     """Escape codes around runs of one style, none at the ends of lines, and none at all without colour."""
     glyphs = (Glyph(0, 0, "ab", "red"), Glyph(0, 2, "c", "mark"), Glyph(0, 3, " ", "blue"), Glyph(1, 0, "d", "unknown"))
     scene = Scene((0, 0, 1, 1), (), (), glyphs)
     assert text(scene, colour=True) == "\033[31mab\033[0m\033[7mc\033[0m\nd"
     assert text(scene) == "abc\nd"
+    assert text(PLAIN) == "<\n\nnote\n\na < b & c"
 
 
 @pytest.mark.parametrize("name", registered_games())
@@ -154,10 +151,6 @@ def test_boards_in_colour_say_the_same(name):
     coloured = game.to_text(states, colour=True)
     assert "\033[7m" in coloured
     assert re.sub(r"\033\[\d+m", "", coloured) == re.sub(r" +$", "", game.to_text(states), flags=re.MULTILINE)
-
-
-def test_text():
-    assert text(PLAIN) == "<\n\nnote\n\na < b & c"
 
 
 def test_pictures(tmp_path):

@@ -175,17 +175,6 @@ def random_player(seed: int = 0) -> Answer:
     return answer
 
 
-def search_player(game: Any, agent: Any, seed: int = 0) -> Answer:
-    """Plays what `agent` plays in the position that the prompt tells."""
-    rng = np.random.default_rng(seed)
-
-    def answer(messages: list[dict[str, Any]]) -> str:
-        view = told_view(game, text_of(messages))
-        return f'{{"move": "{game.action_to_string(int(agent.act(game, view, rng)[0]))}"}}'
-
-    return answer
-
-
 def told_view(game: Any, text: str) -> Any:
     """(1,) the view of the player whom the prompt `text` asks, made of nothing but what it says."""
     rng = np.random.default_rng(0)

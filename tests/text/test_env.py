@@ -22,9 +22,8 @@ def test_gymnasiums_own_check(game, disguise):
 
 
 @small
-@pytest.mark.parametrize("opponent", ["random", "mcts:simulations=20"])
-def test_whole_games(game, opponent):
-    env, rng, ends = TextEnv(game, opponent), np.random.default_rng(0), []
+def test_whole_games(game):
+    env, rng, ends = TextEnv(game), np.random.default_rng(0), []
     for seed in range(6):
         text, info = env.reset(seed=seed)
         assert text.startswith(info["system_prompt"])

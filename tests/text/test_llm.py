@@ -18,7 +18,7 @@ from pbm_envs.text import History, PromptStyle, TextGame, Vocabulary, turn_promp
 pytest.importorskip("openai")
 from pbm_agents.players.llm import LLMAgent, ModelError
 
-from tests.text.chat_server import Reply, chat_server, random_player, search_player, text_of, told_view
+from tests.text.chat_server import Reply, chat_server, random_player, text_of, told_view
 
 QUICK = {"wait": 0.01, "timeout": 5.0}
 SMALL = [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)]
@@ -34,12 +34,6 @@ def ask(game, answer, views=None, **settings):
         agent = LLMAgent(model="test", url=server.url, **QUICK | settings)
         actions = agent.act(game, start(game) if views is None else views, np.random.default_rng(0))
     return [game.action_to_string(int(action)) for action in actions], agent, server
-
-
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
 def test_one_move():
@@ -269,14 +263,6 @@ def test_whole_games_in_a_tournaments_loop(game):
     assert agents["model"].usage.requests > 0
 
 
-def test_search_behind_a_server_beats_random():
-    game = Chameleon(size=3)
-    with chat_server(search_player(game, make_agent("mcts:simulations=300"))) as server:
-        agents = {"model": make_agent(f"llm:model=test,url={server.url},parallel=1"), "random": make_agent("random")}
-        records = play_games(game, agents, [["model", "random"]] * 4, [Opening(k) for k in range(4)], 3)
-    assert sum(record.returns[0] for record in records) > 0
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -294,8 +280,8 @@ def test_wrong_settings(name, message):
 
 
 @pytest.mark.parametrize("game", SMALL, ids=lambda game: game.name)
-def test_the_search_player_reads_the_position(game):
-    """The player that the tests of other libraries use: what it makes of a prompt has the moves of the position."""
+def test_a_prompt_tells_the_whole_view(game):
+    """A view made of nothing but the prompt has the legal moves of the position."""
     rng, agent = np.random.default_rng(4), make_agent("random")
     for seed in range(10):
         table = TextGame(game)

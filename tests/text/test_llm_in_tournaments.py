@@ -19,12 +19,6 @@ from tests.text.chat_server import Reply, chat_server, random_player
 GAME = Chameleon(size=4)
 
 
-@pytest.fixture(autouse=True)
-def _no_key(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-
-
 def agent(server, settings=""):
     return f"llm:model=test,url={server.url},legal_moves=true,wait=0.001,parallel=1,output_price=1000000{settings}"
 
@@ -53,17 +47,7 @@ def test_a_wrong_key_is_no_defeat(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "trouble",
-    [
-        Reply(status=401),
-        Reply(status=429, headers={"Retry-After": "0"}),
-        Reply(status=503),
-        Reply(body='{"id": "chatcmpl-1", "choices": [{"mess'),
-        Reply("[a1x]", cut=True),
-        Reply(hang_up=True),
-        Reply(wait=600.0),
-    ],
-    ids=["401", "429", "503", "cut JSON", "cut answer", "no answer", "silence"],
+    "trouble", [Reply(status=401), Reply(hang_up=True), Reply(wait=600.0)], ids=["401", "no answer", "silence"]
 )
 def test_no_trouble_of_a_server_is_a_defeat(tmp_path, trouble):
     away, player = True, random_player()

@@ -25,9 +25,8 @@ except ImportError:
     raise ImportError("pbm_envs.adapters.rllib needs RLlib: pip install 'ray[rllib]'") from None
 
 Observation: TypeAlias = dict[str, NDArray[np.float32]]
-Step: TypeAlias = tuple[
-    dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
-]
+Infos: TypeAlias = dict[str, dict[str, Any]]
+Step: TypeAlias = tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]
 
 
 @final
@@ -55,7 +54,7 @@ class MultiAgentGame(MultiAgentEnv):
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
-    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+    ) -> tuple[dict[str, Observation], Infos]:
         super().reset(seed=seed)
         self.env.reset(seed=seed, options=options)
         self.agents = self.env.agents[:]

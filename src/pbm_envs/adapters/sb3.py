@@ -21,7 +21,6 @@ from ..core.game import Game
 from ..core.types import Planes
 from ..envs.batch import Bools, Floats
 from ..envs.factories import make_vector_env
-from ..envs.opponents import OpponentScore, Weights
 from ..envs.vector import BoardGameVectorEnv
 
 try:
@@ -34,7 +33,10 @@ METHODS = ("action_masks", "opponent_scores", "render", "set_opponents")
 
 @final
 class GamesVecEnv(VecEnv):
-    """A batch of games, each for one seat against an opponent; `games` is the vector environment that plays them."""
+    """A batch of games, each for one seat against an opponent; `games` is the vector environment that plays them.
+
+    `set_opponents` and `opponent_scores` are those of the vector environment.
+    """
 
     def __init__(self, games: Game | VectorEnv[Any, Any, Any], num_envs: int | None = None, **settings: Any) -> None:
         """Make the environments, or wrap a vector environment.
@@ -58,6 +60,7 @@ class GamesVecEnv(VecEnv):
         if not inner.has_opponents:
             raise ValueError("opponent is None: expected one, since Stable-Baselines3 rewards the player who acts next")
         self.games, self._plain = games, inner
+        self.set_opponents, self.opponent_scores = inner.set_opponents, inner.opponent_scores
         self._actions: Any = None
         super().__init__(games.num_envs, games.single_observation_space, games.single_action_space)
 
@@ -109,14 +112,6 @@ class GamesVecEnv(VecEnv):
         if for_all or method_name == "opponent_scores":
             return [results for _ in rows]
         return [None if results is None else results[row] for row in rows]
-
-    def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """Draw the opponents of all later games from these, as the vector environment does."""
-        self._plain.set_opponents(agents, weights)
-
-    def opponent_scores(self) -> tuple[OpponentScore, ...]:
-        """Return the learner's results by the numbers of `infos[row]["opponent"]`; copies."""
-        return self._plain.opponent_scores()
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """Return an attribute of the vector environment, which all games share, once per game."""

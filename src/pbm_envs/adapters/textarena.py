@@ -34,12 +34,7 @@ class TextArenaEnv(ta.Env):
     """One game, by TextArena's interface."""
 
     def __init__(
-        self,
-        game: Game,
-        *,
-        legal_moves: bool = False,
-        error_allowance: int = 1,
-        disguise: int | None = None,
+        self, game: Game, *, legal_moves: bool = False, error_allowance: int = 1, disguise: int | None = None
     ) -> None:
         """Make an environment; `reset` starts a game.
 
@@ -66,22 +61,20 @@ class TextArenaEnv(ta.Env):
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
         """Play the answer of the player to move; return (done, info) as TextArena's own games do."""
         table, state = self.table, self.state
-        player = table.to_move
-        state.add_observation(
-            from_id=player, to_id=player, message=action, observation_type=ta.ObservationType.PLAYER_ACTION
-        )
+        player, kinds = table.to_move, ta.ObservationType
+        state.add_observation(from_id=player, to_id=player, message=action, observation_type=kinds.PLAYER_ACTION)
         outcome = table.answer(action)
         if outcome.played:
-            self._tell_ply(ta.ObservationType.GAME_ACTION_DESCRIPTION)
+            self._tell_ply(kinds.GAME_ACTION_DESCRIPTION)
         elif outcome.forfeited:
             state.game_info[player]["invalid_move"] = True
-            self._tell_ply(ta.ObservationType.GAME_ADMIN)
+            self._tell_ply(kinds.GAME_ADMIN)
             if not table.done:
                 state.add_elimination(player)
         else:
             state.made_invalid_move = True
             state.error_count = table.failed
-            state.add_observation(to_id=player, message=outcome.message, observation_type=ta.ObservationType.GAME_ADMIN)
+            state.add_observation(to_id=player, message=outcome.message, observation_type=kinds.GAME_ADMIN)
         if table.done:
             ending = table.game.status(table.states).rpartition(" - ")[2]
             reason = f"player_{player} has forfeited the game." if outcome.forfeited else f"{ending}."
@@ -99,9 +92,8 @@ class TextArenaEnv(ta.Env):
         if not table.done:
             state.manually_set_current_player_id(table.to_move, force=True)
         for player in range(table.game.num_players) if table.done else [table.to_move]:
-            state.add_observation(
-                to_id=player, message=table.prompt(player), observation_type=ta.ObservationType.GAME_BOARD
-            )
+            text, kind = table.prompt(player), ta.ObservationType.GAME_BOARD
+            state.add_observation(to_id=player, message=text, observation_type=kind)
 
     def _tell_ply(self, kind: Any) -> None:
         """Show the last ply to each player as they have seen it."""
@@ -122,8 +114,9 @@ def register() -> None:
 
     for name, kind in registered_games().items():
         for suffix, wrappers in (("", [ta.wrappers.LLMObservationWrapper]), ("-raw", None)):
-            if f"Pbm{kind.__name__}-v0{suffix}" not in ENV_REGISTRY:
-                ta.register(f"Pbm{kind.__name__}-v0{suffix}", make_textarena, default_wrappers=wrappers, name=name)
+            env_id = f"Pbm{kind.__name__}-v0{suffix}"
+            if env_id not in ENV_REGISTRY:
+                ta.register(env_id, make_textarena, default_wrappers=wrappers, name=name)
 
 
 register()

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any, final
 
 from ..registry import make_game
@@ -25,8 +26,6 @@ try:
     import verifiers.v1 as vf
 except ImportError:
     raise ImportError("verifiers is not installed: pip install 'pbm-envs[verifiers]'") from None
-
-__all__ = ["GameEnv", "GameTaskset"]
 
 
 class GameTasksetConfig(vf.TasksetConfig):
@@ -107,28 +106,22 @@ class GameEnv(vf.Env[GameEnvConfig]):
                 if seat.done:
                     break
                 segment = await interaction.turn(outcome.message or seat.prompt())
-        trace = interaction.trace
+        trace, table = interaction.trace, seat.table
         trace.record_reward("game_return", float(seat.reward), 1.0)
-        table = seat.table
-        trace.record_metric("plies", float(len(table.moves)))
-        for kind, count in failures.items():
-            trace.record_metric(kind.value, float(count))
-        trace.record_metric("forfeited", float(any(forfeit.player == seat.seat for forfeit in table.forfeits)))
-        trace.record_metric("unfinished", float(not seat.done))
-        trace.info["moves"] = list(table.moves)
-        trace.info["seat"] = seat.seat
+        metrics = {kind.value: count for kind, count in failures.items()} | {"plies": len(table.moves)}
+        metrics["forfeited"] = any(forfeit.player == seat.seat for forfeit in table.forfeits)
+        metrics["unfinished"] = not seat.done
+        for name, value in metrics.items():
+            trace.record_metric(name, float(value))
+        trace.info.update(moves=list(table.moves), seat=seat.seat)
 
 
 def make_seat(settings: dict[str, Any], seed: int) -> TextSeat:
     """Return the seat of a task at its first turn; `settings` are the fields of GameTasksetConfig but `first_seed`."""
-    style = PromptStyle(settings["rules"], settings["position"], settings["history"], settings["legal_moves"])
-    seat = TextSeat(
-        make_game(settings["game"], **settings["options"]),
-        settings["opponent"],
-        settings["seat"],
-        style=style,
-        attempts=settings["attempts"],
-        disguise=seed if settings["disguise"] == -1 else settings["disguise"],
-    )
+    rest = dict(settings)
+    style = PromptStyle(**{field.name: rest.pop(field.name) for field in fields(PromptStyle)})
+    disguise = seed if rest["disguise"] == -1 else rest["disguise"]
+    game = make_game(rest.pop("game"), **rest.pop("options"))
+    seat = TextSeat(game, style=style, **{**rest, "disguise": disguise})
     seat.reset(seed)
     return seat

@@ -144,12 +144,11 @@ def _translated(value: Any, words: Vocabulary) -> Any:
 
 
 def _answer_form(words: Vocabulary, attempts: int) -> str:
-    tries = (
-        "An answer that cannot be read or that is an illegal move forfeits the game."
-        if attempts == 1
-        else "An answer that cannot be read, or an illegal move, is sent back to you; the "
-        f"{ {2: 'second', 3: 'third'}.get(attempts, f'{attempts}th') } such answer in one turn forfeits the game."
-    )
+    ordinal = {2: "second", 3: "third"}.get(attempts, f"{attempts}th")
+    tries = f"is sent back to you; the {ordinal} such answer in one turn forfeits the game."
+    tries = f"An answer that cannot be read, or an illegal move, {tries}"
+    if attempts == 1:
+        tries = "An answer that cannot be read or that is an illegal move forfeits the game."
     return (
         f'Answers. At each of your turns, end your answer with a JSON object that holds your move: {{"{KEY}": "..."}}. '
         f"Only the last such object counts. A move is {words.form}. {tries}"

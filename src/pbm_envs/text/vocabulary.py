@@ -20,7 +20,7 @@ from ..core.boards import NO_CELL
 from ..core.game import Game
 from ..core.state import NO_ACTION, single_record
 from ..core.symmetry import Symmetry
-from ..core.types import Mask, Record, States
+from ..core.types import Ints, Mask, Record, States
 from .history import SeenPly
 from .reading import MoveReader, Reading
 
@@ -39,7 +39,8 @@ class Vocabulary:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._shown = self._true = np.arange(game.num_actions)
+        self._shown: Ints = np.arange(game.num_actions)
+        self._true = self._shown
         """(A,) the action that is shown for each action, and the inverse."""
 
     def __repr__(self) -> str:

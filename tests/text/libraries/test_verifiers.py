@@ -9,12 +9,10 @@ import pytest
 pytestmark = [pytest.mark.libraries, pytest.mark.filterwarnings("default")]
 vf = pytest.importorskip("verifiers.v1")
 
-from pbm_agents import make_agent
 from verifiers.v1.utils.loaders import load_environment
 
-from pbm_envs import make_game
 from pbm_envs.adapters.verifiers import GameEnv, GameEnvConfig, GameTasksetConfig
-from tests.text.chat_server import chat_server, random_player, search_player
+from tests.text.chat_server import chat_server, random_player
 
 ID = "pbm_verifiers"
 SMALL = {
@@ -23,22 +21,12 @@ SMALL = {
     "chameleon": {"size": 3},
     "unlur": {"radius": 3},
 }
-CHANCY = ("curio", "trinim")
-"""Games that are too small for search to be sure of a few of them."""
 
 
 def environment(turns=None, **settings):
     """As verifiers' own entry points make it."""
-    return load_environment(
-        GameEnvConfig(
-            taskset=GameTasksetConfig(id=ID, **settings),
-            player={
-                "harness": {"id": "null"},
-                "runtime": {"type": "subprocess"},
-                "max_turns": turns,
-            },
-        )
-    )
+    player = {"harness": {"id": "null"}, "runtime": {"type": "subprocess"}, "max_turns": turns}
+    return load_environment(GameEnvConfig(taskset=GameTasksetConfig(id=ID, **settings), player=player))
 
 
 def play(env, url, games=2):
@@ -68,17 +56,6 @@ def test_random_plays_whole_episodes(name):
         assert trace.metrics["unfinished"] == 0
         assert trace.metrics["illegal"] == trace.metrics["unreadable"] == 0
         assert trace.metrics["plies"] == len(trace.info["moves"])
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_search_plays_whole_episodes(name):
-    env, game = environment(game=name, options=SMALL[name]), make_game(name, **SMALL[name])
-    with chat_server(search_player(game, make_agent("mcts:simulations=300"))) as server:
-        episodes = play(env, server.url, 4)
-    for episode in episodes:
-        assert not episode.errors, episode.errors
-        assert episode.traces[0].metrics["illegal"] == episode.traces[0].metrics["unreadable"] == 0
-    assert sum(episode.traces[0].reward for episode in episodes) > 0 or name in CHANCY
 
 
 def test_bad_answers_forfeit():
