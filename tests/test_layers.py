@@ -147,13 +147,13 @@ def test_no_game_knows_another():
     for name, others in GRAPH.items():
         if name.startswith("pbm_envs.games."):
             games = {other.split(".")[2] for other in others if other.startswith("pbm_envs.games.")}
-            assert games <= {name.split(".")[2], "chains"}, f"{name} imports {games}"
+            assert games <= {name.split(".")[2], "chains", "connection"}, f"{name} imports {games}"
 
 
 def test_rules_know_no_pictures():
-    """What a rule or a view needs is in `core`; scenes, legends and the game class may use `render`."""
+    """What a rule or a view needs is in `core`; only scenes use `render`."""
     for name, others in GRAPH.items():
-        if name.startswith("pbm_envs.games.") and not name.endswith((".scene", ".legend")):
+        if name.startswith("pbm_envs.games.") and not name.endswith(".scene"):
             assert not {other for other in others if other.startswith("pbm_envs.render")}, name
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pbm_envs import Curio, sample_actions
-from pbm_envs.games.curio.large_boards import mask_large_batch, playout_large_batch
+from pbm_envs.games.curio.moves import mask_large_batch, playout_large_batch
 from tests.play import legal, play
 
 GAMES = 60

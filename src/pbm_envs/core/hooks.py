@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -140,14 +140,14 @@ class GameHooks(ABC):
 
     def _check_rules(self) -> None:
         """Raise TypeError for a game whose rules are incomplete, before the first ply is played."""
-        hooks = [] if self.rules else ["_step", "_legal_action_mask"]
+        hooks = [] if self._has_kernels() else ["_step", "_legal_action_mask"]
         hooks += [] if self.rules and self.rules.observe else ["_observe"]
         inherits = {hook: getattr(type(self), hook) is getattr(GameHooks, hook) for hook in ("_step", *hooks)}
         if missing := [hook for hook in hooks if inherits[hook]]:
             raise TypeError(
                 f"{type(self).__name__} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`"
             )
-        if self.resign_action >= 0 and self.num_players != 2 and inherits["_step"]:
+        if self.rules and self.resign_action >= 0 and self.num_players != 2 and inherits["_step"]:
             raise TypeError(
                 f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
             )
@@ -164,13 +164,13 @@ class GameHooks(ABC):
 
     def _step(self, states: States, actions: Ints) -> int:
         """Play; or change nothing and return the first row whose action is illegal, else -1."""
-        assert self.rules is not None
-        return self.rules.step(states, actions, self.tables, self.resign_action, self.num_actions)
+        kernel, arguments = self._kernels.step
+        return int(kernel(states, actions, *arguments))
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         """Write all of `out` (B, A), in which anything may stand."""
-        assert self.rules is not None
-        self.rules.mask(states, out, self.tables, self.resign_action)
+        kernel, arguments = self._kernels.mask
+        kernel(states, out, *arguments)
 
     def _observe(self, views: States, out: Planes) -> None:
         """Write all of `out` (B, rows, cols, planes), in which anything may stand."""
@@ -181,10 +181,12 @@ class GameHooks(ABC):
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         """As `playout`. An option that is not wanted arrives as an array (0, 0) or False.
 
-        Without `rules` it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
+        Without kernels it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
         """
-        if self.rules is not None:
-            self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+        if self._has_kernels():
+            kernels = self._play_kernels(True, False) if avoid_losing_moves else None
+            kernel, arguments = (kernels or self._kernels).playout
+            kernel(states, seeds, *arguments, last_player_by_action)
             return
         rows = np.flatnonzero(~states["done"])
         while len(rows):
@@ -203,17 +205,32 @@ class GameHooks(ABC):
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
-        raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
+        kernels = self._play_kernels(False, True)
+        if kernels is None:
+            raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
+        kernel, arguments = kernels.playout
+        kernel(states, seeds, *arguments, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
-        """Return the kernels that `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) call.
+        """Return the kernels that play the game, which the hooks above call by default.
 
         With them a search makes many simulations without returning to Python. None: it calls these hooks.
         """
-        rules, tables, kind = self.rules, self.tables, type(self)
         hooks = ("_step", "_legal_action_mask", "_playout")
-        if rules is None or any(getattr(kind, hook) is not getattr(GameHooks, hook) for hook in hooks):
+        if self.rules is None or any(getattr(type(self), hook) is not getattr(GameHooks, hook) for hook in hooks):
             return None
+        return self._kernels
+
+    def _has_kernels(self) -> bool:
+        """Return whether there are kernels for the hooks to call."""
+        return self.rules is not None or type(self)._play_kernels is not GameHooks._play_kernels
+
+    @cached_property
+    def _kernels(self) -> PlayKernels:
+        """The kernels of `rules`, or those that a game provides."""
+        rules, tables = self.rules, self.tables
+        if rules is None:
+            return cast(PlayKernels, self._play_kernels(False, False))
         return PlayKernels(
             step=BatchKernel(rules.step, (tables, self.resign_action, self.num_actions)),
             mask=BatchKernel(rules.mask, (tables, self.resign_action)),

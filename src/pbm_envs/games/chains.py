@@ -6,7 +6,6 @@ The state fields `chain` and `touches` belong together: from any stone, `chain` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +15,7 @@ from ..core.boards import NO_CELL, Board
 from ..core.kernels import stack_kernel
 from ..core.randomness import draw
 from ..core.state import EMPTY
-from ..core.symmetry import edge_permutation
-from ..core.types import Ints, Planes, Seeds, States
-from ..core.validation import expect, expect_range
+from ..core.types import Ints, Planes, Seeds
 from ..core.words import WORD, Words, store_word
 
 
@@ -177,97 +174,3 @@ def store_cell(out: Planes, at: int, word: int, planes: int) -> None:
     store_word(buffer, 0, word)
     for k in range(planes):
         out[at + k] = buffer[k]
-
-
-def transform_chains(states: States, board: Board, cells: Ints, marks: tuple[int, ...]) -> None:
-    """Rename cells and marks of the stones and of their chains, in place."""
-    becomes = edge_permutation(board, cells)
-    touching = np.array([sum((t >> k & 1) << new for k, new in enumerate(becomes)) for t in range(1 << len(becomes))])
-    stones, chain, touches = (states[name].copy() for name in ("stones", "chain", "touches"))
-    states["stones"][:, cells] = np.asarray(marks)[stones]
-    states["chain"][:, cells] = np.where(stones != 0, cells[chain], 0)
-    states["touches"][:, cells] = touching[touches]
-
-
-def validate_chains(states: States, board: Board) -> None:
-    """InvalidStateError unless stones, chains and touched edges belong together."""
-    stones, chain, touches = states["stones"], states["chain"].astype(np.int64), states["touches"]
-    rows, cells = np.arange(len(states))[:, None], np.arange(board.size)
-    expect_range(states, "stones", 0, 2)
-    expect_range(states, "chain", 0, board.size - 1)
-    expect_range(states, "touches", 0, int(np.bitwise_or.reduce(board.edges)))
-    roots = chain
-    for _ in range(board.size.bit_length()):
-        roots = roots[rows, roots]
-    placed = stones > 0
-    way = (chain[rows, roots] == roots) & (stones[rows, chain] == stones)
-    expect(way | ~placed, states, "chain", "a way over stones of one mark from each stone to the root of its chain")
-    labels = connected(stones, board)
-    same = (roots == roots[rows, labels]) & (labels == labels[rows, roots])
-    expect(same | ~placed, states, "chain", "one root for each connected group of stones")
-    reached = np.zeros(stones.shape, touches.dtype)
-    np.bitwise_or.at(reached, (rows, roots), np.where(placed, board.edges, 0).astype(touches.dtype))
-    is_root = placed & (roots == cells)
-    expect((touches == reached) | ~is_root, states, "touches", "the edges that each chain touches, at its root")
-
-
-def connected(stones: Ints, board: Board) -> NDArray[np.int64]:
-    """(B, cells) the smallest cell of the connected group of stones of one mark that each stone belongs to."""
-    rows, cells = np.arange(len(stones))[:, None], np.arange(board.size)
-    beside = np.where(board.neighbours == NO_CELL, cells[:, None], board.neighbours).astype(np.int64)
-    same = stones[:, beside] == stones[:, :, None]
-    labels = np.broadcast_to(cells, stones.shape).astype(np.int64)
-    while True:
-        smaller = np.where(same, labels[:, beside], labels[:, :, None]).min(axis=2)
-        smaller = smaller[rows, smaller]
-        if (smaller == labels).all():
-            return labels
-        labels = smaller
-
-
-def validate_end(states: States, winners: NDArray[np.bool_]) -> None:
-    """InvalidStateError unless games are over whose chains say so, and nobody has won or lost before the end.
-
-    Args:
-        states: (B,) with valid chains.
-        winners: (B,) whether a chain has decided the game.
-    """
-    done, returns = states["done"], states["returns"]
-    expect(done | ~winners, states, "done", "True where a chain has decided the game")
-    over = (np.abs(returns) <= 1).all(axis=1)
-    expect(np.where(done, over, (returns == 0).all(axis=1)), states, "returns", "-1 to 1 at the end, else zeros")
-
-
-def figure(stones: Ints, cell: int, board: Board, ways: Sequence[Sequence[int]]) -> set[int]:
-    """A smallest part of the chain of `cell` that joins all edges (bits) of one of the `ways`, at most three edges
-    each; empty if the chain does not.
-    """
-    best: set[int] = set()
-    chain = _steps(stones, board, [cell])
-    for way in ways:
-        from_edges = [_steps(stones, board, [other for other in chain if board.edges[other] & edge]) for edge in way]
-        if all(from_edges):
-            # shortest paths from the edges meet in a cell: the one to which they are the shortest
-            meeting = min(chain, key=lambda other: sum(steps[other] for steps in from_edges))
-            found = {other for steps in from_edges for other in _way_back(steps, meeting, board)}
-            best = found if not best or len(found) < len(best) else best
-    return best
-
-
-def _steps(stones: Ints, board: Board, starts: Sequence[int]) -> dict[int, int]:
-    """How many steps each cell of a chain is from the nearest of `starts`."""
-    steps = dict.fromkeys(starts, 0)
-    queue = list(starts)
-    for here in queue:
-        for other in board.neighbours[here].tolist():
-            if other != NO_CELL and other not in steps and stones[other] == stones[here]:
-                steps[other] = steps[here] + 1
-                queue.append(other)
-    return steps
-
-
-def _way_back(steps: dict[int, int], cell: int, board: Board) -> Iterator[int]:
-    yield cell
-    while steps[cell]:
-        cell = next(o for o in board.neighbours[cell].tolist() if o in steps and steps[o] == steps[cell] - 1)
-        yield cell

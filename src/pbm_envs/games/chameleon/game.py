@@ -8,37 +8,21 @@ from itertools import product
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.boards import rhombus
-from ...core.game import ALLOW_RESIGN, Game
+from ...core.game import ALLOW_RESIGN
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import Option
-from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.types import Planes, Record, States
 from ...core.validation import expect_range
 from ...core.wording import Wording
-from ..chains import around, stone_words, transform_chains, validate_chains, validate_end
-from . import legend
+from ..connection import ConnectionGame
+from . import rules, scene, view
 from . import wording as words
-from .rules import (
-    LEFT_RIGHT,
-    LETTERS,
-    TOP_BOTTOM,
-    O,
-    X,
-    bridge_playout_batch,
-    chameleon_dtype,
-    mask_batch,
-    playout_batch,
-    step_batch,
-)
-from .scene import draw
-from .view import O_PLANE, PLANES, VERT_PLANE, X_PLANE, empty_cells, observe_batch
+from .rules import O, X
 
 EXCHANGED_SIDES = {
     "I join top and bottom": "I join left and right",
@@ -48,7 +32,7 @@ EXCHANGED_LETTERS = {"x": "o", "o": "x"}
 
 
 @final
-class Chameleon(Game):
+class Chameleon(ConnectionGame):
     """Hex where both players may place either letter: join your two edges by a chain of one letter (H1 to H5).
 
     A game of perfect information for two, Vert (`player_0` at the start) and Horz. The rules in full are the page of
@@ -65,6 +49,7 @@ class Chameleon(Game):
     """
 
     name = "chameleon"
+    letters = rules.LETTERS
     moves_player_independent = True
     playout_options = frozenset({LAST_PLAYER_BY_ACTION, SAVE_BRIDGES})
     configurations = ({"size": 3}, {}, {"size": 5, "swap_rule": False, "allow_resign": True})
@@ -83,54 +68,33 @@ class Chameleon(Game):
         super().__init__(
             options=options,
             board=board,
-            dtype=chameleon_dtype(board.size),
-            planes=PLANES,
+            dtype=rules.chameleon_dtype(board.size),
+            planes=view.PLANES,
+            empty_cells=view.empty_cells(),
+            stone_planes=(view.X_PLANE, view.O_PLANE),
             moves=moves + ["swap"] * self._swap_rule,
             form="a cell and a letter such as 'c2x'" + " or 'swap'" * self._swap_rule,
             max_plies=board.size + self._swap_rule,
         )
-        self._around = around(board)
-        self._words = stone_words(empty_cells(), (X_PLANE, O_PLANE))
-
-    def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
-        if board is not None and board.strip() != self._rows(np.zeros(self.board.size, np.int8)):
-            raise ValueError(
-                f"board is {quoted(board)}: expected the empty board or none, since positions are given as moves"
-            )
 
     def _validate(self, states: States) -> None:
-        validate_chains(states, self.board)
+        self.validate_chains(states, (rules.TOP_BOTTOM, rules.LEFT_RIGHT))
         expect_range(states, "vert", 0, 1)
-        touches = np.where(states["stones"] != EMPTY, states["touches"], 0)
-        joined = (touches & TOP_BOTTOM == TOP_BOTTOM) | (touches & LEFT_RIGHT == LEFT_RIGHT)
-        validate_end(states, joined.any(axis=1))
-
-    def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign_action)
-
-    def _legal_action_mask(self, states: States, out: Mask) -> None:
-        mask_batch(states, out, self._swap_rule, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
-        observe_batch(views, out, self._words, self._swap_rule)
-
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
-
-    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
-        bridge_playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
+        view.observe_batch(views, out, self._words, self._swap_rule)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges, self._swap_rule
         return PlayKernels(
-            step=BatchKernel(step_batch, (*tables, self.resign_action)),
-            mask=BatchKernel(mask_batch, (self._swap_rule, self.resign_action)),
-            playout=BatchKernel(bridge_playout_batch if save_bridges else playout_batch, tables),
+            step=BatchKernel(rules.step_batch, (*tables, self.resign_action)),
+            mask=BatchKernel(rules.mask_batch, (self._swap_rule, self.resign_action)),
+            playout=BatchKernel(rules.bridge_playout_batch if save_bridges else rules.playout_batch, tables),
         )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
-        transform_chains(states, self.board, symmetry.cells, symmetry.marks)
-        if symmetry.planes[VERT_PLANE] != VERT_PLANE:  # mirrored: who joined top and bottom joins left and right
+        super()._transform(states, symmetry)
+        if symmetry.planes[view.VERT_PLANE] != view.VERT_PLANE:  # mirrored: Vert becomes Horz
             states["vert"] = 1 - states["vert"]
 
     def _symmetries(self) -> Iterator[Symmetry]:
@@ -152,17 +116,11 @@ class Chameleon(Game):
                 cells=cells,
                 actions=np.concatenate([(2 * cells[:, None] + letters).ravel(), words]),
                 planes=permutation(
-                    (EXCHANGED_SIDES if mirrored else {}) | (EXCHANGED_LETTERS if exchanged else {}), PLANES
+                    (EXCHANGED_SIDES if mirrored else {}) | (EXCHANGED_LETTERS if exchanged else {}), view.PLANES
                 ),
                 marks=(EMPTY, O, X) if exchanged else (EMPTY, X, O),
                 players=(0, 1),
             )
-
-    def _rows(self, stones: NDArray[np.int8]) -> str:
-        return "/".join("".join(LETTERS[stone] for stone in row) for row in stones.reshape(self.board.shape))
-
-    def _board_to_string(self, state: Record) -> str:
-        return self._rows(state["stones"])
 
     def role(self, view: Record, player: int) -> str:
         return "Vert" if view["vert"] == player else "Horz"
@@ -170,18 +128,11 @@ class Chameleon(Game):
     def _cells(self, action: int) -> tuple[int, ...]:
         return (action >> 1,) if action < 2 * self.board.size else ()
 
-    def _scene(self, view: Record, heat: Heat) -> Scene:
-        return draw(self, view, heat)
-
-    def badge(self, view: Record, player: int) -> Sample | None:
-        return legend.badge(view, player)
-
-    def symbols(self, view: Record) -> tuple[Sample, ...]:
-        return legend.symbols(self, view)
+    _scene = scene.draw
+    badge = scene.badge
+    symbols = scene.symbols
+    cell_texts = words.cell_texts
 
     @cached_property
     def wording(self) -> Wording:
         return words.wording(self)
-
-    def cell_texts(self, view: Record) -> tuple[str, ...]:
-        return words.cell_texts(view)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
@@ -109,88 +111,57 @@ def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
             out[i, resign] = True
 
 
-@stack_kernel
-def playout_batch(
-    states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
-) -> None:
-    """Play on a copy of the board: see `copy_board`."""
-    cells = len(edges)
-    free = np.empty(cells, np.int16)
-    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
-    for i in range(len(states)):
-        state = states[i]
-        if state["done"]:
-            continue
-        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
-        count = 0
-        for cell in range(cells):
-            if stones[cell] == EMPTY:
-                free[count] = cell
-                count += 1
-        mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
-        action, winner = 0, NOBODY
-        while winner == NOBODY:
-            swaps = 1 if swap_rule and ply == 1 else 0
-            choice = draw(seeds, i, 2 * count + swaps)
-            if choice == 2 * count:
-                action, vert = 2 * cells, 1 - vert
-            else:
-                cell, mark = free[choice >> 1], X + (choice & 1)
-                count -= 1
-                free[choice >> 1] = free[count]
-                action = 2 * cell + (choice & 1)
-                if last_player_by_action.size:
-                    last_player_by_action[i, action] = mover
-                winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
-            mover = 1 - mover
-            ply += 1
-        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
-        state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
-        win(state, winner)
+def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
+    """Make a kernel for playouts. The flag is a constant in its code: plain playouts contain nothing of bridges."""
 
-
-@stack_kernel
-def bridge_playout_batch(
-    states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
-) -> None:
-    """As `playout_batch`, but a player whose bridge has just been broken into saves it (`broken_bridges`)."""
-    cells = len(edges)
-    free, place = np.empty(cells, np.int16), np.empty(cells, np.int16)
-    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
-    for i in range(len(states)):
-        state = states[i]
-        if state["done"]:
-            continue
-        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
-        count = 0
-        for cell in range(cells):
-            if stones[cell] == EMPTY:
-                free[count], place[cell] = cell, count
-                count += 1
-        mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
-        action, winner = int(state["last_action"]), NOBODY
-        while winner == NOBODY:
-            mark, cell = 0, -1
-            if 0 <= action < 2 * cells:
-                mark = 3 - (X + (action & 1))
-                bridges = broken_bridges(stones, action >> 1, mark, around, edges)
-                if bridges:
-                    cell = int(saving_cell(bridges, action >> 1, around, seeds, i))
-            if cell < 0:
-                choice = draw(seeds, i, 2 * count + (swap_rule and ply == 1))
-                if choice == 2 * count:
+    @stack_kernel
+    def playout_batch(
+        states: States, seeds: Seeds, around: Ints, edges: Ints, swap_rule: bool, last_player_by_action: Ints
+    ) -> None:
+        """Play to the end on a copy of the board (see `copy_board`)."""
+        cells = len(edges)
+        free, place = np.empty(cells, np.int16), np.empty(cells, np.int16)  # free[place[cell]] == cell
+        stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
+        for i in range(len(states)):
+            state = states[i]
+            if state["done"]:
+                continue
+            copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+            count = 0
+            for cell in range(cells):
+                if stones[cell] == EMPTY:
+                    free[count], place[cell] = cell, count
+                    count += 1
+            mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
+            action, winner = int(state["last_action"]), NOBODY
+            while winner == NOBODY:
+                at = -1
+                if save_bridges and 0 <= action < 2 * cells:
+                    mark = 3 - (X + (action & 1))
+                    bridges = broken_bridges(stones, action >> 1, mark, around, edges)
+                    if bridges:
+                        at = int(place[saving_cell(bridges, action >> 1, around, seeds, i)])
+                if at < 0:
+                    choice = draw(seeds, i, 2 * count + (swap_rule and ply == 1))
+                    at, mark = choice >> 1, X + (choice & 1)
+                if at == count:  # the cells end here: `swap`
                     action, vert = 2 * cells, 1 - vert
-                    mover, ply = 1 - mover, ply + 1
-                    continue
-                cell, mark = free[choice >> 1], X + (choice & 1)
-            count -= 1
-            free[place[cell]] = free[count]
-            place[free[count]] = place[cell]
-            action = 2 * cell + mark - X
-            if last_player_by_action.size:
-                last_player_by_action[i, action] = mover
-            winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
-            mover, ply = 1 - mover, ply + 1
-        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
-        state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
-        win(state, winner)
+                else:
+                    cell = free[at]
+                    count -= 1
+                    free[at] = free[count]
+                    place[free[count]] = at
+                    action = 2 * cell + mark - X
+                    if last_player_by_action.size:
+                        last_player_by_action[i, action] = mover
+                    winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
+                mover, ply = 1 - mover, ply + 1
+            copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+            state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action
+            win(state, winner)
+
+    return playout_batch
+
+
+playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _playout_kernel(save_bridges=True)
+"""In `bridge_playout_batch` a player whose bridge the last move has broken saves it (`broken_bridges`)."""

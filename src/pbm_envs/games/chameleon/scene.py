@@ -1,4 +1,4 @@
-"""The picture of a game of Chameleon: a rhombus with edges in the players' colours."""
+"""The picture of a game of Chameleon: a rhombus with edges in the players' colours; what stands beside a board."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from string import ascii_lowercase
 
 from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
 from ...core.game import Game
-from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Points, Polygon, Scene, Shape
+from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Points, Polygon, Sample, Scene, Shape
 from ...core.state import EMPTY
 from ...core.types import Record
 from ...render.parts import ROOT3, band, hexagon, player, ring, warm_cells, words
-from ..chains import figure
-from .rules import LETTERS, X
+from ..connection import winning_figure
+from .rules import LETTERS, O, X
 
 VERT, HORZ = "blue", "orange"
 STONE = 0.39
@@ -25,6 +25,8 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     left, right, bottom = -1.5, 1.5 * size + 0.5, (size - 1) * ROOT3 / 2 + 1.3
     unit = (right - left) / 8
     words_of, last = game.cell_free_actions, int(view["last_action"])
+    vert_won = bool(view["returns"][view["vert"]] == 1)
+    edges = (TOP, BOTTOM) if vert_won else (LEFT, RIGHT)
     shapes: list[Shape] = [
         Line(_edge(outlines, size, TOP), VERT, 0.42),
         Line(_edge(outlines, size, BOTTOM), VERT, 0.42),
@@ -34,7 +36,7 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     ]
     actions = {action: game.action_cells(action) for action in heat}
     shapes += warm_cells(heat, actions, outlines, "xo")
-    shapes += band(_winning(game, view), board.neighbours.tolist(), middles, VERT if _vert_won(view) else HORZ)
+    shapes += band(winning_figure(game, view, [edges]), board.neighbours.tolist(), middles, VERT if vert_won else HORZ)
     for (x, y), stone in zip(middles, view["stones"].tolist(), strict=True):
         if stone != EMPTY:
             shapes += _stone(x, y, stone)
@@ -115,19 +117,6 @@ def _names(size: int) -> Iterator[Label]:
         yield Label(x + size - 0.2, y, str(k + 1), 0.5, "muted", "start")
 
 
-def _vert_won(view: Record) -> bool:
-    return bool(view["returns"][view["vert"]] == 1)
-
-
-def _winning(game: Game, view: Record) -> set[int]:
-    """The cells of a shortest chain that has won, if the game was won by one (H3)."""
-    last = int(view["last_action"])
-    if not view["done"] or last < 0 or not (cells := game.action_cells(last)):
-        return set()
-    edges = (TOP, BOTTOM) if _vert_won(view) else (LEFT, RIGHT)
-    return figure(view["stones"], cells[0], game.board, [edges])
-
-
 def _glyphs(size: int, stones: list[int], places: list[tuple[int, int]], last: tuple[int, ...]) -> Iterator[Glyph]:
     """The names of columns and rows have the colours of the edges that they lie on."""
     for col in range(size):
@@ -138,3 +127,19 @@ def _glyphs(size: int, stones: list[int], places: list[tuple[int, int]], last: t
         yield Glyph(row, row + 2 * size, f"{row + 1}", HORZ)
     for cell, ((row, col), stone) in enumerate(zip(places, stones, strict=True)):
         yield Glyph(row, row + 2 * col, LETTERS[stone], "mark" if cell in last else "")
+
+
+def badge(game: Game, view: Record, player: int) -> Sample:
+    """A small board with the edges of the player."""
+    vert = bool(view["vert"] == player)
+    return Sample(tuple(_sides(0, 0, 0.34, vert)), "top and bottom" if vert else "left and right")
+
+
+def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
+    """The letters and the edges."""
+    return (
+        Sample(tuple(_stone(0, 0, X)), "the letter x; both players may place it"),
+        Sample(tuple(_stone(0, 0, O)), "the letter o; both players may place it"),
+        Sample(tuple(_sides(0, 0, 0.34, True)), "Vert joins these edges, top and bottom"),
+        Sample(tuple(_sides(0, 0, 0.34, False)), "Horz joins these edges, left and right"),
+    )

@@ -41,5 +41,5 @@ def wording(game: Game) -> Wording:
     )
 
 
-def cell_texts(view: Record) -> tuple[str, ...]:
+def cell_texts(game: Game, view: Record) -> tuple[str, ...]:
     return tuple(LETTERS[stone] for stone in view["stones"])

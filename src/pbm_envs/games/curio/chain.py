@@ -46,14 +46,10 @@ MOST_SWEEPS = 1 << 17
 class Pieces(NamedTuple):
     """The pieces that hide something, and what they may exchange. Kernels make it."""
 
-    slots: Ints
-    """(hidden,) group by group: those of one army that show the same number."""
-    groups: Ints
-    """(cells,) the group of each slot."""
-    starts: Ints
-    """`slots[starts[g] : starts[g + 1]]` are group g."""
-    shows: Ints
-    """(cells,) what each slot shows."""
+    slots: Ints  # (hidden,) group by group, a group being the pieces of one army that show the same number
+    groups: Ints  # (cells,) the group of each slot
+    starts: Ints  # group g is `slots[starts[g] : starts[g + 1]]`
+    shows: Ints  # (cells,) the number that each slot shows
 
 
 @kernel
@@ -90,7 +86,7 @@ def count_broken(
     slots: Ints, count: int, hides: Ints, worth: Ints, allowed: Ints, offsets: Ints, others: Ints, roles: Ints,
     compare: int,
 ) -> int:  # fmt: skip
-    """The conditions of these slots that are broken. A piece counts as `worth + hides`."""
+    """Return how many conditions of these slots are broken. A piece counts as `worth + hides`."""
     broken = 0
     for k in range(count):
         slot = slots[k]
@@ -98,10 +94,8 @@ def count_broken(
         mine = worth[slot] + hides[slot]
         for j in range(offsets[slot], offsets[slot + 1]):
             theirs = worth[others[j]] + hides[others[j]]
-            if roles[j] & MINE:
-                broken += beats(mine, theirs, compare) != (roles[j] & WANTED > 0)
-            else:
-                broken += beats(theirs, mine, compare) != (roles[j] & WANTED > 0)
+            won = beats(mine, theirs, compare) if roles[j] & MINE else beats(theirs, mine, compare)
+            broken += won != (roles[j] & WANTED > 0)
     return broken
 
 
@@ -172,10 +166,9 @@ def list_pieces(view: Record, rules: Record, hides: Ints) -> Pieces:
 
 @kernel
 def count_all_broken(pieces: Pieces, hides: Ints, known: Conditions, compare: int, royals: Ints) -> int:
-    """The conditions that an assignment breaks."""
-    slots, broken = pieces.slots, 0
-    for k in range(len(slots)):
-        slot = slots[k]
+    """Return how many conditions an assignment breaks."""
+    broken = 0
+    for slot in pieces.slots:
         broken += 1 - (known.allowed[slot] >> hides[slot] & 1)
     for slot in range(len(hides)):
         for j in range(known.offsets[slot], known.offsets[slot + 1]):

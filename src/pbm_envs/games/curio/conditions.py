@@ -14,7 +14,7 @@ from ...core.kernels import kernel
 from ...core.state import NOBODY
 from ...core.types import Ints, Record
 from .pieces import ANY, CAPTURED, DIRECTIONS, NO_PIECE, has_royal, reach
-from .rules import kind
+from .rules import ended_by_capture, kind
 
 MINE, WANTED = 1, 2
 """Bits of a pair as one of its pieces has it: this piece is the one that captures; it beats the other."""
@@ -23,33 +23,20 @@ MINE, WANTED = 1, 2
 class Conditions(NamedTuple):
     """What is known about the hidden faces. Kernels make it."""
 
-    allowed: Ints
-    """(cells,) as `list_allowed` has it."""
-    worth: Ints
-    """(cells,) what captures compare is `worth + hides`."""
-    offsets: Ints
-    """(cells + 1,) the pairs of a slot are numbers `offsets[slot]` to `offsets[slot + 1]`."""
-    others: Ints
-    """(2 * pairs,) the other piece of a pair."""
-    roles: Ints
-    """(2 * pairs,) bits MINE and WANTED."""
-    royal: Ints
-    """(cells,) 1 for a piece on the board that is royal just if it hides `base`."""
-    need: Ints
-    """(2,) 1 for an army that has a royal piece (C10)."""
-
-
-@kernel
-def ends(view: Record, rules: Record) -> bool:
-    """Did the game end by a capture or before the first move (C10, C11)?"""
-    return view["done"] and view["quiet"] == 0 and not view["last_action"] == rules["resign"] >= 0
+    allowed: Ints  # (cells,) from `list_allowed`
+    worth: Ints  # (cells,) captures compare `worth + hides`
+    offsets: Ints  # (cells + 1,) the pairs of a slot are numbers `offsets[slot]` to `offsets[slot + 1]`
+    others: Ints  # (2 * pairs,) the other piece of a pair
+    roles: Ints  # (2 * pairs,) bits MINE and WANTED
+    royal: Ints  # (cells,) 1 for a piece on the board that is royal only if it hides `base`
+    need: Ints  # (2,) 1 for an army that has a royal piece (C10)
 
 
 @kernel
 def list_allowed(view: Record, rules: Record, allowed: Ints) -> None:
     """Bit h of `allowed[slot]`: what is known about the slot alone lets it hide h; 0 for slots that hide nothing."""
     seen, base = view["viewer"], rules["base"]
-    ended = ends(view, rules)
+    ended = ended_by_capture(view, rules)
     for slot in range(len(allowed)):
         allowed[slot] = 0
         army, shown = view["owner"][slot], view["faces"][slot, seen]
@@ -101,7 +88,7 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
                                 count += 1
                             break
                         cell = steps[1, cell * DIRECTIONS + d]
-    if ends(view, rules) and view["returns"][0] == 0:  # C11: nobody can capture
+    if ended_by_capture(view, rules) and view["returns"][0] == 0:  # C11: nobody can capture
         light, dark = 0, 0
         for slot in range(len(where)):
             light += where[slot] != CAPTURED and owner[slot] == 0
@@ -150,9 +137,9 @@ def list_conditions(view: Record, rules: Record, steps: Ints, legal: Ints, allow
         for v in range(1, base + 1):
             if view["unseen"][army, kind(v, base, base)]:
                 need[army] = 1
-        if has_royal(view, army, base, False) or (ends(view, rules) and view["returns"][army] < 0):
+        if has_royal(view, army, base, False) or (ended_by_capture(view, rules) and view["returns"][army] < 0):
             need[army] = 0  # it is in sight, or captured
-    pairs = np.empty((cells * (DIRECTIONS + 1) + (alive * alive if ends(view, rules) else 0), 3), np.int64)
+    pairs = np.empty((cells * (DIRECTIONS + 1) + (alive * alive if ended_by_capture(view, rules) else 0), 3), np.int64)
     count = list_pairs(view, rules, steps, legal, pairs)
     offsets, others = np.empty(cells + 1, np.int64), np.empty(2 * count, np.int64)
     roles = np.empty(2 * count, np.int64)

@@ -14,28 +14,24 @@ from ...core.deals import Deal
 from ...core.game import Game
 from ...core.randomness import branch
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.validation import check_same_games
-from ...core.wording import JSON, Wording
-from . import legend
+from ...core.wording import Wording
+from . import scene
 from . import wording as words
 from .chain import draw_worlds_batch
-from .deal import deal
 from .inference import find_hidden_batch
 from .ladder import RUNGS
-from .large_boards import mask_large_batch, playout_large_batch
-from .moves import MOST_CELLS, mask_batch, move_tables, playout_batch
+from .moves import MOST_CELLS, mask_batch, mask_large_batch, move_tables, playout_batch, playout_large_batch
 from .options import FACES, OPTIONS, make_deck, make_settings, with_num_pieces
 from .pieces import DIRECTIONS, NO_PIECE, RANDOM
 from .rules import curio_dtype, set_up_batch, start_batch, step_batch
-from .scene import draw
-from .text import board_text, read_board
+from .text import board_text, deal, read_board
 from .validation import validate_records
 from .view import EXCHANGED_SEATS, hide_batch, observe_batch, piece_words, plane_numbers, planes
-from .worlds import deal_batch, draw_turnings, split_batch, world_batch
+from .worlds import deal_batch, draw_turnings, world_batch
 
 NO_END = 2**31 - 1
 """`max_plies` without a limit: what `ply` can count."""
@@ -123,17 +119,11 @@ class Curio(Game):
     def _deal(self) -> Deal:
         return deal(self.board, self._deck, self.options["face"])
 
-    def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self._moves, self.board.neighbours, self.settings)
-
     def _validate(self, states: States) -> None:
         validate_records(states, self.settings[0])
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
-        if self._tables is None:
-            mask_large_batch(states, out, self.steps, self.settings)
-        else:
-            mask_batch(states, out, self._tables, self.settings)
+        super()._legal_action_mask(states, out)
         if self._total:  # what a view's faces allow is not known there: it carries its legal actions (C7)
             views = states["viewer"] != NOBODY
             out[views] = states["legal"][views, : self.num_actions]
@@ -198,8 +188,6 @@ class Curio(Game):
         hidden = np.zeros((len(views), 2, self._base + 1, self._base + 1), np.int64)
         if self._face == RANDOM:
             draw_turnings(worlds, self.settings, seeds, hidden)
-        else:
-            split_batch(worlds, self.settings, hidden)
         deal_batch(worlds, hidden, self.settings, seeds, good)
         if self._total:  # a mover knows their legal actions (C7)
             movers = views["viewer"] == views["to_move"]
@@ -208,13 +196,6 @@ class Curio(Game):
             masks = self.legal_action_mask(open_worlds)
             good[movers] &= (masks == views["legal"][movers, : self.num_actions]).all(axis=1)
         return worlds, good
-
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        moves, settings = self._moves, self.settings
-        if self._tables is None:
-            playout_large_batch(states, seeds, moves, self.steps, settings, last_player_by_action)
-        else:
-            playout_batch(states, seeds, moves, self._tables, settings, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         settings, moves = self.settings, self._moves
@@ -295,30 +276,17 @@ class Curio(Game):
     def _named(self) -> list[tuple[int, int]]:
         return [(a, b) for a, _, _, b in self._moves.tolist()]
 
-    def _scene(self, view: Record, heat: Heat) -> Scene:
-        return draw(self, view, heat)
-
-    def badge(self, view: Record, player: int) -> Sample | None:
-        return legend.badge(view, player)
-
-    def holdings(self, view: Record, player: int) -> Sample | None:
-        return legend.holdings(self, view, player)
-
-    def symbols(self, view: Record) -> tuple[Sample, ...]:
-        return legend.symbols(self, view)
+    _scene = scene.draw
+    badge = scene.badge
+    holdings = scene.holdings
+    symbols = scene.symbols
+    cell_texts = words.cell_texts
+    facts = words.facts
+    move_note = words.move_note
 
     @cached_property
     def wording(self) -> Wording:
         return words.wording(self)
-
-    def cell_texts(self, view: Record) -> tuple[str, ...]:
-        return words.cell_texts(view)
-
-    def facts(self, view: Record) -> dict[str, JSON]:
-        return words.facts(view)
-
-    def move_note(self, before: Record, after: Record) -> str:
-        return words.move_note(before, after)
 
     def _public(self, state: Record) -> Record:
         """Only pieces known to both show their faces."""

@@ -1,8 +1,8 @@
-"""The legal moves of Curio on boards of at most 64 cells (C6, C7, C12), for masks and playouts.
+"""The legal moves of Curio, for masks and playouts (C6, C7, C12).
 
-Sets of cells are words of bits, and eight moves are tried at once: nothing may stand in the way, and the goal must be
-open to the piece. On larger boards each line is followed from cell to cell: see `large_boards`. Both ways give the same
-moves in the same order: by slot, direction and distance.
+On boards of at most 64 cells sets of cells are words of bits, and eight moves are tried at once: nothing may stand in
+the way, and the goal must be open to the piece. On larger boards `mask_large_batch` and `playout_large_batch` follow
+each line from cell to cell (`list_moves`). Both give the same moves in the same order: by slot, direction and distance.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import numpy as np
 
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
-from ...core.state import NOBODY
+from ...core.state import NOBODY, shows_mask
 from ...core.types import Ints, Mask, Record, Seeds, States
 from ...core.words import BITS, NO_BITS, ONE, WORD, Words, clear_of, count_bits, flat, load_word, lowest_bit, store_word
-from .pieces import CAPTURED, NO_PIECE, beats, compared_value, reach
+from .pieces import CAPTURED, NO_PIECE, action_of, beats, compared_value, list_moves, reach
 from .rules import play
 
 MOST_CELLS = 64
@@ -224,12 +224,7 @@ def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words
 
 @stack_kernel
 def playout_batch(
-    states: States,
-    seeds: Seeds,
-    moves: Ints,
-    tables: States,
-    settings: States,
-    last_player_by_action: Ints,
+    states: States, seeds: Seeds, moves: Ints, tables: States, settings: States, last_player_by_action: Ints
 ) -> None:
     """Play at random to the end: count the legal moves of each piece, draw one of all, find and play it. The lists and
     sets of pieces are kept up to date.
@@ -295,3 +290,34 @@ def find_move(table: Record, occupied: int, forbidden: int, left: int) -> int:
         k += 1
         left -= (way[k] & occupied | goal[k] & forbidden) == NO_BITS
     return k
+
+
+@stack_kernel
+def mask_large_batch(states: States, out: Mask, steps: Ints, settings: States) -> None:
+    rules = settings[0]
+    found = np.empty(rules["moves"] + 1, np.int64)
+    for i in range(len(states)):
+        state = states[i]
+        out[i] = False
+        if not shows_mask(state):
+            continue
+        for k in range(list_moves(state, state["to_move"], steps, rules, False, found)):
+            out[i, action_of(found[k])] = True
+        if rules["resign"] >= 0:
+            out[i, rules["resign"]] = True
+
+
+@stack_kernel
+def playout_large_batch(
+    states: States, seeds: Seeds, moves: Ints, steps: Ints, settings: States, last_player_by_action: Ints
+) -> None:
+    rules = settings[0]
+    found = np.empty(rules["moves"] + 1, np.int64)
+    for i in range(len(states)):
+        state = states[i]
+        while not state["done"]:
+            count = list_moves(state, state["to_move"], steps, rules, False, found)
+            action = action_of(found[draw(seeds, i, count)])
+            if last_player_by_action.size:
+                last_player_by_action[i, action] = state["to_move"]
+            play(state, action, moves, rules)

@@ -224,6 +224,12 @@ def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, set
 
 
 @stack_kernel
+def ended_by_capture(state: Record, rules: Record) -> bool:
+    """Return whether a capture has ended the game, or it was over before the first move (C10, C11)."""
+    return state["done"] and state["quiet"] == 0 and not state["last_action"] == rules["resign"] >= 0
+
+
+@stack_kernel
 def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> None:
     """C2, C3, C5. `deck` (army cells, 2): smaller and larger number of its pieces, then (0, 0) for empty cells."""
     rules = settings[0]

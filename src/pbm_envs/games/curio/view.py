@@ -21,11 +21,20 @@ MOST = 127
 """Counts in int8 planes stop here."""
 EXCHANGED_SEATS = {"I am Light": "I am Dark", "I am Dark": "I am Light"}
 """Planes that change places when Light and Dark do."""
-NUMBERS = np.dtype(
-    [(name, "i8") for name in ("mine", "enemy", "shows", "hides", "known", "light", "turn", "quiet", "passed")]
-    + [("my_unseen", "i8"), ("enemy_unseen", "i8")]
-)
-"""The planes by number, for kernels; of several in a row the first."""
+FIRST_PLANES = {
+    "mine": "mine",
+    "enemy": "enemy",
+    "shows": "shows 1",
+    "hides": "may hide 1",
+    "known": "known",
+    "light": "I am Light",
+    "turn": "my turn",
+    "quiet": "quiet",
+    "passed": "passed",
+    "my_unseen": "my 11 unseen",
+    "enemy_unseen": "enemy 11 unseen",
+}
+"""The planes that kernels write, by field of `plane_numbers`; of several in a row the first."""
 NO_BOUNDS = np.array([[1, base] * 2 for base in range(MOST_BASE + 1)], np.int8).view(np.uint32)[:, 0].astype(np.uint64)
 """(bases,) the bounds of a piece of which nothing is known, as half a word."""
 FACE_BOUNDS, FACE_BITS = np.uint64(0xFFFF), np.uint64(16)
@@ -51,23 +60,9 @@ def planes(base: int) -> dict[str, str]:
 
 
 def plane_numbers(base: int) -> States:
-    """One record of NUMBERS: where the planes are."""
-    numbers, index = np.zeros(1, NUMBERS), list(planes(base)).index
-    for name, first in (
-        ("mine", "mine"),
-        ("enemy", "enemy"),
-        ("shows", "shows 1"),
-        ("hides", "may hide 1"),
-        ("known", "known"),
-        ("light", "I am Light"),
-        ("turn", "my turn"),
-        ("quiet", "quiet"),
-        ("passed", "passed"),
-        ("my_unseen", "my 11 unseen"),
-        ("enemy_unseen", "enemy 11 unseen"),
-    ):
-        numbers[name] = index(first)
-    return numbers
+    """Return one record: the numbers of `FIRST_PLANES`."""
+    index = list(planes(base)).index
+    return np.array([tuple(map(index, FIRST_PLANES.values()))], [(name, "i8") for name in FIRST_PLANES])
 
 
 @stack_kernel

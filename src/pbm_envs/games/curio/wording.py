@@ -83,16 +83,16 @@ def wording(game: Game) -> Wording:
     )
 
 
-def cell_texts(view: Record) -> tuple[str, ...]:
+def cell_texts(game: Game, view: Record) -> tuple[str, ...]:
     """Such as "own 4/?" or "enemy 2/1"; of a full state "Light 4/1", Light's side first."""
-    return tuple("" if slot == NO_PIECE else f"{_whose(view, slot)} {_numbers(view, slot)}" for slot in view["board"])
+    return tuple("" if slot == NO_PIECE else f"{_whose(view, slot)} {numbers_of(view, slot)}" for slot in view["board"])
 
 
-def facts(view: Record) -> dict[str, JSON]:
+def facts(game: Game, view: Record) -> dict[str, JSON]:
     """The captured pieces, and how long ago the last capture was."""
     captured: dict[str, JSON] = {
         name: [
-            _numbers(view, slot)
+            numbers_of(view, slot)
             for slot in np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED)).tolist()
         ]
         for army, name in enumerate(ARMIES)
@@ -100,13 +100,13 @@ def facts(view: Record) -> dict[str, JSON]:
     return {"captured": captured, "plies since the last capture": int(view["quiet"])}
 
 
-def move_note(before: Record, after: Record) -> str:
+def move_note(game: Game, before: Record, after: Record) -> str:
     """The piece that was captured, and the numbers of the one that captured it."""
     slot = int(after["last_captured"])
     if slot == NO_PIECE or before["cell"][slot] == CAPTURED:
         return ""
     taker = int(after["taker"][slot])
-    return f"captures {_numbers(after, slot)}, is now {_numbers(after, taker)}"
+    return f"captures {numbers_of(after, slot)}, is now {numbers_of(after, taker)}"
 
 
 def _whose(view: Record, slot: int) -> str:
@@ -115,7 +115,7 @@ def _whose(view: Record, slot: int) -> str:
     return "own" if view["owner"][slot] == view["viewer"] else "enemy"
 
 
-def _numbers(view: Record, slot: int) -> str:
+def numbers_of(view: Record, slot: int) -> str:
     """The side towards the viewer (Light's in a full state), then the other."""
     seen = max(int(view["viewer"]), 0)
     return f"{view['faces'][slot, seen] or '?'}/{view['faces'][slot, 1 - seen] or '?'}"

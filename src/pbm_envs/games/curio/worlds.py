@@ -27,6 +27,7 @@ from ...core.state import NOBODY
 from ...core.types import Floats, Ints, Mask, Record, Seeds, States
 from .inference import shows_larger, split_pool
 from .pieces import RANDOM, has_royal, is_dead, is_royal, may_capture
+from .rules import ended_by_capture
 
 BITS, SPAN_BITS = 10, 32
 MOST_DONE = (1 << BITS) - 1
@@ -62,13 +63,6 @@ def split_pools(view: Record, rules: Record, hidden: Ints) -> None:
 
 
 @stack_kernel
-def split_batch(views: States, settings: States, hidden: Ints) -> None:
-    """`split_pools` of each view, to `hidden[i]`."""
-    for i in range(len(views)):
-        split_pools(views[i], settings[0], hidden[i])
-
-
-@stack_kernel
 def deal_group(
     view: Record, group: Ints, least: Ints, count: int, left: Ints, rules: Record, seeds: Seeds, row: int
 ) -> bool:
@@ -101,7 +95,7 @@ def is_consistent(state: Record, rules: Record) -> bool:
             taker = state["taker"][slot]
             if taker >= 0 and not may_capture(state, taker, slot, state["owner"][taker], rules):
                 return False
-    ended = state["done"] and state["quiet"] == 0 and not state["last_action"] == rules["resign"] >= 0
+    ended = ended_by_capture(state, rules)
     for army in range(2):
         lost = has_royal(state, army, rules["base"], True) and not has_royal(state, army, rules["base"], False)
         if lost != (ended and state["returns"][army] < 0):
@@ -135,9 +129,12 @@ def deal(view: Record, hidden: Ints, rules: Record, seeds: Seeds, row: int) -> b
 
 @stack_kernel
 def deal_batch(views: States, hidden: Ints, settings: States, seeds: Seeds, good: Mask) -> None:
-    """`deal` for each view."""
+    """`deal` for each view, under "random" with the numbers of `hidden`, else with those of `split_pools`."""
+    rules = settings[0]
     for i in range(len(views)):
-        good[i] = deal(views[i], hidden[i], settings[0], seeds, i)
+        if rules["face"] != RANDOM:
+            split_pools(views[i], rules, hidden[i])
+        good[i] = deal(views[i], hidden[i], rules, seeds, i)
 
 
 class Turnings:
@@ -249,7 +246,7 @@ def collect_batch(views: States, settings: States, seeds: Seeds, least: Ints, ch
 
 
 def draw_turnings(views: States, settings: States, seeds: Seeds, hidden: Ints) -> None:
-    """For "random": fill `hidden` as `split_batch` does for the other two."""
+    """Under "random", fill `hidden` (B, 2, base + 1, base + 1) as `split_pools` does under "large" and "small"."""
     rows = np.flatnonzero(views["viewer"] != NOBODY)
     base, (count, cells), pools = int(settings["base"][0]), views["owner"].shape, views["unseen"].astype(np.int64)
     least, chances = np.zeros((count, 2, base, cells), np.int64), np.empty(pools.shape)

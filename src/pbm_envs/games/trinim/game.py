@@ -16,30 +16,14 @@ from ...core.game import ALLOW_RESIGN, Game
 from ...core.options import Option
 from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.scene import Heat, Sample, Scene
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.types import Ints, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
-from ...core.wording import JSON, Wording
-from . import legend
+from ...core.wording import Wording
+from . import rules, scene, view
 from . import wording as words
-from .rules import (
-    BLUE,
-    COLOURS,
-    GREEN,
-    LETTERS,
-    RED,
-    lines,
-    lines_through,
-    mask_batch,
-    playout_batch,
-    set_up_batch,
-    step_batch,
-    trinim_dtype,
-)
-from .scene import draw
-from .view import colour_words, observe_batch, planes, recoloured_planes, seat_planes
+from .rules import BLUE, COLOURS, GREEN, LETTERS, RED
 
 
 @final
@@ -86,10 +70,10 @@ class Trinim(Game):
         board = triangle(size)
         if num_players == 2 and (always_drawn := _always_drawn(size, board.size)):
             warnings.warn(always_drawn, stacklevel=2)
-        self._takes, self._lines = lines(board)
-        self._broken, self._starts = lines_through(self._takes, board)
-        self._seat_planes = seat_planes(num_players)
-        self._colour_words = colour_words(num_players)
+        self._takes, self._lines = rules.lines(board)
+        self._broken, self._starts = rules.lines_through(self._takes, board)
+        self._seat_planes = view.seat_planes(num_players)
+        self._colour_words = view.colour_words(num_players)
         self._places = board.rows * board.shape[1] + board.cols
         first, last = ([board.names[cell] for cell in cells] for cells in zip(*_ends(self._takes, board), strict=True))
         moves = [a if a == b else f"{a}-{b}" for a, b in zip(first, last, strict=True)]
@@ -97,8 +81,8 @@ class Trinim(Game):
             options=options,
             board=board,
             num_players=num_players,
-            dtype=trinim_dtype(board.size, num_players),
-            planes=planes(num_players),
+            dtype=rules.trinim_dtype(board.size, num_players),
+            planes=view.planes(num_players),
             moves=moves,
             form=f"a cell such as {moves[1]!r} or the two ends of a line such as {moves[-1]!r}",
             max_plies=board.size + num_players - 2 if options["allow_resign"] else board.size,
@@ -112,7 +96,7 @@ class Trinim(Game):
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is None:
-            set_up_batch(states, seeds)
+            rules.set_up_batch(states, seeds)
         else:
             states["pieces"] = pieces = self._read(board)
             states["left"] = np.count_nonzero(pieces)
@@ -153,38 +137,20 @@ class Trinim(Game):
             blank="",
         )
 
-    def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self._takes, self.board.neighbours, self.resign_action)
-
     def _remove_player(self, state: States) -> None:
         last, resign = state["last_action"].copy(), len(self._takes)  # among three the others play on
-        step_batch(state, np.array([resign]), self._takes, self.board.neighbours, resign)
+        rules.step_batch(state, np.array([resign]), self._takes, self.board.neighbours, resign)
         state["last_action"] = last
 
-    def _legal_action_mask(self, states: States, out: Mask) -> None:
-        mask_batch(states, out, self._lines, self.resign_action)
-
     def _observe(self, views: States, out: Planes) -> None:
-        observe_batch(views, out, self._colour_words, self._places, self._seat_planes)
-
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        playout_batch(
-            states,
-            seeds,
-            self._takes,
-            self._lines,
-            self.board.neighbours,
-            self._broken,
-            self._starts,
-            last_player_by_action,
-        )
+        view.observe_batch(views, out, self._colour_words, self._places, self._seat_planes)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
-        takes, lines, neighbours = self._takes, self._lines, self.board.neighbours
+        takes, cells, neighbours = self._takes, self._lines, self.board.neighbours
         return PlayKernels(
-            step=BatchKernel(step_batch, (takes, neighbours, self.resign_action)),
-            mask=BatchKernel(mask_batch, (lines, self.resign_action)),
-            playout=BatchKernel(playout_batch, (takes, lines, neighbours, self._broken, self._starts)),
+            step=BatchKernel(rules.step_batch, (takes, neighbours, self.resign_action)),
+            mask=BatchKernel(rules.mask_batch, (cells, self.resign_action)),
+            playout=BatchKernel(rules.playout_batch, (takes, cells, neighbours, self._broken, self._starts)),
         )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
@@ -213,7 +179,7 @@ class Trinim(Game):
                     name=f"sides {turn}, colours {colours}",
                     cells=cells,
                     actions=np.array(actions + ([self.resign_action] if self.options["allow_resign"] else [])),
-                    planes=permutation(recoloured_planes(self.num_players, becomes), self.planes),
+                    planes=permutation(view.recoloured_planes(self.num_players, becomes), self.planes),
                     marks=(EMPTY, *colours),
                     players=tuple(range(self.num_players)),
                 )
@@ -229,27 +195,16 @@ class Trinim(Game):
     def _named(self) -> list[tuple[int, ...]]:
         return [(first,) if first == last else (first, last) for first, last in _ends(self._takes, self.board)]
 
-    def _scene(self, view: Record, heat: Heat) -> Scene:
-        return draw(self, view, heat)
-
-    def holdings(self, view: Record, player: int) -> Sample | None:
-        return legend.holdings(self, view, player)
-
-    def symbols(self, view: Record) -> tuple[Sample, ...]:
-        return legend.symbols(self, view)
+    _scene = scene.draw
+    holdings = scene.holdings
+    symbols = scene.symbols
+    cell_texts = words.cell_texts
+    facts = words.facts
+    move_note = words.move_note
 
     @cached_property
     def wording(self) -> Wording:
         return words.wording(self)
-
-    def cell_texts(self, view: Record) -> tuple[str, ...]:
-        return words.cell_texts(view)
-
-    def facts(self, view: Record) -> dict[str, JSON]:
-        return words.facts(view)
-
-    def move_note(self, before: Record, after: Record) -> str:
-        return words.move_note(before, after)
 
 
 def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ from math import cos, pi, sin
 from string import ascii_uppercase
 
 from ...core.game import Game
-from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Polygon, Scene, Shape
+from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Polygon, Sample, Scene, Shape
 from ...core.state import EMPTY
 from ...core.types import Record
 from ...render.parts import ROOT3, chip, frame, hexagon, rectangle, ring, star, warm_cells, warm_lines, words
@@ -17,6 +17,8 @@ COLUMNS = (3.3, 4.6, 5.9)
 """Middles of the table's columns of colours, in units from its left."""
 WIDTH = 7.9
 """Of the table, in units."""
+STEP = 1.75
+"""Width of a colour in what a player holds."""
 
 
 def draw(game: Game, view: Record, heat: Heat) -> Scene:
@@ -133,3 +135,29 @@ def _table(view: Record) -> Iterator[str]:
     for seat, held in enumerate(view["held"].tolist()):
         counts = "".join(f"{held[k]:4}" for k in range(COLOURS))
         yield f"player_{seat} {counts}{_points(view, seat):6}" + "  out" * int(view["out"][seat])
+
+
+def holdings(game: Game, view: Record, player: int) -> Sample:
+    """How many pieces of each colour a player holds, even or odd, and the score."""
+    held, points = view["held"][player].tolist(), _points(view, player)
+    counts = ", ".join(f"{count} {name}" for count, name in zip(held, NAMES.values(), strict=True))
+    if view["out"][player]:
+        return Sample((Label(0, 0, "out", 0.6, "ink", bold=True),), "out of the game", 3 * STEP)
+    return Sample(tuple(_counts(held)), f"{counts}: {points} {'point' if points == 1 else 'points'}", 3 * STEP)
+
+
+def _counts(held: list[int]) -> Iterator[Shape]:
+    for k, (colour, count) in enumerate(zip(NAMES, held, strict=True)):
+        x = (k - 1) * STEP
+        if any(held) and count % 2 == 0:
+            yield Polygon(rectangle(x - 0.78, -0.42, 1.56, 0.84), None, "ink", 0.06)
+        yield from _piece(x - 0.36, 0, 0.3, colour)
+        yield Label(x + 0.05, 0, str(count), 0.6, "ink", "start", bold=True)
+
+
+def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
+    """The pieces, and the frame around an even number."""
+    pieces = [Sample(tuple(_piece(0, 0, 0.36, colour)), f"a {name} piece") for colour, name in NAMES.items()]
+    outline = Polygon(rectangle(-0.4, -0.4, 0.8, 0.8), None, "ink", 0.06)
+    even = Sample((outline, Label(0, 0, "2", 0.6, "ink", bold=True)), "framed: an even number, which scores a point")
+    return (*pieces, even)

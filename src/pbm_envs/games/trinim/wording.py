@@ -43,11 +43,11 @@ def wording(game: Game) -> Wording:
     )
 
 
-def cell_texts(view: Record) -> tuple[str, ...]:
+def cell_texts(game: Game, view: Record) -> tuple[str, ...]:
     return tuple(COLOURS[piece] for piece in view["pieces"])
 
 
-def facts(view: Record) -> dict[str, JSON]:
+def facts(game: Game, view: Record) -> dict[str, JSON]:
     """What each player has taken."""
     taken: dict[str, JSON] = {}
     for seat, held in enumerate(view["held"].tolist()):
@@ -56,7 +56,7 @@ def facts(view: Record) -> dict[str, JSON]:
     return {"taken": taken}
 
 
-def move_note(before: Record, after: Record) -> str:
+def move_note(game: Game, before: Record, after: Record) -> str:
     """The pieces that were taken, by colour."""
     gone = before["pieces"][before["pieces"] != after["pieces"]]
     counts = np.bincount(gone, minlength=4).tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...core.kernels import stack_kernel
@@ -15,6 +17,7 @@ LETTERS = ".XO"
 """Of board texts: EMPTY, BLACK, WHITE."""
 SIDES_135, SIDES_246 = 0b010101, 0b101010
 SIDES_14, SIDES_25, SIDES_36 = 0b001001, 0b010010, 0b100100
+FIGURES = SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36
 
 
 def unlur_dtype(cells: int) -> np.dtype[np.void]:
@@ -129,107 +132,69 @@ def avoid_losing_move(
         choice = draw(seeds, row, left)
 
 
-@stack_kernel
-def playout_batch(
-    states: States, seeds: Seeds, around: Ints, edges: Ints, avoid_losing_moves: bool, last_player_by_action: Ints
-) -> None:
-    """Play on a copy of the board: see `copy_board`."""
-    cells = len(edges)
-    free = np.empty(cells, np.int16)
-    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
-    board = Chains(stones, chain, touches, around, edges)
-    for i in range(len(states)):
-        state = states[i]
-        if state["done"]:
-            continue
-        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
-        mover, black, ply = int(state["to_move"]), int(state["black"]), int(state["ply"])
-        count = 0
-        for cell in range(cells):
-            if may_place(stones[cell], edges[cell], black == NOBODY):
-                free[count] = cell
-                count += 1
-        action, result = 0, 0
-        while result == 0:
-            contract = 1 if black == NOBODY else 0
-            choice = draw(seeds, i, count + contract)
-            if choice == count:
-                action, black = cells, mover
-                for cell in range(cells):  # the edges are open now
-                    if edges[cell] and stones[cell] == EMPTY:
-                        free[count] = cell
-                        count += 1
-            else:
-                colour = colour_of(mover, black)
-                if avoid_losing_moves and not contract:
-                    choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
-                action = free[choice]
-                count -= 1
-                free[choice] = free[count]
-                if last_player_by_action.size:
-                    last_player_by_action[i, action] = mover
-                result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
-            mover = 1 - mover
-            ply += 1
-        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
-        state["to_move"], state["black"], state["ply"], state["last_action"] = mover, black, ply, action
-        win(state, mover if result < 0 else 1 - mover)
+def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
+    """Make a kernel for playouts. The flag is a constant in its code: plain playouts contain nothing of bridges."""
 
-
-@stack_kernel
-def bridge_playout_batch(states: States, seeds: Seeds, around: Ints, edges: Ints, last_player_by_action: Ints) -> None:
-    """As `playout_batch` without moves that lose at once, but after the contract a player whose bridge has just been
-    broken into saves it (`broken_bridges`).
-    """
-    cells = len(edges)
-    free = np.empty(cells, np.int16)
-    stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
-    board = Chains(stones, chain, touches, around, edges)
-    for i in range(len(states)):
-        state = states[i]
-        if state["done"]:
-            continue
-        copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
-        mover, black, ply = int(state["to_move"]), int(state["black"]), int(state["ply"])
-        count = 0
-        for cell in range(cells):
-            if may_place(stones[cell], edges[cell], black == NOBODY):
-                free[count] = cell
-                count += 1
-        action, result = int(state["last_action"]), 0
-        while result == 0:
-            contract = 1 if black == NOBODY else 0
-            choice = draw(seeds, i, count + contract)
-            if choice == count:
-                action, black = cells, mover
-                for cell in range(cells):  # the edges are open now
-                    if edges[cell] and stones[cell] == EMPTY:
-                        free[count] = cell
-                        count += 1
-            else:
-                colour, saved = colour_of(mover, black), -1
-                if not contract and 0 <= action < cells:
-                    bridges = broken_bridges(stones, action, colour, around, edges)
-                    if bridges:
-                        saved = int(saving_cell(bridges, action, around, seeds, i))
-                    if saved >= 0 and result_of(would_touch(board, saved, colour), colour) < 0:
-                        saved = -1
-                count -= 1
-                if saved < 0:
-                    if not contract:
-                        choice = avoid_losing_move(board, colour, free, count + 1, choice, seeds, i)
-                    action = int(free[choice])
-                    free[choice] = free[count]
+    @stack_kernel
+    def playout_batch(
+        states: States, seeds: Seeds, around: Ints, edges: Ints, avoid_losing_moves: bool, last_player_by_action: Ints
+    ) -> None:
+        """Play to the end on a copy of the board (see `copy_board`)."""
+        cells = len(edges)
+        free = np.empty(cells, np.int16)
+        stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
+        board = Chains(stones, chain, touches, around, edges)
+        for i in range(len(states)):
+            state = states[i]
+            if state["done"]:
+                continue
+            copy_board(state["stones"], state["chain"], state["touches"], stones, chain, touches)
+            mover, black, ply = int(state["to_move"]), int(state["black"]), int(state["ply"])
+            count = 0
+            for cell in range(cells):
+                if may_place(stones[cell], edges[cell], black == NOBODY):
+                    free[count] = cell
+                    count += 1
+            action, result = int(state["last_action"]), 0
+            while result == 0:
+                contract = 1 if black == NOBODY else 0
+                choice = draw(seeds, i, count + contract)
+                if choice == count:
+                    action, black = cells, mover
+                    for cell in range(cells):  # the edges are open now
+                        if edges[cell] and stones[cell] == EMPTY:
+                            free[count] = cell
+                            count += 1
                 else:
-                    action = saved
-                    for k in range(count):
-                        if free[k] == saved:
-                            free[k] = free[count]
-                if last_player_by_action.size:
-                    last_player_by_action[i, action] = mover
-                result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
-            mover = 1 - mover
-            ply += 1
-        copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
-        state["to_move"], state["black"], state["ply"], state["last_action"] = mover, black, ply, action
-        win(state, mover if result < 0 else 1 - mover)
+                    colour, saved = colour_of(mover, black), -1
+                    if save_bridges and not contract and 0 <= action < cells:
+                        bridges = broken_bridges(stones, action, colour, around, edges)
+                        if bridges:
+                            saved = int(saving_cell(bridges, action, around, seeds, i))
+                            if result_of(would_touch(board, saved, colour), colour) < 0:
+                                saved = -1
+                    if saved >= 0:
+                        choice = 0
+                        while free[choice] != saved:
+                            choice += 1
+                    elif avoid_losing_moves and not contract:
+                        choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
+                    action = int(free[choice])
+                    count -= 1
+                    free[choice] = free[count]
+                    if last_player_by_action.size:
+                        last_player_by_action[i, action] = mover
+                    result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
+                mover = 1 - mover
+                ply += 1
+            copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
+            state["to_move"], state["black"], state["ply"], state["last_action"] = mover, black, ply, action
+            win(state, mover if result < 0 else 1 - mover)
+
+    return playout_batch
+
+
+playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _playout_kernel(save_bridges=True)
+"""In `bridge_playout_batch` a player whose bridge the last move has broken saves it (`broken_bridges`), once the
+contract is over, unless that loses at once.
+"""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 
 from ...core.game import Game
-from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Polygon, Scene, Shape
+from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Polygon, Sample, Scene, Shape
 from ...core.state import EMPTY, NOBODY
 from ...core.types import Record
 from ...render.parts import ROOT3, band, hexagon, player, ring, warm_cells, words
-from ..chains import figure
+from ..connection import winning_figure
 from .rules import BLACK, LETTERS
 
 STONE = 0.39
@@ -30,13 +30,14 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
     right, bottom = 1.0 * last_row / 2 + 1.9, half * ROOT3 / 2 + 2.0
     unit = 2 * right / 8
     last = int(view["last_action"])
+    figures = YS if view["black"] == view["returns"].argmax() else LINES
     shapes: list[Shape] = [Line(points, (ODD, EVEN)[k % 2], 0.4) for k, points in enumerate(_sides(half))]
     shapes += [
         Polygon(outline, "cell 2" if edges else "cell", "rim", 0.05)
         for outline, edges in zip(outlines, board.edges, strict=True)
     ]
     shapes += warm_cells(heat, {action: game.action_cells(action) for action in heat}, outlines)
-    shapes += band(_winning(game, view), board.neighbours.tolist(), middles, "green")
+    shapes += band(winning_figure(game, view, figures), board.neighbours.tolist(), middles, "green")
     for (x, y), stone in zip(middles, view["stones"].tolist(), strict=True):
         if stone != EMPTY:
             shapes += _stone(x, y, STONE, black=stone == BLACK)
@@ -113,14 +114,6 @@ def _names(half: int) -> Iterator[Shape]:
         yield Label(away * x, away * y, str(side + 1), 0.5, f"on {(ODD, EVEN)[side % 2]}", bold=True)
 
 
-def _winning(game: Game, view: Record) -> set[int]:
-    """The cells of a smallest figure that has decided the game, if one has (U5)."""
-    last = int(view["last_action"])
-    if not view["done"] or last < 0 or not (cells := game.action_cells(last)):
-        return set()
-    return figure(view["stones"], cells[0], game.board, YS if view["black"] == view["returns"].argmax() else LINES)
-
-
 def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]], last_move: tuple[int, ...]) -> Iterator[Glyph]:
     """As the help page draws it: a column runs along "/", and its number stands at its upper end."""
     last = 2 * half
@@ -139,3 +132,29 @@ def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]], last_mo
     yield Glyph(last + 1, half - 2, "Side 4", EVEN)
     yield Glyph(last - quarter, -half - 10, "Side 5", ODD)
     yield Glyph(quarter, -half - 10, "Side 6", EVEN)
+
+
+def badge(game: Game, view: Record, player: int) -> Sample:
+    """The stone that the player places; both, while nobody is Black."""
+    if view["black"] == NOBODY:
+        both = (*_stone(-0.12, -0.12, 0.26, black=True), *_stone(0.12, 0.12, 0.26, black=False))
+        return Sample(both, "black or white is still open")
+    black = bool(view["black"] == player)
+    return Sample(tuple(_stone(0, 0, 0.36, black)), "black stones" if black else "white stones")
+
+
+def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
+    """The stones and the sides."""
+    odd, even = (
+        (Circle(0, 0, 0.36, colour), Label(0, 0, text, 0.5, f"on {colour}", bold=True))
+        for colour, text in ((ODD, "1"), (EVEN, "2"))
+    )
+    return (
+        Sample(
+            tuple(_stone(0, 0, 0.36, True)),
+            "Black wins with a chain of black stones to three sides, a Y: 1, 3 and 5, or 2, 4 and 6",
+        ),
+        Sample(tuple(_stone(0, 0, 0.36, False)), "White wins with a chain of white stones to two opposite sides"),
+        Sample(odd, "sides 1, 3 and 5, blue"),
+        Sample(even, "sides 2, 4 and 6, orange"),
+    )

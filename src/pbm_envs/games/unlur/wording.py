@@ -41,9 +41,9 @@ def wording(game: Game) -> Wording:
     )
 
 
-def cell_texts(view: Record) -> tuple[str, ...]:
+def cell_texts(game: Game, view: Record) -> tuple[str, ...]:
     return tuple(COLOURS[stone] for stone in view["stones"])
 
 
-def facts(view: Record) -> dict[str, JSON]:
+def facts(game: Game, view: Record) -> dict[str, JSON]:
     return {"phase": "contract" if view["black"] == NOBODY else "fight"}
