@@ -229,5 +229,5 @@ def test_agents_use_only_public_names():
             for other in others:
                 if other.startswith("pbm_envs."):
                     part = ".".join(other.split(".")[:2])
-                    allowed = part in public or other.endswith("_v0") or other == "pbm_envs.games.curio"
+                    allowed = part in public or other.endswith("_v0") or other == "pbm_envs.games.curio.pieces"
                     assert allowed, f"{name} imports {other}"

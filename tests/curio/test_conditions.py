@@ -202,12 +202,8 @@ def probabilities(monkeypatch, view, rules, hides, turned):
     seeds = np.zeros(1, np.uint64)
 
     def step():
-        if turned:
-            propose = function_at(chain, "propose_cycle")
-            count = propose(pieces.slots, pieces.groups, pieces.starts, before, pieces.shows, seeds, 0, out)
-        else:
-            propose = function_at(chain, "propose_exchange")
-            count = propose(pieces.slots, pieces.groups, pieces.starts, before, seeds, 0, out)
+        propose = function_at(chain, "propose_cycle" if turned else "propose_exchange")
+        count = propose(pieces, before, seeds, 0, out)
         after = before.copy()
         after[out[0, :count]] = out[1, :count]
         return tuple(after.tolist())

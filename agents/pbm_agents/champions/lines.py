@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pbm_envs.authoring import Ints, Record, States
-from pbm_envs.games.curio import CAPTURED, GOES_ON, NO_PIECE, end_of, is_royal, list_moves, move_to, slot_of
-from pbm_envs.games.curio import WON as LAST_ROYAL
+from pbm_envs.games.curio.pieces import CAPTURED, GOES_ON, NO_PIECE, end_of, is_royal, list_moves, move_to, slot_of
+from pbm_envs.games.curio.pieces import WON as LAST_ROYAL
 from pbm_envs.toolbox import Floats, stack_kernel
 
 from ..exact.curio_lines import COUNT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back

@@ -11,7 +11,7 @@ import numpy as np
 
 from pbm_envs import Curio, Game
 from pbm_envs.authoring import NO_ACTION, Ints, Record, States, check_range, copy_states, kernel
-from pbm_envs.games.curio import CAPTURED, GOES_ON, NO_PIECE, action_of, end_of, is_royal, list_moves
+from pbm_envs.games.curio.pieces import CAPTURED, GOES_ON, NO_PIECE, action_of, end_of, is_royal, list_moves
 from pbm_envs.toolbox import Array, stack_kernel
 
 from ..players.agent import Actions, Views, check_searchable

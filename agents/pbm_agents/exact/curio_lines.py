@@ -8,13 +8,12 @@ of a line leaves its state as it is there, so it works on a copy.
 
 from __future__ import annotations
 
-from pbm_envs import Game
+from pbm_envs import Curio, Game
 from pbm_envs.authoring import Ints, Record
-from pbm_envs.games.curio import (
+from pbm_envs.games.curio.pieces import (
     DRAWN,
     GOES_ON,
     NO_PIECE,
-    Curio,
     action_of,
     capture_piece,
     end_of,

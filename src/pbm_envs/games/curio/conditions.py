@@ -52,14 +52,9 @@ def list_allowed(view: Record, rules: Record, allowed: Ints) -> None:
 
 @kernel
 def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Ints) -> int:
-    """Write (capturer, target, whether it beats it) of every pair of which the viewer knows it; how many.
+    """Write to `pairs` (capturer, target, whether it beats the target) where the viewer knows; return how many.
 
-    Args:
-        view: The view.
-        rules: A record of SETTINGS.
-        steps: As `list_moves` has them.
-        legal: (actions,) whether the viewer may play each; read only under `*_total`, when it is the viewer's turn.
-        pairs: (n, 3) to write to.
+    `steps` are those of `list_moves`; `legal` (actions,) is read only under `*_total`, at the viewer's turn.
     """
     seen, total = view["viewer"], rules["total"]
     owner, where, board = view["owner"], view["cell"], view["board"]

@@ -205,7 +205,7 @@ class Curio(Game):
             mask = BatchKernel(mask_batch, (self._tables, settings))
             playout = BatchKernel(playout_batch, (moves, self._tables, settings))
         return PlayKernels(
-            step=BatchKernel(step_batch, (moves, self.board.neighbours, settings)),
+            step=BatchKernel(step_batch, (moves, self.steps, settings)),
             mask=mask,
             playout=playout,
             world=None if self._total or self._face == RANDOM else BatchKernel(world_batch, (settings,)),

@@ -127,21 +127,12 @@ def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
 def narrow_group(
     view: Record, army: int, shown: int, seen: int, rules: Record, open_values: int, out: Ints, bound: Ints
 ) -> None:
-    """Take from `out` the values that hidden pieces of a group have not, although their own bounds allow them.
+    """Remove from `out` values that the other pieces of a group need (Hall), although a piece's own bounds allow them.
 
-    The pieces of a group show the same number and hide, in some order, given values. If as many slots are bound to a
-    range as there are values in it, then these are theirs and no other slot's (Hall). It is enough to look at ranges
-    from the least value of one slot to the greatest of one, of slots whose bounds exclude a value of the pool.
-
-    Args:
-        view: The view, whose bounds count.
-        army: The army of the group.
-        shown: The number that its pieces show.
-        seen: The player whose view it is.
-        rules: The settings.
-        open_values: The values that the group hides, as bits.
-        out: (slots,) bit h: the slot can hide h. Changed in place.
-        bound: (slots,) to work in.
+    The pieces of a group show the same number and hide given values, in some order. If as many slots are bound to a
+    range as there are values in it, those slots use them up. It suffices to check ranges from the least value of one
+    slot to the greatest of another, among slots whose bounds exclude a value of the pool. `open_values` are the values
+    that the group hides, as bits, and so is `out[slot]`; `bound` (slots,) is scratch.
     """
     owner, faces, limits, far, count = view["owner"], view["faces"], view["bounds"], seen ^ 1, 0
     leasts, greatests, every_value = 0, 0, (2 << rules["base"]) - 1

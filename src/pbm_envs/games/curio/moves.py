@@ -103,8 +103,9 @@ def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
     """`closed[v]` becomes the cells on which no piece of value v may end: those of own pieces, and of enemies that it
     may not capture (C7). Returns all occupied cells; `own` and `enemies` are the rows of `pieces`.
     """
-    no_lower, no_equal = closed_if(not beats(1, 0, compare)), closed_if(not beats(1, 1, compare))
-    no_higher = closed_if(not beats(0, 1, compare))
+    no_lower = NO_BITS if beats(1, 0, compare) else ~NO_BITS
+    no_equal = NO_BITS if beats(1, 1, compare) else ~NO_BITS
+    no_higher = NO_BITS if beats(0, 1, compare) else ~NO_BITS
     friends, lower, higher = NO_BITS, NO_BITS, NO_BITS
     for value in range(len(enemies)):
         friends |= own[value]
@@ -115,12 +116,6 @@ def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
         closed[value] |= higher & no_higher
         higher |= enemies[value]
     return friends | lower
-
-
-@stack_kernel
-def closed_if(closed: bool) -> int:
-    """All cells, or none."""
-    return ~NO_BITS if closed else NO_BITS
 
 
 @stack_kernel

@@ -12,12 +12,11 @@ from ...core.game import ALLOW_RESIGN
 from ...core.options import Option
 from ...core.state import NO_ACTION
 from ...core.types import Ints, States
-from .pieces import ANY, GREATER, GREATER_EQUAL, LARGE, LESS, LESS_EQUAL, RANDOM, SETTINGS, SMALL
+from .pieces import ANY, EQUAL, GREATER, LARGE, LESS, RANDOM, SETTINGS, SMALL
 
 FACES = {"large": LARGE, "small": SMALL, "random": RANDOM}
-COMPARES = {"lt": LESS, "le": LESS_EQUAL, "gt": GREATER, "ge": GREATER_EQUAL}
+COMPARES = {"lt": LESS, "le": LESS | EQUAL, "gt": GREATER, "ge": GREATER | EQUAL}
 CAPTURES = (*COMPARES, *(f"{name}_total" for name in COMPARES), "any")
-
 
 OPTIONS = (
     Option(

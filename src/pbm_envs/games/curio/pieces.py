@@ -21,7 +21,9 @@ NO_PIECE = -1
 CAPTURED = -1
 DIRECTIONS = 8
 LARGE, SMALL, RANDOM = 0, 1, 2
-LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, ANY = 0, 1, 2, 3, 4
+LESS, EQUAL, GREATER = 1, 2, 4
+ANY = LESS | EQUAL | GREATER
+"""Bits: how the enemy's number may compare with the mover's (C7)."""
 GOES_ON, WON, DRAWN = 0, 1, 2
 """Results of a capture; WON by the player who captures."""
 NUMBER_BITS = 10
@@ -36,7 +38,7 @@ SETTINGS = np.dtype(
         ("turn", "?"),
         ("limit", "?"),
         ("face", "i8"),  # LARGE, SMALL or RANDOM
-        ("compare", "i8"),  # LESS ... ANY: what the enemy's number must be
+        ("compare", "i8"),  # bits LESS, EQUAL, GREATER: what the enemy's number may be
         ("total", "?"),  # compare the sums of both faces
         ("reveal", "?"),
         ("quiet_limit", "i8"),  # 0: none
@@ -82,15 +84,7 @@ def compared_value(state: Record, slot: int, mover: int, rules: Record) -> int:
 @stack_kernel
 def beats(mine: int, theirs: int, compare: int) -> bool:
     """C7"""
-    if compare == LESS:
-        return theirs < mine
-    if compare == LESS_EQUAL:
-        return theirs <= mine
-    if compare == GREATER:
-        return theirs > mine
-    if compare == GREATER_EQUAL:
-        return theirs >= mine
-    return True
+    return compare >> (int(theirs >= mine) + int(theirs > mine)) & 1 == 1
 
 
 @stack_kernel

@@ -22,10 +22,9 @@ from .pieces import (
     CAPTURED,
     DIRECTIONS,
     DRAWN,
+    EQUAL,
     GREATER,
-    GREATER_EQUAL,
     LARGE,
-    LESS,
     NO_PIECE,
     RANDOM,
     SMALL,
@@ -81,44 +80,32 @@ def kind(a: int, b: int, base: int) -> int:
 
 
 @stack_kernel
-def has_move(state: Record, neighbours: Ints, rules: Record) -> bool:
-    """C12: is there a move other than `pass`? If there is, one of a single step is among them."""
-    mover = state["to_move"]
-    for slot in range(len(state["cell"])):
-        if state["owner"][slot] == mover and state["cell"][slot] != CAPTURED:
-            for d in range(DIRECTIONS):
-                cell = neighbours[state["cell"][slot], d]
-                if cell != NO_CELL:
-                    target = state["board"][cell]
-                    if target == NO_PIECE:
-                        return True
-                    if state["owner"][target] != mover and may_capture(state, slot, target, mover, rules):
-                        return True
-    return False
+def may_move(state: Record, action: int, moves: Ints, steps: Ints, rules: Record) -> bool:
+    """Return whether a piece may make a move (C6, C7)."""
+    origin, direction, distance = moves[action, 0], moves[action, 1], moves[action, 2]
+    mover, board, cell = state["to_move"], state["board"], moves[action, 0]
+    slot = board[origin]
+    if slot == NO_PIECE or state["owner"][slot] != mover or distance > reach(state, slot, rules):
+        return False
+    for k in range(distance):
+        cell = steps[1, cell * DIRECTIONS + direction]
+        if k < distance - 1 and board[cell] != NO_PIECE:
+            return False
+    target = board[cell]
+    return target == NO_PIECE or (state["owner"][target] != mover and may_capture(state, slot, target, mover, rules))
 
 
 @stack_kernel
-def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: Record) -> bool:
+def is_legal(state: Record, action: int, moves: Ints, steps: Ints, rules: Record) -> bool:
+    """Return whether an action is legal; `steps` as in `list_moves`."""
     if action == rules["resign"]:
         return action >= 0
-    if action == rules["moves"]:
-        return not has_move(state, neighbours, rules)
-    if not 0 <= action < rules["moves"]:
-        return False
-    origin, direction, distance = moves[action, 0], moves[action, 1], moves[action, 2]
-    mover = state["to_move"]
-    slot = state["board"][origin]
-    if slot == NO_PIECE or state["owner"][slot] != mover or distance > reach(state, slot, rules):
-        return False
-    cell = neighbours[origin, direction]
-    for _ in range(distance - 1):
-        if state["board"][cell] != NO_PIECE:
+    if action != rules["moves"]:
+        return 0 <= action < rules["moves"] and may_move(state, action, moves, steps, rules)
+    for way in range(len(steps[0])):  # C12: if a piece can move at all, it can move a single step
+        if steps[1, way] != NO_CELL and may_move(state, steps[0, way], moves, steps, rules):
             return False
-        cell = neighbours[cell, direction]
-    target = state["board"][cell]
-    if target == NO_PIECE:
-        return True
-    return state["owner"][target] != mover and may_capture(state, slot, target, mover, rules)
+    return True
 
 
 @stack_kernel
@@ -132,8 +119,7 @@ def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: 
         return
     about = taken if state["known"][taker] else taker
     bound = mine if state["known"][taker] else theirs
-    strict = rules["compare"] == LESS or rules["compare"] == GREATER
-    greater = rules["compare"] == GREATER or rules["compare"] == GREATER_EQUAL
+    strict, greater = rules["compare"] & EQUAL == 0, rules["compare"] & GREATER > 0
     at_least = (about == taken) == greater
     for player in range(2):
         if player == mover and not rules["total"]:
@@ -209,12 +195,12 @@ def play(state: Record, action: int, moves: Ints, rules: Record) -> None:
 
 
 @stack_kernel
-def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, settings: States) -> int:
+def step_batch(states: States, actions: Ints, moves: Ints, steps: Ints, settings: States) -> int:
     rules = settings[0]
     for i in range(len(states)):
         state = states[i]
         if not state["done"]:
-            if state["viewer"] != NOBODY or not is_legal(state, actions[i], moves, neighbours, rules):
+            if state["viewer"] != NOBODY or not is_legal(state, actions[i], moves, steps, rules):
                 return i
     for i in range(len(states)):
         state = states[i]

@@ -76,8 +76,5 @@ def deal(board: Board, deck: Ints, face: str) -> Deal:
 
 def orientations(owner: str, low: int, high: int, face: str) -> Piece:
     """How a piece can lie at the start (C5), as board texts have it: owner, face towards Light, face towards Dark."""
-    own_low = f"{owner}{low}{high}" if owner == OWNERS[0] else f"{owner}{high}{low}"
-    own_high = f"{owner}{high}{low}" if owner == OWNERS[0] else f"{owner}{low}{high}"
-    if face == "random" and low != high:
-        return own_low, own_high
-    return (own_high,) if face == "large" else (own_low,)
+    ways = {"small": [(low, high)], "large": [(high, low)], "random": sorted({(low, high), (high, low)})}
+    return tuple(f"L{own}{far}" if owner == "L" else f"D{far}{own}" for own, far in ways[face])

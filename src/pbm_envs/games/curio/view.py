@@ -67,11 +67,11 @@ def plane_numbers(base: int) -> States:
 
 @stack_kernel
 def hide_batch(states: States, views: States, base: int) -> None:
-    """Copy to `views`, whose `viewer` is set, what the viewers know: no faces that they have not seen, and no bounds of
-    faces that they have.
+    """Copy to `views`, whose `viewer` is set, all but the faces that the viewers have not seen and the bounds of faces
+    that they have seen.
 
-    The bounds of a piece are read and written at once, and read from the state, since the processor would wait for a
-    copy that has just been written. (There are no branches, since they could not be foreseen.)
+    Without branches, which could not be predicted. Bounds are read from the state in one piece: the processor would
+    wait for a copy that has just been written.
     """
     no_bounds = NO_BOUNDS[base]
     for i in range(len(views)):
@@ -91,13 +91,13 @@ def hide_batch(states: States, views: States, base: int) -> None:
 
 
 def piece_words(base: int) -> tuple[States, States]:
-    """The planes of a cell as words.
+    """Return the planes of a cell as words.
 
     Returns:
-        `looks`: (4 * (base + 1) * 2 ** (base + 1),) in row `look_of(known, mine, v, hides, base)`: whose piece it is,
-        the number v that it shows, whether it is known, and the numbers that it can hide, the bits of `hides`; nothing
-        for v = 0 and no bits. Its field `words` has only the first words of a cell, which have all planes of its piece.
-        `empty`: (1,) all words of a cell that fit it whole, zeros: kernels read off how many there are, a constant.
+        `looks`: row `look_of(known, mine, v, hides, base)` has the planes of a piece that shows v and can hide the
+        numbers whose bits are set in `hides` (v = 0 and no bits: no piece). Its field `words` has only as many words
+        as contain planes of pieces.
+        `empty`: one record with all words that fit a cell, zeros: their number is a constant for kernels.
     """
     table = list(planes(base))
     index, own_planes = table.index, table.index("known") + 1
@@ -113,13 +113,13 @@ def piece_words(base: int) -> tuple[States, States]:
 
 @stack_kernel
 def look_of(known: int, mine: int, shown: int, hides: int, base: int) -> int:
-    """The row of `looks`."""
+    """Return a row of `looks`."""
     return ((2 * known + mine) * (base + 1) + shown) * (2 << base) + hides
 
 
 @stack_kernel
 def find_looks(view: Record, seen: int, base: int, hides: Ints, look: Ints) -> None:
-    """`look[slot]` becomes the row of `looks` for each piece; `hides[slot]`: the numbers that it can hide, as bits."""
+    """Set `look[slot]` to the row of `looks` for a piece that can hide the bits of `hides[slot]`."""
     owner, faces, known = view["owner"], view["faces"], view["known"]
     for slot in range(len(owner)):
         look[slot] = look_of(known[slot], owner[slot] == seen, faces[slot, seen], hides[slot], base)
@@ -143,9 +143,7 @@ def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
 def write_cells(
     board: Ints, look: Ints, looks: States, empty: States, same: Planes, width: int, at: int, out: Planes
 ) -> None:
-    """Write an observation from the byte `at` of `out` on, each cell in words: the planes that are the same on every
-    cell, `same`, together with those of its piece.
-    """
+    """Write an observation from `out[at]` on: the planes that all cells share, `same`, and those of the pieces."""
     own, words, tail = len(looks[0]["words"]), len(empty[0]["words"]), load_word(same, width - WORD)
     for cell in range(len(board)):
         slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
@@ -162,16 +160,9 @@ def write_cells(
 def observe_batch(
     views: States, out: Planes, candidates: Ints, looks: States, empty: States, settings: States, plane_numbers: States
 ) -> None:
-    """Write the observations of `views`.
+    """Write the observations of `views`; `looks` and `empty` are from `piece_words`.
 
-    Args:
-        views: (B,)
-        out: (B, rows, cols, planes)
-        candidates: (B, slots) what `find_hidden_batch` has found, for `face` "random"; else (0, 0).
-        looks: As `piece_words` has them.
-        empty: The same.
-        settings: One record of SETTINGS.
-        plane_numbers: One record of NUMBERS.
+    Under `face` "random", `candidates` (B, slots) comes from `find_hidden_batch`; else it is (0, 0).
     """
     rules, base, cells, width = settings[0], settings[0]["base"], out.shape[1] * out.shape[2], out.shape[3]
     pairs, values = np.empty((base * (base + 1) // 2, 2), np.int64), np.empty((2, base + 1), np.int64)

@@ -19,7 +19,7 @@ SEAT_PLANES = (HELD, ODD, TURN, OUT)
 
 
 def planes(players: int) -> dict[str, str]:
-    """The planes of an observation: name and meaning."""
+    """Return the planes of an observation: name and meaning."""
     table = {"cell": "a cell of the triangle"}
     table |= {colour: f"a {colour} piece lies here" for colour in NAMES.values()}
     for owner in OWNERS[:players]:
@@ -35,7 +35,7 @@ CELL_PLANE = list(planes(2)).index("cell")
 
 
 def seat_planes(players: int) -> Ints:
-    """(players, 4) for each seat, counted from the viewer, the first plane of each kind of `SEAT_PLANES`."""
+    """Return (players, 4): for each seat, counted from the viewer, the first plane of each kind of `SEAT_PLANES`."""
     index, first = list(planes(players)).index, NAMES[RED]
     return np.array(
         [[index(name.format(colour=first, owner=owner)) for name in SEAT_PLANES] for owner in OWNERS[:players]]
@@ -43,7 +43,7 @@ def seat_planes(players: int) -> Ints:
 
 
 def recoloured_planes(players: int, colours: Mapping[int, int]) -> Mapping[str, str]:
-    """What becomes of the planes when each colour becomes another."""
+    """Return what each plane becomes when the colours are exchanged."""
     becomes = {NAMES[old]: NAMES[new] for old, new in colours.items()}
     return becomes | {
         name.format(colour=old, owner=owner): name.format(colour=new, owner=owner)
@@ -54,7 +54,7 @@ def recoloured_planes(players: int, colours: Mapping[int, int]) -> Mapping[str, 
 
 
 def colour_words(players: int) -> States:
-    """(1 + COLOURS,) for a cell without a piece and with one of each colour: its planes, in words."""
+    """Return (1 + COLOURS,) records: the planes of a cell without a piece and with one of each colour, in words."""
     looks = np.zeros((1 + COLOURS, len(planes(players)) // WORD * WORD), np.int8)
     for colour, name in NAMES.items():
         looks[colour, list(planes(players)).index(name)] = 1
@@ -63,15 +63,7 @@ def colour_words(players: int) -> States:
 
 @stack_kernel
 def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_planes: Ints) -> None:
-    """Write the observations of `views`.
-
-    Args:
-        views: (B,)
-        out: (B, rows, cols, planes)
-        looks: As `colour_words` has them.
-        places: (n,) where each cell lies in the grid, counted row by row.
-        seat_planes: As `seat_planes` has them.
-    """
+    """Write the observations of `views`; `places` (n,) is where each cell lies in the grid, counted row by row."""
     row, width = flat(out), out.shape[3]
     size = out.shape[1] * out.shape[2] * width
     same = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell

@@ -35,12 +35,12 @@ def empty_cells() -> Planes:
 
 @stack_kernel
 def observe_batch(views: States, out: Planes, words: Words, places: Ints, edges: Ints) -> None:
-    """Write the observations of `views`: the empty board of the phase, which is made once, and a store for each cell.
+    """Write the observations of `views`: copy the empty board of the phase, and set one byte for each cell.
 
     Args:
         views: (B,)
         out: (B, rows, cols, planes)
-        words: As `stone_words` has them, by phase.
+        words: The templates of `stone_words`, by phase.
         places: (n,) where the planes of each cell begin.
         edges: Where the plane "edge" is set.
     """
