@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pbm_envs import Chameleon, chameleon_v0
-from tests.play import episode, legal, play, returns, rows
+from pbm_envs import Chameleon
+from tests.play import legal, play, returns, rows
 
 HORZ_WINS = """
     . . . . . . .
@@ -186,18 +186,6 @@ def test_every_full_board_has_a_winner():
     assert set(map(tuple, states["returns"].tolist())) == {(1, -1), (-1, 1)}
 
 
-@pytest.mark.parametrize("size", [4, 11])
-def test_random_games_have_a_winner(size):
-    """H5, A4"""
-    game, rng = Chameleon(size=size), np.random.default_rng(5)
-    states = game.init(300, rng)
-    game.playout(states, rng)
-    assert states["done"].all()
-    assert not states["truncated"].any()
-    assert (abs(states["returns"]) == 1).all()
-    assert states["ply"].max() <= game.max_plies == size**2 + 1
-
-
 @pytest.mark.parametrize(
     ("moves", "result"), [("resign", [-1, 1]), ("b2x resign", [1, -1]), ("b2x swap resign", [-1, 1])]
 )
@@ -208,10 +196,3 @@ def test_the_resigned_has_lost(moves, result):
     assert (states["done"][0], states["returns"][0].tolist()) == (True, result)
     assert legal(game, states) == [set()]
     assert game.string_to_action("resign") == game.num_actions - 1
-
-
-@pytest.mark.parametrize("make", [chameleon_v0.env, chameleon_v0.raw_env], ids=["env", "raw_env"])
-def test_resignation_in_the_environment(make):
-    """A2"""
-    turns = episode(make(size=3, allow_resign=True), "b2x resign")
-    assert turns == [("player_0", 0, False), ("player_1", 0, False), ("player_0", 1, True), ("player_1", -1, True)]

@@ -1,6 +1,7 @@
 """What the tests of Curio share: cells of positions, small random positions, options, and a bound for chi-square."""
 
 import itertools
+from collections import Counter
 from math import sqrt
 
 import numpy as np
@@ -37,6 +38,29 @@ def some_board(rng, rows, cols, base, face, pieces, **_):
         own, far = sorted(rng.choices(range(1, base + 1), k=2), reverse=(face == "large") != (rng.random() < 0.1))
         cells[cell] = f"L{own}{far}" if k < pieces else f"D{far}{own}"
     return "/".join(" ".join(cells[row * cols : (row + 1) * cols]) for row in range(rows))
+
+
+def expect_uniform(moments, draw, draws, unreached):
+    """Draw from every moment `draws` worlds for each world: no others, each equally often.
+
+    Args:
+        moments: (name, view, worlds) with a view of one row, and the `faces` of all worlds as bytes.
+        draw: A function of a batch of views.
+        draws: How often each world is drawn on average.
+        unreached: Whether some worlds may be missed.
+
+    Returns:
+        The degrees of freedom of the chi-square test.
+    """
+    total, freedom = 0.0, 0
+    for name, view, worlds in moments:
+        assert len(set(worlds)) == len(worlds)
+        counts = Counter(state["faces"].tobytes() for state in draw(np.repeat(view, draws * len(worlds))))
+        assert counts.keys() <= set(worlds) if unreached else counts.keys() == set(worlds), name
+        total += sum((counts[world] - draws) ** 2 / draws for world in worlds)
+        freedom += len(worlds) - 1
+    assert total < chi_square_bound(freedom)
+    return freedom
 
 
 def chi_square_bound(freedom):

@@ -14,6 +14,7 @@ STUCK = "D22 D22 D22/L22 L22 L22/L11 L11 L11"
 """Under "gt" nobody can move: neighbours show the same. L11 could take D22 if they met, so C11 does not hold."""
 GOING, LIGHT_WINS, DARK_WINS = (False, False, 0, 0), (True, False, 1, -1), (True, False, -1, 1)
 DRAWN, TRUNCATED = (True, False, 0, 0), (True, True, 0, 0)
+LT, GT, RESIGN = {"capture": "lt"}, {"capture": "gt"}, {"allow_resign": True}
 
 
 def small(**options):
@@ -26,23 +27,64 @@ def end(game, board, moves=""):
     return bool(state["done"][0]), bool(state["truncated"][0]), *state["returns"][0].tolist()
 
 
-def test_the_winner_gets_what_the_loser_loses_at_the_end():
-    """A1, C10"""
-    board = "D12 . D11/. . ./L22 . L11"
-    assert end(small(), board) == GOING
-    assert end(small(), board, "a1-a3") == LIGHT_WINS
-    assert end(small(), board, "c1-b1 a3-a1") == DARK_WINS
-    assert end(small(), board, "c1-b1 a3-a2 b1-c1") == GOING
+PAIR, TWO, LONE = "D12 . D11/. . ./L22 . L11", "D12 D22 D11/. . ./L22 L22 L11", "D11 . D22/. . ./L22 . L11"
+WALLED, ROW = "D11 . ./D22 D22 ./L11 D22 .", "D11 D11 D22/. . ./L22 . L11"
+ENDINGS = {  # why: ruling, options, board, moves, end
+    "a capture that takes no royal piece": ("C10", {}, PAIR, "c1-b1 a3-a2 b1-c1", GOING),
+    "Light takes the last royal piece": ("A1 C10", {}, PAIR, "a1-a3", LIGHT_WINS),
+    "Dark takes the last royal piece": ("A1 C10", {}, PAIR, "c1-b1 a3-a1", DARK_WINS),
+    "a royal piece is left": ("C10", {}, TWO, "b1-b3", GOING),
+    "first the 22, then the 12": ("C10", {}, TWO, "b1-b3 c3-c2 a1-a3", LIGHT_WINS),
+    "first the 12, then the 22": ("C10", {}, TWO, "a1-a3 c3-c2 b1-b3", LIGHT_WINS),
+    "royal by the number its owner sees": ("C10", {}, "D12 . D11/. . ./L21 . L11", "c1-b1 a3-a1", DARK_WINS),
+    "no royal piece to lose": ("C10 C11", {}, "D11 . D11/. . ./L22 . L11", "a1-a3 c3-c2 c1-c2", DRAWN),
+    "neither army has a royal piece": (
+        "C11",
+        {"capture": "any", "turn": False},
+        "D11 . ./L11 . L11/. . .",
+        "a2-a3",
+        DRAWN,
+    ),
+    "a win before the draw of one piece each": ("C10", {}, "D22 . D11/. . ./L22 . .", "a1-a2 c3-c2 a2-a3", LIGHT_WINS),
+    "the same at once": ("C10", {}, "D12 . D11/. . ./L22 . .", "a1-a3", LIGHT_WINS),
+    "a win before the draw without captures": ("C10", LT, "D12 D11 D11/. . ./L21 . L11", "a1-a3", LIGHT_WINS),
+    "the draw without captures": ("C11", LT, "D11 D11 D11/. . ./L21 . L11", "a1-a3", DRAWN),
+    "one piece each": ("C11", {}, "D11 . D22/. . ./L22 . .", "a1-a3", DRAWN),
+    "one piece each at the start": ("C11", {"capture": "any"}, "D22 . ./. . ./L22 . .", "", DRAWN),
+    "two against one": ("C11", {"capture": "any"}, "D22 . ./. . ./L22 . L11", "", GOING),
+    "only Dark could capture": ("C11", LT, "D22 D22 ./. . ./. . L11", "", GOING),
+    "turned, Dark could not": ("C11", LT, "D22 D22 ./. . ./. . L12", "", DRAWN),
+    "one pass": ("C12", GT, STUCK, "pass", GOING),
+    "two passes": ("C12", GT, STUCK, "pass pass", DRAWN),
+    "two passes at the limit": ("C12", GT | {"no_capture_limit": 2}, STUCK, "pass pass", DRAWN),
+    "two passes without a limit": ("C12", GT | {"no_capture_limit": None}, STUCK, "pass pass", DRAWN),
+    "passes of one player": ("C12", {}, WALLED, "pass a3-b3 pass b3-a3 pass", GOING),
+    "the limit": ("A4 C13", {"no_capture_limit": 3}, LONE, "a1-a2 c3-b3 c1-b1", TRUNCATED),
+    "a win at the limit": ("C13", {"no_capture_limit": 3}, LONE, "a1-a2 c3-b3 a2-b3", LIGHT_WINS),
+    "a pass reaches the limit": ("C13", GT | {"no_capture_limit": 1}, STUCK, "pass", TRUNCATED),
+    "passes are plies": ("C13", {"no_capture_limit": 3}, WALLED, "pass a3-b3 pass", TRUNCATED),
+    "no capture": ("C13", {"no_capture_limit": 3}, ROW, "c1-b1 c3-c2 b1-a2", TRUNCATED),
+    "a capture starts the count anew": ("C13", {"no_capture_limit": 3}, ROW, "c1-b1 c3-c2 a1-a3 c2-c3 b1-c1", GOING),
+    "to its end": ("C13", {"no_capture_limit": 3}, ROW, "c1-b1 c3-c2 a1-a3 c2-c3 b1-c1 c3-c2", TRUNCATED),
+    "Light resigns": ("A2", RESIGN, PAIR, "resign", DARK_WINS),
+    "Dark resigns": ("A2", RESIGN, PAIR, "c1-b1 resign", LIGHT_WINS),
+    "Dark resigns at the limit": (
+        "A2",
+        {"allow_resign": True, "no_capture_limit": 3},
+        LONE,
+        "a1-a2 c3-b3 resign",
+        DARK_WINS,
+    ),
+}
 
 
-def test_who_resigns_loses():
-    """A2"""
-    game = small(allow_resign=True)
-    assert game.action_to_string(game.num_actions - 1) == "resign"
-    board = "D12 . D11/. . ./L22 . L11"
-    assert end(game, board, "resign") == DARK_WINS
-    assert end(game, board, "c1-b1 resign") == LIGHT_WINS
-    assert end(game, board, "a1-a2 a3-b3 a2-a3 resign") == LIGHT_WINS
+@pytest.mark.parametrize("why", ENDINGS)
+def test_endings(why):
+    """A1, A2, A4, C10, C11, C12, C13: the state before the last move goes on, the one after it is over or goes on"""
+    _, options, board, moves, result = ENDINGS[why]
+    if len(moves.split()) > 1:
+        assert end(small(**options), board, moves.rpartition(" ")[0]) == GOING
+    assert end(small(**options), board, moves) == result
 
 
 def test_resign_is_legal_until_the_end():
@@ -53,57 +95,6 @@ def test_resign_is_legal_until_the_end():
     game.step(states, [game.string_to_action("resign")])
     assert legal(game, states) == [set()]
     assert "resign" in legal(game, play(game, "", "D12 . D11/. . ./L22 . L11"))[0]
-
-
-def test_only_the_ply_limit_truncates():
-    """A4, C13"""
-    game, board = small(no_capture_limit=3, allow_resign=True), "D11 . D22/. . ./L22 . L11"
-    assert end(game, board, "a1-a2 c3-b3 c1-b1") == TRUNCATED
-    assert end(game, board, "a1-a2 c3-b3 a2-b3") == LIGHT_WINS
-    assert end(game, board, "a1-a2 c3-b3 resign") == DARK_WINS
-    assert end(game, "D11 . D11/. . ./L22 . .", "a1-a3") == DRAWN
-    assert end(small(no_capture_limit=2, capture="gt"), STUCK, "pass pass") == DRAWN
-
-
-def test_only_the_last_royal_piece_decides():
-    """C10: 22 and 12 are royal, whichever number the mover sees"""
-    board = "D12 D22 D11/. . ./L22 L22 L11"
-    assert end(small(), board, "b1-b3") == GOING
-    assert end(small(), board, "b1-b3 c3-c2 a1-a3") == LIGHT_WINS
-    assert end(small(), board, "a1-a3 c3-c2 b1-b3") == LIGHT_WINS
-    assert end(small(), "D12 . D11/. . ./L21 . L11", "c1-b1 a3-a1") == DARK_WINS
-
-
-def test_a_win_comes_before_the_draw_of_one_piece_each():
-    """C10 before C11"""
-    assert end(small(), "D22 . D11/. . ./L22 . .", "a1-a2 c3-c2 a2-a3") == LIGHT_WINS
-    assert end(small(), "D12 . D11/. . ./L22 . .", "a1-a3") == LIGHT_WINS
-
-
-def test_a_win_comes_before_the_draw_without_captures():
-    """C10 before C11: under "lt" L21 turns to L12, which takes no D11 (1), nor they it (2)"""
-    assert end(small(capture="lt"), "D12 D11 D11/. . ./L21 . L11", "a1-a3") == LIGHT_WINS
-    assert end(small(capture="lt"), "D11 D11 D11/. . ./L21 . L11", "a1-a3") == DRAWN
-
-
-def test_the_last_piece_is_taken_where_anything_may_be_taken():
-    """C11: neither army has a royal piece to lose, and nothing is left to capture."""
-    game = Curio(base=2, rows=3, cols=3, capture="any", turn=False)
-    record = play(game, "a2-a3", "D11 . ./L11 . L11/. . .")
-    assert record["done"][0]
-    assert record["returns"][0].tolist() == [0, 0]
-
-
-def test_an_army_that_has_had_no_royal_piece_cannot_lose_the_last():
-    """C10: Light takes all there is; then C11"""
-    assert end(small(), "D11 . D11/. . ./L22 . L11", "a1-a3 c3-c2 c1-c2") == DRAWN
-
-
-def test_one_piece_each_is_a_draw():
-    """C11: although either could take the other"""
-    assert end(small(), "D11 . D22/. . ./L22 . .", "a1-a3") == DRAWN
-    assert end(small(capture="any"), "D22 . ./. . ./L22 . .") == DRAWN
-    assert end(small(capture="any"), "D22 . ./. . ./L22 . L11") == GOING
 
 
 @pytest.mark.parametrize(
@@ -121,12 +112,6 @@ def test_equal_pieces_only_can_never_capture_unless_equals_may(capture, ended):
     )
 
 
-def test_what_either_player_could_capture_anywhere_keeps_the_game_going():
-    """C11: Light sees own 1 and enemy 2; Dark sees own 2 and enemy 1, wherever they are; turned, Dark could not"""
-    assert end(small(capture="lt"), "D22 D22 ./. . ./. . L11") == GOING
-    assert end(small(capture="lt"), "D22 D22 ./. . ./. . L12") == DRAWN
-
-
 def test_pass_is_legal_just_when_nothing_else_is():
     """C12: L11 on a1 sees three 2s around it; then one of them leaves"""
     game, board = small(), "D11 . ./D22 D22 ./L11 D22 ."
@@ -135,34 +120,6 @@ def test_pass_is_legal_just_when_nothing_else_is():
     assert legal(game, play(game, "pass a2-b3", board)) == [{"a1-a2"}]
     assert legal(game, play(game, "pass a3-b3", board)) == [{"pass"}]
     assert "pass" not in legal(game, play(game, "", "D11 . D22/. . ./L22 . L11"))[0]
-
-
-def test_two_passes_in_a_row_draw():
-    """C12, also on the ply that reaches C13's limit"""
-    assert end(small(capture="gt"), STUCK, "pass") == GOING
-    assert end(small(capture="gt"), STUCK, "pass pass") == DRAWN
-    assert end(small(capture="gt", no_capture_limit=2), STUCK, "pass pass") == DRAWN
-    assert end(small(capture="gt", no_capture_limit=None), STUCK, "pass pass") == DRAWN
-
-
-def test_passes_of_one_player_with_moves_between_do_not_draw():
-    """C12"""
-    assert end(small(), "D11 . ./D22 D22 ./L11 D22 .", "pass a3-b3 pass b3-a3 pass") == GOING
-
-
-def test_a_pass_is_a_ply_without_a_capture():
-    """C13"""
-    assert end(small(capture="gt", no_capture_limit=1), STUCK, "pass") == TRUNCATED
-    assert end(small(no_capture_limit=3), "D11 . ./D22 D22 ./L11 D22 .", "pass a3-b3 pass") == TRUNCATED
-
-
-def test_a_capture_starts_the_count_anew():
-    """C13"""
-    game, board = small(no_capture_limit=3), "D11 D11 D22/. . ./L22 . L11"
-    assert end(game, board, "c1-b1 c3-c2 b1-a2") == TRUNCATED
-    assert end(game, board, "c1-b1 c3-c2 a1-a3") == GOING
-    assert end(game, board, "c1-b1 c3-c2 a1-a3 c2-c3 b1-c1") == GOING
-    assert end(game, board, "c1-b1 c3-c2 a1-a3 c2-c3 b1-c1 c3-c2") == TRUNCATED
 
 
 @pytest.mark.parametrize(("limit", "plies"), [(None, 1000), (100, 100), (1, 1)])

@@ -1,4 +1,4 @@
-"""Moves and captures of Curio (A3, C6 to C9, C14), each ruling on a position drawn as board text.
+"""Moves and captures of Curio (C6 to C9, C14), each ruling on a position drawn as board text.
 
 Light is below; `L41` shows 4 to Light and 1 to Dark. The other rulings: `test_setup`, `test_endings` and
 `test_inference`.
@@ -17,54 +17,25 @@ def moves_from(game, cell, board, moves=""):
     return {text.removeprefix(f"{cell}-") for text in found if text.startswith(f"{cell}-")}
 
 
-@pytest.mark.parametrize(
-    "options", [{"allow_resign": True}, {"limit": False}, {"rows": 2, "cols": 26}, {"base": 3}], ids=str
-)
-def test_texts_and_actions_are_one_to_one(options):
-    """A3"""
-    game = Curio(**{"base": 2, **options})
-    texts = [game.action_to_string(action) for action in range(game.num_actions)]
-    assert len(set(texts)) == game.num_actions
-    for written in (texts, [text.upper() for text in texts], [f"  {text}\n" for text in texts]):
-        assert [game.string_to_action(text) for text in written] == list(range(game.num_actions))
-
-
-@pytest.mark.parametrize("text", ["", "d2", "d2b4", "d2 - b4", "d2-d2", "d2-e5", "d2-d7", "f1-f2", "resign", None, 7])
-def test_another_text_is_an_error_that_shows_the_form(text):
-    """A3"""
-    with pytest.raises(ValueError, match=r"is no Curio move: expected two cells on a line such as 'a1-a2', or 'pass'"):
-        Curio().string_to_action(text)
-
-
-@pytest.mark.parametrize("text", ["d2-d4", "b4-b3", "c3-c4", "c1-b1", "a2-a1", "d2-a5", "pass"])
-def test_an_illegal_move_is_an_error_that_names_it_and_changes_nothing(text):
-    """A3"""
-    game = Curio()
-    states = play(game, "", PICTURED)
-    before = states.tobytes()
-    with pytest.raises(ValueError, match=f"row 0: '{text}' is illegal here"):
-        game.step(states, [game.string_to_action(text)])
-    assert states.tobytes() == before
-
-
 def test_a_piece_goes_at_most_as_far_as_its_owner_s_number():
     """C6: b2 shows Light 2; a4 shows Dark 3, though Light sees 1"""
     board = ". . . . D11/D13 . . . ./. . . . ./. L21 . . ./L11 . . . L44"
     assert moves_from(Curio(), "b2", board) == {"a2", "a3", "b1", "b3", "b4", "c1", "c2", "c3", "d2", "d4"}
     assert moves_from(Curio(limit=False), "b2", board) == moves_from(Curio(), "b2", board) | {"b5", "e2", "e5"}
-    assert moves_from(Curio(), "a4", board, "e1-e2") == {
-        "a5",
-        "a3",
-        "a2",
+    assert moves_from(Curio(), "a4", board, "e1-e2") >= {
         "a1",
-        "b5",
-        "b4",
-        "c4",
-        "d4",
+        "a2",
+        "a3",
+        "a5",
         "b3",
+        "b4",
+        "b5",
         "c2",
+        "c4",
         "d1",
+        "d4",
     }
+    assert len(moves_from(Curio(), "a4", board, "e1-e2")) == 11
 
 
 def test_nobody_may_pass_who_can_only_capture():

@@ -14,37 +14,6 @@ SEVERAL_SETS = {"rows": 8, "cols": 8, "num_pieces": 30}
 NARROW = {"rows": 5, "cols": 4, "base": 3}
 
 
-def test_options_and_their_defaults():
-    """C1"""
-    assert dict(Curio().options) == {
-        "base": 4, "rows": 5, "cols": 5, "num_pieces": 10, "turn": True, "limit": True, "face": "large",
-        "capture": "le", "reveal_captured": True, "no_capture_limit": 100, "allow_resign": False,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("option", "values"),
-    [
-        ("base", [1, 10, 0, -4, 4.0, "4", None, True]),
-        ("rows", [1, 27, 5.0, None]),
-        ("cols", [1, 27, "5", None]),
-        ("num_pieces", [0, -10, 5, 11, 10.0]),
-        ("turn", [None, 1, "yes"]),
-        ("limit", [None, 0]),
-        ("face", ["big", "", "LARGE", None, 1]),
-        ("capture", ["eq", "any_total", "total", "", None]),
-        ("reveal_captured", [None, 1]),
-        ("no_capture_limit", [0, -1, 2.5, True]),
-        ("allow_resign", [None, 1]),
-    ],
-)
-def test_a_wrong_option_is_an_error_that_names_it(option, values):
-    """C1, C2"""
-    for value in values:
-        with pytest.raises(ValueError, match=rf"{option} is .*: expected"):
-            Curio(**{option: value})
-
-
 @pytest.mark.parametrize("wrong", [{"rows": 3}, {"cols": 4}, {"base": 5}, {"num_pieces": 20}, {"rows": 2, "cols": 2}])
 def test_both_armies_must_fit(wrong):
     """C3"""

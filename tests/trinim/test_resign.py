@@ -94,39 +94,20 @@ def test_the_last_one_wins(moves, result):
     assert legal(game, states) == [set()]
 
 
-# The same in the environment: (agent, reward since its last turn, terminated); who is terminated steps with None
-
-
 @environments
-def test_the_turns_of_a_shared_draw(make):
-    """A2, A1"""
-    turns = episode(environment(make), SHARED, board=BOARD)
-    assert turns == [
-        ("player_0", 0, False),
-        ("player_1", 0, False),
-        ("player_2", 0, False),
-        ("player_0", 0, False),
-        ("player_0", -0.5, True),
-        ("player_1", 0, False),
-        ("player_2", 0, False),
-        ("player_1", 0.25, True),
-        ("player_2", 0.25, True),
-    ]
-
-
-@environments
-def test_the_turns_when_two_resign(make):
-    """A2, A1"""
-    turns = episode(environment(make), "C1 resign B2 resign", board=BOARD)
-    assert turns == [
-        ("player_0", 0, False),
-        ("player_1", 0, False),
-        ("player_1", -0.5, True),
-        ("player_2", 0, False),
-        ("player_0", 0, False),
-        ("player_2", 1, True),
-        ("player_0", -0.5, True),
-    ]
+@pytest.mark.parametrize(
+    ("moves", "turns"),
+    [
+        (SHARED, "0, 1, 2, 0, 0 -0.5, 1, 2, 1 0.25, 2 0.25"),
+        ("C1 resign B2 resign", "0, 1, 1 -0.5, 2, 0, 2 1, 0 -0.5"),
+    ],
+)
+def test_turns_in_the_environment(make, moves, turns):
+    """A2, A1: each player's turns, with the reward at the end, where they step with None"""
+    played = episode(environment(make), moves, board=BOARD)
+    assert all(terminated or reward == 0 for _, reward, terminated in played)
+    told = [agent.removeprefix("player_") + f" {reward:g}" * over for agent, reward, over in played]
+    assert ", ".join(told) == turns
 
 
 @environments
@@ -176,10 +157,3 @@ def test_a_position_with_a_resigned_player(make):
     env.step(env.unwrapped.game.resign_action)
     assert env.terminations == {"player_0": True, "player_1": True}
     assert env.rewards == {"player_0": -0.5, "player_1": 1}
-
-
-@environments
-def test_two_players_in_the_environment(make):
-    """A2"""
-    turns = episode(make(allow_resign=True), "A5-E5 resign")
-    assert turns == [("player_0", 0, False), ("player_1", 0, False), ("player_0", 1, True), ("player_1", -1, True)]

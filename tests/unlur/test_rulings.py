@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pbm_envs import Unlur, unlur_v0
-from tests.play import episode, legal, play, rows
+from pbm_envs import Unlur
+from tests.play import legal, play, rows
 
 INNER = "b2 b3 c2 c3 c4 d3 d4"
 DIAGRAM_1 = """
@@ -102,8 +102,6 @@ def test_only_inner_cells_in_the_contract_phase():
     assert legal(game, states) == [{"b3", "c2", "c4", "d3", "d4", "black"}]
     assert game.board_to_string(states) == ".../.X../..X../..../..."
     assert game.status(states) == "ply 2, last move c3 - player_0 to move"
-    with pytest.raises(ValueError, match=r"row 0: 'a1' is illegal here: expected one of 6 .*black"):
-        play(game, "b2 c3 a1")
     after = play(game, "b2 c3 black")
     assert legal(game, after) == [set(game.board.names) - {"b2", "c3"}]
     assert game.status(after) == "ply 3, last move black - player_1 (White) to move"
@@ -209,10 +207,3 @@ def test_the_resigned_has_lost(moves, result):
     assert (states["done"][0], states["returns"][0].tolist()) == (True, result)
     assert legal(game, states) == [set()]
     assert game.string_to_action("resign") == game.num_actions - 1
-
-
-@pytest.mark.parametrize("make", [unlur_v0.env, unlur_v0.raw_env], ids=["env", "raw_env"])
-def test_resignation_in_the_environment(make):
-    """A2"""
-    turns = episode(make(radius=3, allow_resign=True), "black resign")
-    assert turns == [("player_0", 0, False), ("player_1", 0, False), ("player_0", 1, True), ("player_1", -1, True)]

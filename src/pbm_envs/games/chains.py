@@ -15,8 +15,7 @@ from ..core.boards import NO_CELL, Board
 from ..core.kernels import stack_kernel
 from ..core.randomness import draw
 from ..core.state import EMPTY
-from ..core.types import Ints, Planes, Seeds
-from ..core.words import WORD, Words, store_word
+from ..core.types import Ints, Seeds
 
 
 def chain_fields(cells: int) -> list[Any]:
@@ -147,30 +146,3 @@ def copy_board(stones: Ints, chain: Ints, touches: Ints, new_stones: Ints, new_c
         new_stones[cell] = stones[cell]
         new_chain[cell] = chain[cell]
         new_touches[cell] = touches[cell]
-
-
-def stone_words(empty_cells: Planes, stone_planes: tuple[int, int]) -> Words:
-    """A cell without a stone and with a stone of mark 1 and 2, as words.
-
-    Args:
-        empty_cells: (templates, planes) the planes of a cell without a stone, at most 8.
-        stone_planes: The planes of the stones of mark 1 and 2.
-
-    Returns:
-        (templates, 3)
-    """
-    templates, planes = empty_cells.shape
-    cells = np.zeros((templates, 3, WORD), np.int8)
-    cells[..., :planes] = empty_cells[:, None]
-    for mark, plane in enumerate(stone_planes, 1):
-        cells[:, mark, plane] = 1
-    return cells.view(np.uint64)[..., 0]
-
-
-@stack_kernel
-def store_cell(out: Planes, at: int, word: int, planes: int) -> None:
-    """Write only the planes of a cell, from `out[at]` on, where the rest of its word would be out of place."""
-    buffer = np.empty(WORD, np.int8)
-    store_word(buffer, 0, word)
-    for k in range(planes):
-        out[at + k] = buffer[k]

@@ -12,9 +12,9 @@ from ..core.boards import NO_CELL, Board
 from ..core.game import Game
 from ..core.printable import quoted
 from ..core.symmetry import Symmetry, edge_permutation
-from ..core.types import Ints, Planes, Record, Seeds, States
+from ..core.types import Ints, Record, Seeds, States
 from ..core.validation import expect, expect_range
-from .chains import around, stone_words
+from .chains import around
 
 
 class ConnectionGame(Game):
@@ -23,11 +23,10 @@ class ConnectionGame(Game):
     letters: ClassVar[str]
     """The marks in board texts, EMPTY first."""
 
-    def __init__(self, empty_cells: Planes, stone_planes: tuple[int, int], **facts: Any) -> None:
-        """Take the arguments of `stone_words`, and those of `Game`."""
+    def __init__(self, **facts: Any) -> None:
+        """Take the arguments of `Game`."""
         super().__init__(**facts)
         self._around = around(self.board)
-        self._words = stone_words(empty_cells, stone_planes)
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         if board is not None and board.strip() != self._board_text(np.zeros(self.board.size, np.int8)):

@@ -70,8 +70,6 @@ class Chameleon(ConnectionGame):
             board=board,
             dtype=rules.chameleon_dtype(board.size),
             planes=view.PLANES,
-            empty_cells=view.empty_cells(),
-            stone_planes=(view.X_PLANE, view.O_PLANE),
             moves=moves + ["swap"] * self._swap_rule,
             form="a cell and a letter such as 'c2x'" + " or 'swap'" * self._swap_rule,
             max_plies=board.size + self._swap_rule,
@@ -82,7 +80,7 @@ class Chameleon(ConnectionGame):
         expect_range(states, "vert", 0, 1)
 
     def _observe(self, views: States, out: Planes) -> None:
-        view.observe_batch(views, out, self._words, self._swap_rule)
+        view.observe_batch(views, out, self._swap_rule)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges, self._swap_rule

@@ -142,7 +142,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                     if bridges:
                         at = int(place[saving_cell(bridges, action >> 1, around, seeds, i)])
                 if at < 0:
-                    choice = draw(seeds, i, 2 * count + (swap_rule and ply == 1))
+                    choice = np.int64(draw(seeds, i, 2 * count + (swap_rule and ply == 1)))
                     at, mark = choice >> 1, X + (choice & 1)
                 if at == count:  # the cells end here: `swap`
                     action, vert = 2 * cells, 1 - vert

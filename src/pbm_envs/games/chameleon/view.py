@@ -8,8 +8,7 @@ from ...core.kernels import stack_kernel
 from ...core.state import NOBODY
 from ...core.types import Planes, States
 from ...core.words import WORD, Words, flat, store_word
-from ..chains import stone_words, store_cell
-from .rules import O
+from .rules import O, X
 
 PLANES = {
     "x": "an x stands here",
@@ -23,35 +22,36 @@ PLANES = {
 X_PLANE, O_PLANE, VERT_PLANE, HORZ_PLANE, SWAP_PLANE = map(list(PLANES).index, PLANES)
 
 
-def empty_cells() -> Planes:
-    """(4, planes) a cell without a letter: for Horz and for Vert, and the same while swap is open."""
-    cells = np.zeros((4, len(PLANES)), np.int8)
-    cells[1::2, VERT_PLANE] = 1
-    cells[0::2, HORZ_PLANE] = 1
-    cells[2:, SWAP_PLANE] = 1
+def cells() -> Planes:
+    """Return (4, 3, WORD) planes of a cell: for Horz, Vert, and both while swap is open; empty, with x, with o."""
+    cells = np.zeros((4, 3, WORD), np.int8)
+    cells[1::2, :, VERT_PLANE] = 1
+    cells[0::2, :, HORZ_PLANE] = 1
+    cells[2:, :, SWAP_PLANE] = 1
+    cells[:, X, X_PLANE] = cells[:, O, O_PLANE] = 1
     return cells
 
 
 def triples() -> Words:
-    """(4, 64, 2) three cells in a row: their planes, in two words, by template and by their stones, two bits each."""
-    cells = stone_words(empty_cells(), (X_PLANE, O_PLANE)).view(np.int8).reshape(4, -1, WORD)[..., : len(PLANES)]
+    """Return (4, 64, 2) the planes of three cells in a row, in two words, by template and stones (two bits each)."""
     looks, stones = np.zeros((4, 64, 2 * WORD), np.int8), np.arange(64)
     for k in range(3):
         stone = np.minimum(stones >> 2 * k & 3, O)  # 3 is no stone
-        looks[:, :, k * len(PLANES) : (k + 1) * len(PLANES)] = cells[:, stone]
+        looks[:, :, k * len(PLANES) : (k + 1) * len(PLANES)] = cells()[:, stone, : len(PLANES)]
     return looks.view(np.uint64)
 
 
 WIDTH = len(PLANES)
-TRIPLES = triples()
+CELLS, TRIPLES = cells().view(np.uint64)[..., 0], triples()
 
 
 @stack_kernel
-def observe_batch(views: States, out: Planes, words: Words, swap_rule: bool) -> None:
-    """Write the observations of `views`, three cells with two stores; `words` are `stone_words`. What the words have
-    too many belongs to the cell after them, which is written next.
+def observe_batch(views: States, out: Planes, swap_rule: bool) -> None:
+    """Write the observations of `views`, three cells with two stores.
+
+    A word is longer than the planes of a cell; the rest belongs to the next cell, which is written later.
     """
-    at, row = 0, flat(out)
+    at, row, buffer = 0, flat(out), np.empty(WORD, np.int8)
     for i in range(len(views)):
         view = views[i]
         viewer = 0 if view["viewer"] == NOBODY else view["viewer"]
@@ -67,8 +67,10 @@ def observe_batch(views: States, out: Planes, words: Words, swap_rule: bool) -> 
             at += 3 * WIDTH
             cell += 3
         while cell < last:
-            store_word(row, at, words[template, np.uint8(stones[cell])])
+            store_word(row, at, CELLS[template, np.uint8(stones[cell])])
             at += WIDTH
             cell += 1
-        store_cell(row, at, words[template, np.uint8(stones[last])], WIDTH)
+        store_word(buffer, 0, CELLS[template, np.uint8(stones[last])])
+        for k in range(WIDTH):  # the rest of the word would lie behind the last row
+            row[at + k] = buffer[k]
         at += WIDTH

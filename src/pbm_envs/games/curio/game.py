@@ -27,9 +27,8 @@ from .ladder import RUNGS
 from .moves import MOST_CELLS, mask_batch, mask_large_batch, move_tables, playout_batch, playout_large_batch
 from .options import FACES, OPTIONS, make_deck, make_settings, with_num_pieces
 from .pieces import DIRECTIONS, NO_PIECE, RANDOM
-from .rules import curio_dtype, set_up_batch, start_batch, step_batch
+from .rules import curio_dtype, set_up_batch, start_batch, step_batch, validate_records
 from .text import board_text, deal, read_board
-from .validation import validate_records
 from .view import EXCHANGED_SEATS, hide_batch, observe_batch, piece_words, plane_numbers, planes
 from .worlds import deal_batch, draw_turnings, world_batch
 

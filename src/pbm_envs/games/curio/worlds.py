@@ -37,7 +37,7 @@ GROUP_TRIES = 1000
 
 
 @stack_kernel
-def sort_group(view: Record, army: int, shown: int, rules: Record, group: Ints, least: Ints) -> int:
+def sort_group(view: Record, army: int, shown: int, group: Ints, least: Ints) -> int:
     """The hidden slots of an army that show `shown`, by falling lower bound; how many."""
     owner, faces, bounds, seen = view["owner"], view["faces"], view["bounds"], view["viewer"]
     count = 0
@@ -115,7 +115,7 @@ def deal(view: Record, hidden: Ints, rules: Record, seeds: Seeds, row: int) -> b
     left = np.empty(rules["base"] + 1, np.int64)
     for army in range(2):
         for shown in range(1, rules["base"] + 1):
-            count = sort_group(view, army, shown, rules, group, least)
+            count = sort_group(view, army, shown, group, least)
             dealt = False
             for _ in range(1 if rules["face"] == RANDOM else GROUP_TRIES):
                 for h in range(len(left)):
@@ -240,7 +240,7 @@ def collect_batch(views: States, settings: States, seeds: Seeds, least: Ints, ch
     for i in range(len(views)):
         for army in range(2):
             for shown in range(rules["base"]):
-                sort_group(views[i], army, shown + 1, rules, group, least[i, army, shown])
+                sort_group(views[i], army, shown + 1, group, least[i, army, shown])
             for k in range(chances.shape[2]):
                 chances[i, army, k] = uniform(seeds, i)
 

@@ -60,14 +60,11 @@ class Unlur(ConnectionGame):
             board=board,
             dtype=rules.unlur_dtype(board.size),
             planes=view.PLANES,
-            empty_cells=view.empty_cells(),
-            stone_planes=(view.BLACK_PLANE, view.WHITE_PLANE),
             moves=[*board.names, "black"],
             form="a row letter and a column number such as 'c4', or 'black'",
             max_plies=board.size + 1,
         )
-        self._places = ((board.rows * board.shape[1] + board.cols) * len(view.PLANES)).astype(np.uint16)
-        self._edge_places = self._places[board.edges != 0] + np.uint16(view.EDGE_PLANE)
+        self._places, self._empty = view.cell_places(board), view.empty_boards(board)
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
         super()._init(states, seeds, board)
@@ -81,7 +78,7 @@ class Unlur(ConnectionGame):
         self.validate_chains(states, rules.FIGURES)
 
     def _observe(self, views: States, out: Planes) -> None:
-        view.observe_batch(views, out, self._words, self._places, self._edge_places)
+        view.observe_batch(views, out, self._empty, self._places)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges

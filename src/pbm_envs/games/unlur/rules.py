@@ -129,7 +129,7 @@ def avoid_losing_move(
             return choice
         left -= 1
         free[choice], free[left] = free[left], free[choice]
-        choice = draw(seeds, row, left)
+        choice = np.int64(draw(seeds, row, left))
 
 
 def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
@@ -158,7 +158,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
             action, result = int(state["last_action"]), 0
             while result == 0:
                 contract = 1 if black == NOBODY else 0
-                choice = draw(seeds, i, count + contract)
+                choice = np.int64(draw(seeds, i, count + contract))
                 if choice == count:
                     action, black = cells, mover
                     for cell in range(cells):  # the edges are open now
