@@ -40,23 +40,18 @@ def some_board(rng, rows, cols, base, face, pieces, **_):
     return "/".join(" ".join(cells[row * cols : (row + 1) * cols]) for row in range(rows))
 
 
-def expect_uniform(moments, draw, draws, unreached):
-    """Draw from every moment `draws` worlds for each world: no others, each equally often.
+def expect_uniform(cases, draws, missing=False):
+    """Draw `draws` worlds for each world of every case: no others, and each equally often. The degrees of freedom.
 
-    Args:
-        moments: (name, view, worlds) with a view of one row, and the `faces` of all worlds as bytes.
-        draw: A function of a batch of views.
-        draws: How often each world is drawn on average.
-        unreached: Whether some worlds may be missed.
-
-    Returns:
-        The degrees of freedom of the chi-square test.
+    A case is a name, a function that draws worlds for views, a view (1,), and the `faces` of all its worlds as bytes.
+    With `missing`, some worlds may never be drawn.
     """
     total, freedom = 0.0, 0
-    for name, view, worlds in moments:
+    for name, draw, view, worlds in cases:
         assert len(set(worlds)) == len(worlds)
         counts = Counter(state["faces"].tobytes() for state in draw(np.repeat(view, draws * len(worlds))))
-        assert counts.keys() <= set(worlds) if unreached else counts.keys() == set(worlds), name
+        assert counts.keys() <= set(worlds), name
+        assert missing or counts.keys() == set(worlds), name
         total += sum((counts[world] - draws) ** 2 / draws for world in worlds)
         freedom += len(worlds) - 1
     assert total < chi_square_bound(freedom)

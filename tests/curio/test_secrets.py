@@ -9,7 +9,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from queue import Queue
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from pbm_envs import Curio, curio_v0
 from pbm_envs.records import make_record
 from pbm_envs.render import pixels, svg
-from tests.curio.positions import CAPTURES, FACES, VARIANTS, chi_square_bound
+from tests.curio.positions import CAPTURES, FACES, VARIANTS, expect_uniform
 from tests.reference.curio import Curio as Reference
 from tests.reference.curio import Piece, board_text, random_board, stands_by
 
@@ -201,17 +201,12 @@ def test_views_and_pictures(face, capture, size, games):
 @every_option
 def test_determinize_is_uniform(face, capture, size, games):
     """Chi-square against the enumeration; nothing else is drawn"""
-    rng, total, freedom = np.random.default_rng(2008), 0.0, 0
-    for moment in moments(face, capture, size, games)[::3]:
-        worlds = [state["faces"].tobytes() for state in moment.states]
-        assert len(set(worlds)) == len(worlds)
-        drawn = moment.game.determinize(np.repeat(moment.views()[:1], DRAWS * len(worlds)), rng)
-        counts = Counter(state["faces"].tobytes() for state in drawn)
-        assert set(counts) == set(worlds), str(moment)
-        total += sum((count - DRAWS) ** 2 / DRAWS for count in counts.values())
-        freedom += len(worlds) - 1
-    assert freedom > games
-    assert total < chi_square_bound(freedom)
+    rng = np.random.default_rng(2008)
+    cases = (
+        (str(m), partial(m.game.determinize, rng=rng), m.views()[:1], [state["faces"].tobytes() for state in m.states])
+        for m in moments(face, capture, size, games)[::3]
+    )
+    assert expect_uniform(cases, DRAWS) > games
 
 
 @every_option

@@ -9,26 +9,19 @@ import numpy as np
 from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
-from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
+from ...core.state import EMPTY, NOBODY, concede, shows_mask, state_dtype, win
 from ...core.types import Ints, Mask, Record, Seeds, States
 from ..chains import broken_bridges, chain_fields, copy_board, join, saving_cell
 
 X, O = 1, 2  # noqa: E741  the letter's name
-LETTERS = ".xo"
-"""Of board texts: EMPTY, X, O."""
+LETTERS = ".xo"  # of board texts: EMPTY, X, O
 TOP_BOTTOM, LEFT_RIGHT = TOP | BOTTOM, LEFT | RIGHT
 
 
 def chameleon_dtype(cells: int) -> np.dtype[np.void]:
     """One game of Chameleon on `cells` cells."""
-    return np.dtype(
-        [
-            *common_fields(players=2),
-            *chain_fields(cells),  # stones are EMPTY, X or O
-            ("vert", "i1"),  # the agent who owns top and bottom (H3, H4)
-        ],
-        align=True,
-    )
+    # stones are EMPTY, X or O; vert is the agent who owns top and bottom (H3, H4)
+    return state_dtype(2, [*chain_fields(cells), ("vert", "i1")])
 
 
 @stack_kernel
@@ -142,7 +135,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                     if bridges:
                         at = int(place[saving_cell(bridges, action >> 1, around, seeds, i)])
                 if at < 0:
-                    choice = np.int64(draw(seeds, i, 2 * count + (swap_rule and ply == 1)))
+                    choice = int(np.int64(draw(seeds, i, 2 * count + (swap_rule and ply == 1))))
                     at, mark = choice >> 1, X + (choice & 1)
                 if at == count:  # the cells end here: `swap`
                     action, vert = 2 * cells, 1 - vert

@@ -31,16 +31,12 @@ from .pieces import RANDOM, beats
 from .rules import kind
 from .worlds import is_consistent
 
-PENALTY = 0.004
-"""The weight of an assignment for each condition that it breaks."""
-PILOT = 100
-"""Sweeps (as many steps as there are hidden pieces) before visits count."""
-VISITS = 300
-"""Visits of worlds, one a sweep at most, after which the chain stops."""
+PENALTY = 0.004  # the weight of an assignment for each condition that it breaks
+PILOT = 100  # sweeps (as many steps as there are hidden pieces) before visits count
+VISITS = 300  # visits of worlds, one a sweep at most, after which the chain stops
 ENOUGH_SWEEPS, LATE_VISITS = 1000, 30
 """It stops as well after so many visits that come later than so many sweeps: fewer than a third visit a world then."""
-MOST_SWEEPS = 1 << 17
-"""Sweeps for one view before `determinize` gives up."""
+MOST_SWEEPS = 1 << 17  # sweeps for one view before `determinize` gives up
 
 
 class Pieces(NamedTuple):

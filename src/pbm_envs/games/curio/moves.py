@@ -22,11 +22,9 @@ MOST_MOVES, FEW_MOVES = 32, 16
 """Room for the moves from one cell of a board of `MOST_CELLS`. Loops over as many, or over the first few where there
 are no more, are unrolled: playouts are a tenth faster than if the loops ran to the number of moves.
 """
-MOST_REACH = 26
-"""The longest side of a board (C1)."""
+MOST_REACH = 26  # the longest side of a board (C1)
 SIGNS, GATHER = np.uint64(0x8000800080008000), np.uint64(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3)
-SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)
-"""Of `cells_with_pieces`."""
+SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)  # of `cells_with_pieces`
 
 
 def move_tables(moves: Ints, cells: int) -> States:

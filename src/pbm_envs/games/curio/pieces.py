@@ -15,22 +15,17 @@ from ...core.boards import NO_CELL
 from ...core.kernels import stack_kernel
 from ...core.types import Ints, Record
 
-WORST = 127
-"""More than any number that C7 compares."""
+WORST = 127  # more than any number that C7 compares
 NO_PIECE = -1
 CAPTURED = -1
 DIRECTIONS = 8
 LARGE, SMALL, RANDOM = 0, 1, 2
 LESS, EQUAL, GREATER = 1, 2, 4
-ANY = LESS | EQUAL | GREATER
-"""Bits: how the enemy's number may compare with the mover's (C7)."""
-GOES_ON, WON, DRAWN = 0, 1, 2
-"""Results of a capture; WON by the player who captures."""
-NUMBER_BITS = 10
-"""Bits for a slot and for a cell in a move: boards have at most 26 x 26 cells."""
+ANY = LESS | EQUAL | GREATER  # bits: how the enemy's number may compare with the mover's (C7)
+GOES_ON, WON, DRAWN = 0, 1, 2  # results of a capture; WON by the player who captures
+NUMBER_BITS = 10  # bits for a slot and for a cell in a move: boards have at most 26 x 26 cells
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
-NEXT_ACTION = 1 << 2 * NUMBER_BITS
-"""Added to a move, the next action."""
+NEXT_ACTION = 1 << 2 * NUMBER_BITS  # added to a move, the next action
 
 SETTINGS = np.dtype(
     [

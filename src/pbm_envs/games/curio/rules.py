@@ -15,7 +15,7 @@ import numpy as np
 from ...core.boards import NO_CELL
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
-from ...core.state import NOBODY, common_fields, win
+from ...core.state import NOBODY, state_dtype, win
 from ...core.types import Ints, Record, Seeds, States
 from ...core.validation import expect, expect_flag, expect_range
 from .pieces import (
@@ -45,7 +45,6 @@ MOST_BASE = 9
 def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.void]:
     """One game of Curio on `cells` cells. Under `*_total` a view carries its legal actions (C7)."""
     fields: list[Any] = [
-        *common_fields(players=2),
         ("quiet", "i4"),  # plies since the last capture (C13)
         ("last_captured", "i2"),  # the slot that was captured last, or NO_PIECE
         ("passed", "?"),  # the last ply was a pass (C12)
@@ -60,7 +59,7 @@ def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.v
     ]
     if total:
         fields.append(("legal", "i1", (moves + 2,)))
-    return np.dtype(fields, align=True)
+    return state_dtype(2, fields)
 
 
 def _kinds(base: int) -> Ints:

@@ -23,8 +23,7 @@ from .wording import ARMIES as NAMES
 from .wording import numbers_of
 
 ARMIES = ("light", "dark")
-TILE = 0.92, 1.0
-"""Width and height that a tile takes."""
+TILE = 0.92, 1.0  # width and height that a tile takes
 
 
 def draw(game: Game, view: Record, heat: Heat) -> Scene:

@@ -17,8 +17,7 @@ from ...core.words import WORD, flat, load_half, load_word, records_of_words, st
 from .inference import find_hidden, list_pairs
 from .rules import MOST_BASE
 
-MOST = 127
-"""Counts in int8 planes stop here."""
+MOST = 127  # counts in int8 planes stop here
 EXCHANGED_SEATS = {"I am Light": "I am Dark", "I am Dark": "I am Light"}
 """Planes that change places when Light and Dark do."""
 FIRST_PLANES = {

@@ -30,8 +30,7 @@ from .pieces import RANDOM, has_royal, is_dead, is_royal, may_capture
 from .rules import ended_by_capture
 
 BITS, SPAN_BITS = 10, 32
-MOST_DONE = (1 << BITS) - 1
-"""More than there are pieces in an army (C1)."""
+MOST_DONE = (1 << BITS) - 1  # more than there are pieces in an army (C1)
 GROUP_TRIES = 1000
 """How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
 
@@ -157,8 +156,7 @@ class Turnings:
             tuple(sum(0 < low <= value for low in shown) for value in range(base + 1)) for shown in ([], *lows)
         )
         """[shown][value]: how many pieces that show `shown` may hide `value`."""
-        self._ways: dict[int, int] = {}
-        """`_completions` of `done`, where known."""
+        self._ways: dict[int, int] = {}  # `_completions` of `done`, where known
         self._sums = array("d")
         """The running sums of `_weigh` of each `done` where something was drawn from them, one after another."""
         self._spans: dict[int, int] = {}

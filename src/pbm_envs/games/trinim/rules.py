@@ -7,32 +7,29 @@ import numpy as np
 from ...core.boards import NO_CELL, Board
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
-from ...core.state import EMPTY, NOBODY, common_fields, shows_mask
+from ...core.state import EMPTY, NOBODY, shows_mask, state_dtype
 from ...core.types import Ints, Mask, Record, Seeds, States
 from ...core.words import BITS, WORD, Words, clear_of, flat, store_word
 
 COLOURS = 3
 DIRECTIONS = 3
 RED, GREEN, BLUE = 1, 2, 3
-CELLS = 64
-"""Of a word."""
+CELLS = 64  # of a word
 ALL_BITS, EIGHT_TRUE = (1 << CELLS) - 1, np.uint64(0x0101010101010101)
-LETTERS = ".rgb"
-"""Of board texts: EMPTY, RED, GREEN, BLUE."""
+LETTERS = ".rgb"  # of board texts: EMPTY, RED, GREEN, BLUE
 NAMES = {RED: "red", GREEN: "green", BLUE: "blue"}
 
 
 def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
     """One game of Trinim on `cells` cells."""
-    return np.dtype(
+    return state_dtype(
+        players,
         [
-            *common_fields(players),
             ("left", "i2"),  # pieces on the board
             ("held", "i2", (players, COLOURS)),  # pieces grabbed, red, green, blue
             ("out", "i1", (players,)),  # 1 for who has resigned (A2)
             ("pieces", "i1", (cells,)),  # EMPTY or a colour
         ],
-        align=True,
     )
 
 

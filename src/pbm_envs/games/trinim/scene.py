@@ -13,12 +13,9 @@ from ...core.types import Record
 from ...render.parts import ROOT3, chip, frame, hexagon, rectangle, ring, star, warm_cells, warm_lines, words
 from .rules import COLOURS, GREEN, LETTERS, NAMES, RED, score
 
-COLUMNS = (3.3, 4.6, 5.9)
-"""Middles of the table's columns of colours, in units from its left."""
-WIDTH = 7.9
-"""Of the table, in units."""
-STEP = 1.75
-"""Width of a colour in what a player holds."""
+COLUMNS = (3.3, 4.6, 5.9)  # middles of the table's columns of colours, in units from its left
+WIDTH = 7.9  # of the table, in units
+STEP = 1.75  # width of a colour in what a player holds
 
 
 def draw(game: Game, view: Record, heat: Heat) -> Scene:

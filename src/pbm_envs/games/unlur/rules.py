@@ -8,13 +8,12 @@ import numpy as np
 
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
-from ...core.state import EMPTY, NOBODY, common_fields, concede, shows_mask, win
+from ...core.state import EMPTY, NOBODY, concede, shows_mask, state_dtype, win
 from ...core.types import Ints, Mask, Record, Seeds, States
 from ..chains import Chains, broken_bridges, chain_fields, copy_board, join, saving_cell, would_touch
 
 BLACK, WHITE = 1, 2
-LETTERS = ".XO"
-"""Of board texts: EMPTY, BLACK, WHITE."""
+LETTERS = ".XO"  # of board texts: EMPTY, BLACK, WHITE
 SIDES_135, SIDES_246 = 0b010101, 0b101010
 SIDES_14, SIDES_25, SIDES_36 = 0b001001, 0b010010, 0b100100
 FIGURES = SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36
@@ -22,14 +21,8 @@ FIGURES = SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36
 
 def unlur_dtype(cells: int) -> np.dtype[np.void]:
     """One game of Unlur on `cells` cells."""
-    return np.dtype(
-        [
-            *common_fields(players=2),
-            *chain_fields(cells),  # stones are EMPTY, BLACK or WHITE
-            ("black", "i1"),  # the agent who is Black; NOBODY in the contract phase (U3)
-        ],
-        align=True,
-    )
+    # stones are EMPTY, BLACK or WHITE; black is the agent who is Black; NOBODY in the contract phase (U3)
+    return state_dtype(2, [*chain_fields(cells), ("black", "i1")])
 
 
 @stack_kernel
@@ -129,7 +122,7 @@ def avoid_losing_move(
             return choice
         left -= 1
         free[choice], free[left] = free[left], free[choice]
-        choice = np.int64(draw(seeds, row, left))
+        choice = int(np.int64(draw(seeds, row, left)))
 
 
 def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
@@ -158,7 +151,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
             action, result = int(state["last_action"]), 0
             while result == 0:
                 contract = 1 if black == NOBODY else 0
-                choice = np.int64(draw(seeds, i, count + contract))
+                choice = int(np.int64(draw(seeds, i, count + contract)))
                 if choice == count:
                     action, black = cells, mover
                     for cell in range(cells):  # the edges are open now

@@ -16,8 +16,7 @@ from .rules import BLACK, LETTERS
 STONE = 0.39
 ODD, EVEN = "blue", "orange"
 YS = ((1, 4, 16), (2, 8, 32))
-LINES = ((1, 8), (2, 16), (4, 32))
-"""The sides of each figure (U5), as bits."""
+LINES = ((1, 8), (2, 16), (4, 32))  # the sides of each figure (U5), as bits
 OUTWARD = [(0, -1), (ROOT3 / 2, -0.5), (ROOT3 / 2, 0.5), (0, 1), (-ROOT3 / 2, 0.5), (-ROOT3 / 2, -0.5)]
 """Of each side."""
 
