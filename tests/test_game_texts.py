@@ -85,7 +85,7 @@ def test_another_text_is_an_error_that_shows_the_form(game, option, texts, form)
         (Unlur(radius=3), "black c3 b2", None, "c3", 17),
         (Unlur(radius=3), "b2 c3", None, "a1", 6),
         (Trinim(), "D3", TRINIM_PICTURED, "D4-D2", 61),
-        *((Curio(), "", PICTURED, text, 38) for text in ("d2-d4", "b4-b3", "c3-c4", "c1-b1", "a2-a1", "d2-a5", "pass")),
+        *((Curio(), "", PICTURED, text, 22) for text in ("d2-d4", "b4-b3", "c3-c4", "c1-b1", "a2-a1", "d2-a5", "pass")),
     ],
 )
 def test_an_illegal_move_is_an_error_that_names_it_and_changes_nothing(game, moves, board, text, count):
