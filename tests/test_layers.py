@@ -18,7 +18,7 @@ FLOORS = (
     ("pbm_envs.registry",),
     ("pbm_envs.foreign",),
     ("pbm_envs.authoring", "pbm_envs.toolbox"),
-    ("pbm_envs.records", "pbm_envs.envs"),
+    ("pbm_envs.records", "pbm_envs.server_log", "pbm_envs.envs"),
     ("pbm_envs.text",),
     ("pbm_envs.testing",),
     (
@@ -220,6 +220,7 @@ def test_agents_use_only_public_names():
         "records",
         "registry",
         "render",
+        "server_log",
         "text",
         "toolbox",
     ]  # as in docs/versions.md

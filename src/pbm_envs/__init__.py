@@ -14,6 +14,7 @@ from .games.curio import Curio
 from .games.trinim import Trinim
 from .games.unlur import Unlur
 from .registry import make_game, register_game, registered_games
+from .server_log import read_server_log
 from .version import __version__
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Unlur",
     "__version__",
     "make_game",
+    "read_server_log",
     "register_game",
     "registered_games",
     "sample_actions",
