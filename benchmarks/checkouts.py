@@ -148,22 +148,24 @@ def checkout_of(name: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(path)], capture_output=True, check=False)
 
 
-def start_process(checkout: Path) -> subprocess.Popen[str]:
-    paths = [str(checkout / folder) for folder in ("src", "agents")]
+def start_process(checkout: Path, script: str = __file__, **variables: str) -> subprocess.Popen[str]:
+    """Start `script --serve` with the packages of a checkout: it answers each line with one."""
+    paths = [*(str(checkout / folder) for folder in ("src", "agents")), str(Path(__file__).parent)]
     return subprocess.Popen(
-        [sys.executable, "-W", "ignore", __file__, "--serve"],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([*paths, str(Path(__file__).parent)])},
+        [sys.executable, "-W", "ignore", script, "--serve"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
 
 
-def ask(process: subprocess.Popen[str], name: str) -> float:
-    """How much a case did a second, in one run."""
+def ask(process: subprocess.Popen[str], line: str) -> float:
+    """What the process measures for this line."""
     assert process.stdin is not None
     assert process.stdout is not None
-    print(name, file=process.stdin, flush=True)
+    print(line, file=process.stdin, flush=True)
     return float(process.stdout.readline())
 
 

@@ -4,7 +4,7 @@
     python benchmarks/puzzles.py baselines > benchmarks/results/puzzles.txt
 
 Wins and only moves are found by trying every line of play to the depth that is asked about; contracts by a search whose
-outcome is proven, or, in Unlur, by `unlur_solver`; the set-ups of Curio by drawing until every one has been seen many
+outcome is proven, or, in Unlur, by `pbm_agents.exact`; the set-ups of Curio by drawing until each has been seen many
 times.
 """
 
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 from pbm_agents import Search
+from pbm_agents.exact import ConnectionSolver
 from tqdm.auto import tqdm
-from unlur_solver import black_wins
 
 from pbm_envs import Game, Unlur, make_game, sample_actions
 from pbm_envs.core.state import take_rows
@@ -28,6 +28,7 @@ from pbm_envs.text.puzzles import MOVE_KINDS, Puzzle, load_puzzles, mean_scores
 SETS = Path(__file__).parent.parent / "src" / "pbm_envs" / "text" / "puzzles"
 BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
 MOST_SIMULATIONS = 50_000
+MOST_NODES = 1 << 40
 DRAWS = 20_000
 MOST_GAMES = 60
 """Random games in a row without a new puzzle."""
@@ -179,10 +180,10 @@ def contract(game: Game, state: Any, player: int, rng: np.random.Generator) -> d
     game.step(after, [action])
     mover = int(after["to_move"][0])
     if isinstance(game, Unlur):
-        black = [cell for cell in range(game.board.size) if state["stones"][0, cell]]
-        if len(black) not in OPEN_CONTRACTS:
+        if state["ply"][0] not in OPEN_CONTRACTS:
             return None
-        return {"answers": ["yes" if black_wins(game, black, [], False) else "no"], "cell": word}
+        wins = ConnectionSolver(game).action_value(state, action, MOST_NODES) == 1
+        return {"answers": ["yes" if wins else "no"], "cell": word}
     [result] = Search(simulations=MOST_SIMULATIONS, early_stop=True).run(game, game.view(after, mover), rng)
     if not result.proven:
         return None

@@ -10,7 +10,6 @@ FOLDER` compiled kernels are kept there for another run.
 
 from __future__ import annotations
 
-import os
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from checkouts import ask, start_process
 from machine import machine
 
 ROUNDS, SECONDS_A_ROUND, PLIES, SEED = 15, 0.02, 6, 2008
@@ -90,37 +90,18 @@ def serve() -> None:
         print(time.process_time() - start, flush=True)
 
 
-def start_process(checkout: str, cache: str) -> subprocess.Popen[str]:
-    paths = os.pathsep.join(str(Path(checkout).resolve() / folder) for folder in ("src", "agents"))
-    return subprocess.Popen(
-        [sys.executable, "-W", "ignore", __file__, "--serve"],
-        env=os.environ | {"PYTHONPATH": paths, "PBM_ENVS_CACHE_DIR": cache},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-
-
-def ask(process: subprocess.Popen[str], name: str, job: str, number: int) -> float:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    print(f"{name}|{job}|{number}", file=process.stdin, flush=True)
-    return float(process.stdout.readline())
-
-
 def compare(name: str, processes: dict[str, subprocess.Popen[str]]) -> None:
     checkouts = list(processes)
     print(f"\n{name:14} {'microseconds':>12} " + " ".join(f"{Path(each).resolve().name:>14}" for each in checkouts))
     for size in (0, 1):
-        seconds = " ".join(f"{ask(each, name, 'compile', size):14.1f}" for each in processes.values())
+        seconds = " ".join(f"{ask(each, f'{name}|compile|{size}'):14.1f}" for each in processes.values())
         print(f"compile size {size + 1} {'':12} {seconds}", flush=True)
     for job in JOBS:
-        slowest = max(ask(each, name, job, 3) / 3 for each in processes.values())
+        slowest = max(ask(each, f"{name}|{job}|3") / 3 for each in processes.values())
         repeats, rounds = max(1, int(SECONDS_A_ROUND / slowest)), []
         for turn in range(ROUNDS):
             order = checkouts if turn % 2 else checkouts[::-1]
-            rounds.append({each: ask(processes[each], name, job, repeats) / repeats for each in order})
+            rounds.append({each: ask(processes[each], f"{name}|{job}|{repeats}") / repeats for each in order})
         first = statistics.median(seconds[checkouts[0]] for seconds in rounds) * 1e6
         ratios = [statistics.median(seconds[checkouts[0]] / seconds[each] for seconds in rounds) for each in checkouts]
         print(f"{job:14} {first:12.1f} " + " ".join(f"{ratio:14.2f}" for ratio in ratios), flush=True)
@@ -128,7 +109,11 @@ def compare(name: str, processes: dict[str, subprocess.Popen[str]]) -> None:
 
 def main(checkouts: list[str], caches: str) -> None:
     print(machine())
-    processes = {each: start_process(each, f"{caches}/{Path(each).resolve().name}") for each in checkouts}
+    folders = {each: Path(each).resolve() for each in checkouts}
+    processes = {
+        each: start_process(folder, __file__, PBM_ENVS_CACHE_DIR=f"{caches}/{folder.name}")
+        for each, folder in folders.items()
+    }
     for name in SIZES:
         compare(name, processes)
     for process in processes.values():

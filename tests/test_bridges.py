@@ -188,15 +188,3 @@ def test_who_swaps_where_no_bridge_is_broken(save_bridges):
         assert min(marks) > 0.3 * sum(marks)
     else:
         assert abs(marks[0] - marks[1]) < 5 * sum(marks) ** 0.5
-
-
-def test_a_broken_bridge_is_saved_at_once():
-    """x on c3 and d1 of Chameleon 5 are joined by c2 and d2: after o on c2 the next stone is x on d2."""
-    game, rng = Chameleon(size=5, swap_rule=False), np.random.default_rng(1)
-    states = game.init(50, rng)
-    for move in ("c3x", "a5o", "d1x", "c2o"):
-        game.step(states, np.full(50, game.string_to_action(move)))
-    players = np.full((50, game.num_actions), -1, np.int8)
-    mover = int(states["to_move"][0])
-    game.playout(states, rng, save_bridges=True, last_player_by_action=players)
-    assert (players[:, game.string_to_action("d2x")] == mover).all()

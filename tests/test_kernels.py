@@ -68,26 +68,6 @@ def test_the_next_process_finds_what_was_compiled(copy, tmp_path):
     assert kernels(cache) == compiled
 
 
-@pytest.mark.slow
-def test_kernels_of_two_processes_are_told_apart_in_a_third(copy, tmp_path):
-    """Numba would give the first record type of each process the same number, and kernels the same names."""
-    sizes, cache = (3, 4, 5), tmp_path / "cache"
-    alone = [
-        run(PLAY.replace("size=3", f"size={size}") + "print(game.board_to_string(states[3]))", copy, cache)[0]
-        for size in sizes
-    ]
-    together = "".join(
-        PLAY.replace("size=3", f"size={size}") + "print(game.board_to_string(states[3]))" for size in sizes
-    )
-    assert run(together, copy, cache) == ("".join(alone), "")
-
-
-def test_the_sources_may_be_read_only_and_stay_clean(copy, tmp_path):
-    before = sorted(path for path in copy.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__")
-    run(PLAY, copy, tmp_path / "cache", PYTHONDONTWRITEBYTECODE="1")
-    assert sorted(path for path in copy.rglob("*") if path.suffix != ".pyc" and path.name != "__pycache__") == before
-
-
 def test_a_kernel_that_is_in_no_file_works(copy, tmp_path):
     """As those of a notebook; it may call one that is in a file."""
     source = "@kernel\ndef twice(seeds):\n    return 2 + 0 * draw(seeds, 0, 5)\n"

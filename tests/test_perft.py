@@ -10,7 +10,8 @@ import pytest
 
 from pbm_envs import make_game
 from tests.play import play
-from tests.reference.perft import POSITIONS, sequences, start
+from tests.reference import start
+from tests.reference.perft import POSITIONS, sequences
 
 ENTRIES = json.loads((Path(__file__).parent / "perft.json").read_text(encoding="utf-8"))
 FEW = 400

@@ -12,15 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, make_game
+from pbm_envs import Curio, Game, Trinim, make_game
 from pbm_envs.core.state import NOBODY
 from tests.curio.positions import VARIANTS, some_board
 from tests.reference import planes as witness
-from tests.reference.chameleon import Chameleon as SlowChameleon
-from tests.reference.curio import Curio as SlowCurio
+from tests.reference import start
 from tests.reference.curio import random_board
-from tests.reference.trinim import Trinim as SlowTrinim
-from tests.reference.unlur import Unlur as SlowUnlur
 
 pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
 PERFECT = [  # game, options, games, games in the slow test
@@ -49,14 +46,11 @@ class Follower:
         self.game = game
         self.followed: Any = None
         """What the reference does not keep."""
+        self.slow = start(game.name, game.options, board)
         if isinstance(game, Curio):
-            self.slow: Any = SlowCurio(board or "", **game.options)
             self.followed = witness.Inference(self.slow)
         elif isinstance(game, Trinim):
-            self.slow = SlowTrinim(board or "", **game.options)
             self.followed = witness.Holdings(self.slow)
-        else:
-            self.slow = {Chameleon: SlowChameleon, Unlur: SlowUnlur}[type(game)](**game.options)
 
     def play(self, text: str) -> None:
         if self.followed is None:

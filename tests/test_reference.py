@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pbm_envs import Chameleon, Trinim, Unlur, make_game
+from pbm_envs import make_game
 from tests.play import legal
-from tests.reference.chameleon import Chameleon as SlowChameleon
-from tests.reference.trinim import Trinim as SlowTrinim
-from tests.reference.unlur import Unlur as SlowUnlur
+from tests.reference import start
 
 # Game, options, games by default (0: none), games in the slow test
 CONFIGURATIONS = [
@@ -37,13 +35,6 @@ CONFIGURATIONS = [
 pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
 
 
-def reference(game, state):
-    """The slow game of a state at the start."""
-    if isinstance(game, Trinim):
-        return SlowTrinim(game.board_to_string(state), **game.options)
-    return {Chameleon: SlowChameleon, Unlur: SlowUnlur}[type(game)](**game.options)
-
-
 def draw(game, mask, rng):
     """A legal action for each game: any, or in about two plies of a long game one that is a word (`swap`, `resign`)."""
     words = [action for action in range(game.num_actions) if game.action_to_string(action).isalpha()]
@@ -56,7 +47,7 @@ def compare(game, count, seed):
     """Play `count` random games to the end, in one batch and by the reference."""
     rng = np.random.default_rng(seed)
     states = game.init(count, rng)
-    slow = [reference(game, state) for state in states]
+    slow = [start(game.name, game.options, game.board_to_string(state)) for state in states]
     played = [""] * count
     while True:
         for k, texts in enumerate(legal(game, states)):

@@ -9,7 +9,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import pbm_envs
-from pbm_envs import chameleon_v0, curio_v0, registered_games, trinim_v0
+from pbm_envs import chameleon_v0, registered_games, trinim_v0
 from pbm_envs.core.state import NOBODY
 from pbm_envs.testing import equal
 from tests.environments import MODULES, NAMES, SMALL
@@ -87,28 +87,6 @@ def test_the_modes_play_the_same_games():
         boards[mode] = [games[:3] for games in seen]
     assert boards["SameStep"] == boards["NextStep"] == boards["Disabled"]
     assert all(len(set(games)) > 1 for games in boards["SameStep"])
-
-
-def test_the_same_seeds_give_the_same_games(name):
-    first, second = small(name, 4), small(name, 4)
-    rng = np.random.default_rng(0)
-    one, other = first.reset(seed=7), second.reset(seed=[7, 8, 9, 10])
-    for _ in range(60):
-        assert everything(one) == everything(other)
-        actions = drawn(one[-1]["action_mask"], rng)
-        one, other = first.step(actions), second.step(actions)
-
-
-def test_seeds_of_some_rows():
-    envs, other = curio_v0.vector_env(3), curio_v0.vector_env(3)
-    planes, _ = envs.reset(seed=[4, None, 4])
-    again, _ = other.reset(seed=[4, None, 4])
-    assert (planes[[0, 2]] == again[[0, 2]]).all()
-    assert (planes[0] == planes[2]).all()
-    assert (planes[1] != again[1]).any()
-    following, _ = envs.reset()
-    assert (following[0] == other.reset()[0][0]).all()
-    assert (following[0] != planes[0]).any()
 
 
 def test_row_i_has_the_set_ups_of_the_aec_environment_of_its_seed(name):

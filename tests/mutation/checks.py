@@ -257,7 +257,6 @@ def _bridges(name: str) -> None:
     for save_bridges in (False, True):
         test_bridges.test_every_move_that_wins_at_once_is_tried(game, save_bridges)
     if name == "chameleon":
-        test_bridges.test_a_broken_bridge_is_saved_at_once()
         for save_bridges in (False, True):
             test_bridges.test_who_swaps_where_no_bridge_is_broken(save_bridges)
 

@@ -11,13 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.reference.chameleon import Chameleon
-from tests.reference.curio import Curio
-from tests.reference.trinim import Trinim
-from tests.reference.unlur import Unlur
+from tests.reference import start
 
 OUTPUT = Path("tests") / "perft.json"
-GAMES: dict[str, Any] = {"chameleon": Chameleon, "curio": Curio, "trinim": Trinim, "unlur": Unlur}
 
 PICTURED = "b/bb/bgr/grgg/rbgrr"  # Trinim's help page
 SIX = "r/gb/brg/ggrb/rbbgr/bgrrgb"
@@ -118,14 +114,6 @@ def sequences(game: Any, length: int) -> int:
         after.play(text)
         total += sequences(after, length - 1)
     return total
-
-
-def start(name: str, options: dict[str, Any], board: str | None, moves: list[str]) -> Any:
-    """The position after the opening moves."""
-    game = GAMES[name](**options) if board is None else GAMES[name](board, **options)
-    for text in moves:
-        game.play(text)
-    return game
 
 
 def main() -> None:

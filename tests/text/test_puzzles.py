@@ -1,6 +1,5 @@
 """The puzzles: their answers by slow witnesses that know nothing of the program under test, and how they are scored."""
 
-import importlib.util
 import json
 from collections import Counter
 from dataclasses import replace
@@ -9,10 +8,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from pbm_agents.exact import ConnectionSolver
 
 from pbm_envs import make_game
 from pbm_envs.text.puzzles import KINDS, MOVE_KINDS, Puzzle, load_puzzles, mean_scores, score
 from tests.curio.test_secrets import alike, armies, follows
+from tests.play import play
 from tests.reference import solver
 from tests.reference.curio import Curio as Reference
 from tests.reference.curio import board_text
@@ -84,45 +85,15 @@ def test_answers_by_trying_everything(puzzle):
         assert puzzle.number == 1 or not forces(rules, position, position[-1], puzzle.number - 1)
 
 
-@pytest.mark.slow
-def test_contracts_of_unlur_by_a_solver_that_agrees_with_the_reference():
-    """The contract is too long for trying everything in Python; ends of games are not."""
-    black_wins, game, rng, seen = (
-        importlib.import_module("benchmarks.unlur_solver").black_wins,
-        make_game("unlur", radius=3),
-        np.random.default_rng(3),
-        set(),
-    )
-    black = game.string_to_action("black")
-    for _ in range(60):
-        state, contract = game.init(1, rng), int(rng.integers(1, 6))
-        while not state["done"][0] and state["ply"][0] < 12:
-            mask = game.legal_action_mask(state)[0]
-            mask[black] = state["ply"][0] == contract
-            if mask[black]:
-                mask[:black] = False
-            game.step(state, [int(rng.choice(np.flatnonzero(mask)))])
-        if state["done"][0]:
-            continue
-        rules, position = as_solver(game, state[0])
-        seat, mover = int(state["black"][0]), int(state["to_move"][0])
-        stones = [[c for c in range(game.board.size) if state["stones"][0, c] == s] for s in stones_of(game)]
-        wins = solver.solve(rules, position, known("unlur"))[seat] == 1
-        assert black_wins(game, *stones, mover == seat) == wins
-        seen.add((wins, mover == seat))
-    assert len(seen) == 4
-    for puzzle in ALL:
-        if (puzzle.game, puzzle.kind) == ("unlur", "contract"):
-            cells = [game.board.names.index(text) for text in puzzle.moves]
-            assert puzzle.answers == ("yes" if black_wins(game, cells, [], False) else "no",)
-
-
-def stones_of(game):
-    """What a black and a white stone are in a state of Unlur."""
-    states = game.init(1, np.random.default_rng(0))
-    for text in ("c3", "black", "b2"):
-        game.step(states, [game.string_to_action(text)])
-    return [int(states["stones"][0, game.board.names.index(name)]) for name in ("c3", "b2")]
+def test_contracts_of_unlur_by_the_solver():
+    """Which tests/exact compares with the reference: the contract is too long for trying everything in Python."""
+    solver = ConnectionSolver(make_game("unlur", radius=3))
+    black = solver.game.string_to_action("black")
+    puzzles = [puzzle for puzzle in ALL if (puzzle.game, puzzle.kind) == ("unlur", "contract")]
+    assert {puzzle.answers for puzzle in puzzles} == {("yes",), ("no",)}
+    for puzzle in puzzles:
+        wins = solver.action_value(play(solver.game, " ".join(puzzle.moves)), black, 10**9)
+        assert puzzle.answers == ({1: "yes", -1: "no"}[wins],)
 
 
 @pytest.mark.parametrize("puzzle", [puzzle for puzzle in ALL if puzzle.game == "curio"], ids=lambda puzzle: puzzle.id)

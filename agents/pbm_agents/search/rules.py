@@ -41,7 +41,7 @@ _weights = {
     "trinim": Weights(c=0.5, rave=0),
     "unlur": Weights(c=0.1, rave=1000),
 }
-"""The best that `benchmarks/tune_search.py` has found, by game."""
+"""The best in tournaments of searches that differ in these alone, by game."""
 
 
 def register_weights(game_name: str, *, c: float, rave: float = 0.0) -> None:
