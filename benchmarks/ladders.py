@@ -28,6 +28,7 @@ import pbm_agents.arena
 from pbm_agents.arena import (
     HeadToHead,
     Ladder,
+    Run,
     Rung,
     Tournament,
     head_to_head,
@@ -37,7 +38,7 @@ from pbm_agents.arena import (
     rate,
     tournament_records,
 )
-from pbm_agents.arena.ladder import Pin, pinned_moves
+from pbm_agents.arena.ladder import Pin, play_pin
 from pbm_agents.arena.openings import draw_opening
 from pbm_agents.arena.ratings import bootstrap
 
@@ -243,8 +244,8 @@ def _pins(spec: Set, agent: str) -> Iterator[Pin]:
         opening = draw_opening(spec.game, SEED + k, None, spec.opening_moves)
         start, _ = opening.position(spec.game)
         board = spec.game.board_to_string(start) if spec.opening_moves == 0 else None
-        moves = pinned_moves(spec.game, agent, board, opening.moves, SEED + k, most)
-        yield Pin(agent, board, opening.moves, SEED + k, moves)
+        pin = Pin(agent, board, opening.moves, SEED + k, ())
+        yield replace(pin, moves=play_pin(spec.game, pin, most))
 
 
 def report(ladder: Ladder) -> str:
@@ -275,7 +276,7 @@ def main() -> None:
     there = list(ladders()) if arguments.verb in ("show", "errors") else list(SETS)
     for name in arguments.ladders or there:
         if arguments.verb == "play":
-            play_tournament(tournament(name), arguments.folder / name, arguments.workers, progress=True)
+            play_tournament(tournament(name), arguments.folder / name, Run(arguments.workers, progress=True))
         elif arguments.verb == "write":
             write(name, arguments.folder / name)
         elif arguments.verb == "errors":

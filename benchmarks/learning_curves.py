@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from pbm_agents import evaluate
 from pbm_agents.arena import Tournament, play_tournament
 from pbm_agents.arena.evaluation import wilson
-from pbm_agents.arena.ratings import shares
+from pbm_agents.arena.results import shares
 from pbm_agents.learning.network import PolicyValueNetwork
 
 from pbm_envs.registry import parse_game

@@ -99,7 +99,7 @@ def test_a_game_is_shown_move_by_move(played):
         (["replay", "{folder}", "--show", "1", "--ply", "99"], "--ply 99: the game has"),
         (["replay", "{folder}", "--show", "1", "--seen-by", "2"], "--seen-by 2: expected 0..1"),
         (["tournament", "{folder}", *COMMAND, "--seed", "1"], "holds another tournament: seed 0 there and 1 here"),
-        (["tournament", "{new}", *COMMAND, "--workers", "0"], "workers is 0: expected at least 1"),
+        (["tournament", "{new}", *COMMAND, "--workers", "0"], "workers is 0: expected an integer from 1 up"),
         (["tournament", "{new}", *COMMAND, "-g", "hex"], "'hex' is no game of pbm_envs"),
         (["tournament", "{new}", *COMMAND, "-a", "sage"], "'sage' is no agent"),
         (["tournament", "{new}", "-g", "trinim:size=4", "-a", "random", "-a", "mcts"], "size is 4"),

@@ -13,6 +13,7 @@ import pytest
 from pbm_agents import make_agent
 from pbm_agents.arena import (
     LadderRating,
+    Run,
     Rung,
     ladders,
     load_ladder,
@@ -52,7 +53,7 @@ EVERY = pytest.mark.parametrize("ladder", ladders().values(), ids=lambda ladder:
 @pytest.mark.parametrize(("ladder", "pin"), PINS)
 def test_every_opponent_plays_as_it_did_when_it_was_rated(ladder, pin):
     """If this fails, the search has changed and the scale with it: make the next version of the ladders."""
-    assert play_pin(ladder.game, pin) == pin.moves
+    assert play_pin(ladder.game, pin, len(pin.moves)) == pin.moves
 
 
 @EVERY
@@ -233,7 +234,9 @@ def test_a_stopped_rating_goes_on_and_workers_change_nothing(placed, tmp_path, k
     whole = (folder / "games.jsonl").read_bytes()
     (tmp_path / "tournament.json").write_bytes((folder / "tournament.json").read_bytes())
     (tmp_path / "games.jsonl").write_bytes(whole[: int(kept * len(whole))])
-    rating = rate_on_ladder("mcts:simulations=60", "trinim-5", tmp_path, 90, workers=1 + (kept == 0.8))
+    rating = rate_on_ladder(
+        "mcts:simulations=60", "trinim-5", tmp_path, half_width=90, run=Run(workers=1 + (kept == 0.8))
+    )
     assert rating.as_dict() == json.loads((folder / "card.json").read_text())
     again = [GameRecord.from_json(line).moves for line in (tmp_path / "games.jsonl").read_text().splitlines()]
     before = [GameRecord.from_json(line).moves for line in whole.decode().splitlines()]
@@ -246,7 +249,7 @@ def test_three_seats(tmp_path):
         Rung("40 simulations", "mcts:simulations=40", 350, 340, 360, 9),
     )
     ladder = Ladder("three", 1, Trinim(num_players=3), 0, rungs)
-    rating = rate_on_ladder("mcts:simulations=20", ladder, tmp_path, 150)
+    rating = rate_on_ladder("mcts:simulations=20", ladder, tmp_path, half_width=150)
     assert rating.games == 6 * rating.openings
     assert 50 < rating.rating.value < 600
 

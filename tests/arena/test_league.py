@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pbm_agents import RandomAgent
 from pbm_agents.arena import plot_head_to_head
-from pbm_agents.arena.league import LEAST, League, mean_score, payoffs
+from pbm_agents.arena.league import LEAST, League, payoffs
 
 from pbm_envs import Chameleon, Trinim, chameleon_v0, sample_actions
 from pbm_envs.envs.opponents import OpponentScore
@@ -65,7 +65,7 @@ def test_the_payoff_table():
     assert table.agents == ["random", "first", "search"]
     assert (table.games == 20 * ~np.eye(3, dtype=bool)).all()
     assert np.allclose((table.scores + table.scores.T)[~np.eye(3, dtype=bool)], 1)
-    assert mean_score(table)["search"] > 0.8
+    assert np.nanmean(table.scores[2]) > 0.8
     assert plot_head_to_head(table, "who beats whom").get_axes()
 
 

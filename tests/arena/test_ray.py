@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pbm_agents.arena import Tournament, play_tournament
+from pbm_agents.arena import Run, Tournament, play_tournament
 from pbm_agents.arena.workers import _own_process, _play_on_ray
 from pbm_agents.common import ray_pool
 from pbm_agents.common.ray_pool import AHEAD, LEAST_AHEAD, RayPool
@@ -146,10 +146,10 @@ def test_a_task_on_ray_outlives_its_agent():
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_agents_that_end_their_process_forfeit_as_in_processes_of_this_machine(tmp_path, ray):
-    records = play_tournament(DEADLY, tmp_path / "ray", ray=True)
+    records = play_tournament(DEADLY, tmp_path / "ray", Run(ray="auto"))
     assert len(records) == 12
     assert {record.ending for record in records} >= {"forfeited"}
-    assert games(records) == games(play_tournament(DEADLY, tmp_path / "workers", workers=2))
+    assert games(records) == games(play_tournament(DEADLY, tmp_path / "workers", Run(workers=2)))
 
 
 def killed_and_resumed(cluster, mark, command, resume):
@@ -196,6 +196,6 @@ def test_the_process_that_started_a_tournament_is_killed_then_a_node(tmp_path, c
     command += ["-a", "random", "-a", BLOCKS.agents[1], "--openings", "10", "--batch", "4", "--key", "a test"]
     command += ["--ray", cluster.address]
     records = killed_and_resumed(
-        cluster, tmp_path / "mark", command, lambda: play_tournament(BLOCKS, tmp_path / "ray", ray=cluster.address)
+        cluster, tmp_path / "mark", command, lambda: play_tournament(BLOCKS, tmp_path / "ray", Run(ray=cluster.address))
     )
     assert games(records) == games(play_tournament(BLOCKS, tmp_path / "alone"))

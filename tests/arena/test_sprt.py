@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pbm_agents.arena import SequentialResult, SequentialTest, play_sprt, tournament_records
+from pbm_agents.arena import Run, SequentialResult, SequentialTest, play_sprt, tournament_records
 from pbm_agents.arena.likelihood import (
     elo_of_score,
     expected_score,
@@ -207,7 +207,7 @@ def test_a_test_is_played_to_its_decision(decided):
 
 @pytest.mark.slow
 def test_workers_come_to_the_same_result(decided, tmp_path):
-    result = play_sprt(EASY, tmp_path / "test", workers=2)
+    result = play_sprt(EASY, tmp_path / "test", Run(workers=2))
     assert (result.counts, result.llr, result.accepted) == (decided[0].counts, decided[0].llr, decided[0].accepted)
 
 
@@ -272,7 +272,7 @@ def test_a_killed_test_goes_on(decided, tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_ray_comes_to_the_same_result(decided, tmp_path, ray):
-    assert play_sprt(EASY, tmp_path / "played", ray=True).counts == decided[0].counts
+    assert play_sprt(EASY, tmp_path / "played", Run(ray="auto")).counts == decided[0].counts
 
 
 @pytest.mark.parametrize(

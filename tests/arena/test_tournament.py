@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pbm_agents.arena import Tournament, play_tournament, tournament_records
+from pbm_agents.arena import Run, Tournament, play_tournament, tournament_records
 from pbm_agents.common.folders import locked
 
 from pbm_envs import Chameleon, Curio, Trinim
@@ -55,14 +55,14 @@ def test_a_finished_tournament_is_not_played_again(played):
 
 def test_worker_processes_play_the_same_games(played, tmp_path):
     before = dict(os.environ)
-    assert games(play_tournament(SMALL, tmp_path, workers=2)) == games(played[0])
+    assert games(play_tournament(SMALL, tmp_path, Run(workers=2))) == games(played[0])
     assert os.environ == before
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_ray_plays_the_same_games(played, tmp_path, ray):
-    assert games(play_tournament(SMALL, tmp_path / "played", ray=True)) == games(played[0])
+    assert games(play_tournament(SMALL, tmp_path / "played", Run(ray="auto"))) == games(played[0])
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_two_processes_do_not_write_to_one_folder(played):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_crashing_agents_forfeit_and_the_tournament_goes_on(tmp_path, workers):
     agents = ("random", f"{HERE}:Crashing", f"{HERE}:Illegal", f"{HERE}:First")
-    records = play_tournament(Tournament((Curio(base=2, rows=4, cols=3),), agents, openings=4), tmp_path, workers)
+    records = play_tournament(Tournament((Curio(base=2, rows=4, cols=3),), agents, openings=4), tmp_path, Run(workers))
     assert len(records) == 48
     reasons = {
         record.agents[forfeit.player]: forfeit.reason.partition(":")[0]
@@ -211,7 +211,7 @@ def test_progress_shows_games_rate_and_what_was_there(played, tmp_path, capsys):
     (tmp_path / "tournament.json").write_bytes((folder / "tournament.json").read_bytes())
     lines = (folder / "games.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "games.jsonl").write_bytes(b"".join(lines[:24]))
-    play_tournament(SMALL, tmp_path, progress=True)
+    play_tournament(SMALL, tmp_path, Run(progress=True))
     shown = capsys.readouterr().err
     assert "20/120" in shown, "a batch of 12, one of 8, and a part of the next"
     assert "120/120" in shown

@@ -262,5 +262,5 @@ def test_a_stopped_tournament_says_how_to_go_on(tmp_path):
         said = " ".join(terminal.rest().split())
         assert terminal.process.wait(PATIENCE) == 130
     kept = len((tmp_path / "games.jsonl").read_bytes().splitlines())
-    assert f"{kept} of 60 games are kept in {tmp_path}; the same command goes on with the others" in said
+    assert f"{kept} of 60 games are kept in {tmp_path}; the same command plays the others" in said
     assert "Traceback" not in said

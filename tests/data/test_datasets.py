@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pbm_agents.arena import Tournament, play_tournament, tournament_records
+from pbm_agents.arena import Run, Tournament, play_tournament, tournament_records
 from pbm_agents.cli.app import app
 from pbm_agents.data import COLUMNS, GRADES, export_records, make_games, parquet_records, position_tables, records_from
 from pbm_agents.data.rows import columns_of, shape_of
@@ -193,7 +193,7 @@ def test_a_graded_set_is_the_same_whoever_makes_it_and_however_often_it_was_stop
     whole = (tmp_path / "once" / "games.jsonl").read_bytes()
     (tmp_path / "twice" / "tournament.json").write_bytes((tmp_path / "once" / "tournament.json").read_bytes())
     (tmp_path / "twice" / "games.jsonl").write_bytes(whole[: len(whole) // 2])
-    twice = make_games(game, tmp_path / "twice", agents, workers=2, **settings)
+    twice = make_games(game, tmp_path / "twice", agents, run=Run(workers=2), **settings)
     assert [record.moves for record in twice] == [record.moves for record in once]
     with pytest.raises(ValueError, match="holds another tournament: seed 5 there and 6 here"):
         make_games(game, tmp_path / "once", agents, **settings | {"seed": 6})

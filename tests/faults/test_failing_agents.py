@@ -15,6 +15,7 @@ import pytest
 from pbm_agents import InfrastructureError, RandomAgent, evaluate
 from pbm_agents.arena import (
     Opening,
+    Run,
     SequentialTest,
     Tournament,
     play_games,
@@ -23,7 +24,7 @@ from pbm_agents.arena import (
     rate_on_ladder,
     tournament_records,
 )
-from pbm_agents.arena.match import MOST_FAULTS, ask_or_fault, fault_of
+from pbm_agents.arena.asking import MOST_FAULTS, ask_or_fault, fault_of
 from pbm_agents.cli.app import UNPLAYED, app
 from typer.testing import CliRunner
 
@@ -94,7 +95,7 @@ def test_whatever_an_agent_raises(tmp_path: Path, agent: str, reason: str) -> No
 )
 @posix_only
 def test_whatever_an_agent_does_to_its_process(tmp_path: Path, agent: str, reasons: set[str]) -> None:
-    records = play_tournament(tournament(agent, openings=3, batch=4), tmp_path, workers=2)
+    records = play_tournament(tournament(agent, openings=3, batch=4), tmp_path, Run(workers=2))
     assert len(records) == 18
     (own,) = forfeits(records).values()
     assert {reason.partition(",")[0] for reason in own} == reasons
@@ -106,7 +107,7 @@ def test_whatever_an_agent_does_to_its_process(tmp_path: Path, agent: str, reaso
 
 def test_an_agent_that_kills_one_game_loses_that_one(tmp_path: Path) -> None:
     few = Tournament((GAME,), ("random", f"{HERE}:Counts"), openings=4, batch=8, key="5eed" * 16)
-    records = play_tournament(few, tmp_path, workers=2)
+    records = play_tournament(few, tmp_path, Run(workers=2))
     lost = [record for record in records if record.forfeits]
     assert 0 < len(lost) < len(records)
     assert forfeits(records)["Counts"] <= {
@@ -117,7 +118,7 @@ def test_an_agent_that_kills_one_game_loses_that_one(tmp_path: Path) -> None:
 
 def test_an_agent_that_no_worker_can_load(tmp_path: Path) -> None:
     few = Tournament((GAME,), ("random", f"{HERE}:DiesInWorkers"), openings=2, batch=8)
-    records = play_tournament(few, tmp_path, workers=2)
+    records = play_tournament(few, tmp_path, Run(workers=2))
     assert [record.ending for record in records] == ["forfeited"] * 4
     (reason,) = forfeits(records)["DiesInWorkers"]
     assert "exit code 4 while the agent was loaded" in reason
@@ -138,7 +139,7 @@ def test_an_agent_that_hangs(tmp_path: Path) -> None:
 def test_a_worker_that_somebody_else_kills_changes_no_game(tmp_path: Path, mark: Path) -> None:
     """Nobody forfeits: the batch is played again, from the same random numbers."""
     killed = Tournament((GAME,), ("random", f"{HERE}:KilledOnce"), openings=4, batch=8, key="a test")
-    records = play_tournament(killed, tmp_path / "killed", workers=2)
+    records = play_tournament(killed, tmp_path / "killed", Run(workers=2))
     assert mark.exists()
     whole = play_tournament(killed, tmp_path / "whole")
     assert timeless(records) == timeless(whole)
@@ -167,11 +168,11 @@ def test_games_are_left_unplayed_and_played_after_the_repair(
     """The others' games are kept, nobody forfeits, and what is played later are the games of an undisturbed run."""
     few = tournament(agent)
     with pytest.raises(InfrastructureError, match=rf"8 games are unplayed.*games .* to .*:{agent}: .*{reason}"):
-        play_tournament(few, tmp_path / "games", workers=workers)
+        play_tournament(few, tmp_path / "games", Run(workers=workers))
     kept = tournament_records(tmp_path / "games")
     assert [record.agents for record in kept[::2]] == [("random", "mcts:simulations=2")] * 2
     mark.touch()
-    records = play_tournament(few, tmp_path / "games", workers=workers)
+    records = play_tournament(few, tmp_path / "games", Run(workers=workers))
     assert len(records) == 12
     assert not any(record.forfeits for record in records)
     assert timeless(records) == timeless(play_tournament(few, tmp_path / "undisturbed"))
@@ -199,10 +200,10 @@ def test_a_worker_that_is_killed_again_and_again(tmp_path: Path, mark: Path) -> 
     """Nobody can know who kills it: the games are unplayed."""
     few = Tournament((GAME,), ("random", f"{HERE}:Killed"), openings=1, batch=2)
     with pytest.raises(InfrastructureError, match=r"2 games are unplayed.*:Killed: the process died of SIGKILL, twice"):
-        play_tournament(few, tmp_path, workers=2)
+        play_tournament(few, tmp_path, Run(workers=2))
     assert tournament_records(tmp_path) == []
     mark.touch()
-    assert not any(record.forfeits for record in play_tournament(few, tmp_path, workers=2))
+    assert not any(record.forfeits for record in play_tournament(few, tmp_path, Run(workers=2)))
 
 
 def test_the_commands_say_so_by_their_exit_code(tmp_path: Path, mark: Path) -> None:
@@ -268,7 +269,7 @@ def test_an_agent_is_not_asked_on_and_on() -> None:
             raise ConnectionResetError
 
     views = GAME.view(GAME.init(10, np.random.default_rng(0)), 0)
-    answers = ask_or_fault(Away(), GAME, views, np.random.default_rng(0), lambda rows: None, None)
+    answers = ask_or_fault(Away(), GAME, views, np.random.default_rng(0))
     assert asked == [10, *[1] * MOST_FAULTS]
     assert len(answers) == 10
     assert all(isinstance(answer, InfrastructureError) for answer in answers)

@@ -85,7 +85,7 @@ def test_in_a_sequential_test(tmp_path: Path) -> None:
 
 def test_on_a_ladder(tmp_path: Path) -> None:
     ladder = Ladder("made-up", 1, GAME, 0, (Rung("random", "random", 0, 0, 0, 9), Rung("first", FIRST, 100, 0, 200, 9)))
-    rate_on_ladder(COLLECTOR, ladder, tmp_path, 1, most_openings=100, key="k")
+    rate_on_ladder(COLLECTOR, ladder, tmp_path, half_width=1, openings=100, key="k")
     assert share_rebuilt(tournament_records(tmp_path)) == (0, 200)
 
 
@@ -93,7 +93,7 @@ def test_nobody_can_compute_the_set_ups_of_a_ladder(tmp_path: Path) -> None:
     """They come from a key that is the folder's own, and the same call goes on with it."""
     ladder = Ladder("made-up", 1, GAME, 0, (Rung("random", "random", 0, 0, 0, 9), Rung("first", FIRST, 100, 0, 200, 9)))
     for folder in ("one", "two", "one"):
-        rate_on_ladder(COLLECTOR, ladder, tmp_path / folder, 1, most_openings=2 if folder == "two" else 4)
+        rate_on_ladder(COLLECTOR, ladder, tmp_path / folder, half_width=1, openings=2 if folder == "two" else 4)
     one, two = (tournament_records(tmp_path / folder) for folder in ("one", "two"))
     assert (len(one), len(two)) == (8, 4)
     assert not {record.board for record in one} & {record.board for record in two}

@@ -17,9 +17,8 @@ from pathlib import Path
 
 import pytest
 from pbm_agents.arena import Tournament, play_tournament, tournament_records
-from pbm_agents.arena.tournament import command_of, games_file, resume
+from pbm_agents.arena.tournament import StoredGames
 from pbm_agents.cli.app import app
-from pbm_agents.common.folders import programs
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, Trinim
@@ -75,8 +74,10 @@ def test_a_tournament_cut_at_any_byte(played, tmp_path, step):
         path.write_bytes(whole[:cut])
         finished = sum(end <= cut for end in ends[1:])
         assert tournament_records(path.parent) == records[:finished]
-        with games_file(path.parent, command_of(SMALL), programs(SMALL.games, SMALL.agents)) as file:
-            kept = resume(file, batches)
+        with FileIO(path, "a+b") as file:
+            stored = StoredGames(file)
+            kept = [record for batch in batches for record in stored.take(batch)]
+            stored.settle()
         assert len(kept) == max(size for size in sizes if size <= finished)
         assert kept == records[: len(kept)]
         assert path.read_bytes() == whole[: ends[len(kept)]]

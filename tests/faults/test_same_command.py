@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pbm_agents.arena import SequentialTest, Tournament, play_sprt, play_tournament, rate_on_ladder
+from pbm_agents.arena import Run, SequentialTest, Tournament, play_sprt, play_tournament, rate_on_ladder
 from pbm_agents.common import folders
 from pbm_agents.common.folders import locked
 from pbm_agents.data import export_records, make_games
@@ -34,19 +34,20 @@ def source(tmp_path, monkeypatch):
 
 def tournament(folder, **settings):
     agents = ("random", f"{NAME}:Mine")
-    return len(play_tournament(Tournament((GAME,), agents, openings=2, key="k"), folder, **settings))
+    return len(play_tournament(Tournament((GAME,), agents, openings=2, key="k"), folder, Run(**settings)))
 
 
 def sprt(folder, **settings):
-    return play_sprt(SequentialTest(GAME, f"{NAME}:Mine", "random", openings=2, key="k"), folder, **settings).openings
+    test = SequentialTest(GAME, f"{NAME}:Mine", "random", openings=2, key="k")
+    return play_sprt(test, folder, Run(**settings)).openings
 
 
 def ladder(folder, **settings):
-    return rate_on_ladder(f"{NAME}:Mine", "trinim-5", folder, 800, most_openings=1, **settings).openings
+    return rate_on_ladder(f"{NAME}:Mine", "trinim-5", folder, half_width=800, openings=1, run=Run(**settings)).openings
 
 
 def dataset(folder, **settings):
-    return len(make_games(GAME, folder, [f"{NAME}:Mine"], 2, **settings))
+    return len(make_games(GAME, folder, [f"{NAME}:Mine"], 2, run=Run(**settings)))
 
 
 COMMANDS = [tournament, sprt, dataset, pytest.param(ladder, marks=pytest.mark.slow)]

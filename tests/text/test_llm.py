@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pbm_agents import InfrastructureError, make_agent
 from pbm_agents.arena import Opening, play_games
-from pbm_agents.arena.match import ask_in_game
+from pbm_agents.arena.asking import ask as ask_agent
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.envs.single import SingleSeatEnv
@@ -393,7 +393,7 @@ def test_a_player_at_the_board_has_a_model_against_them():
             states.append(states[-1].copy())
             game.step(states[-1], [game.string_to_action(text)])
         past = [game.view(state, 0) for state in states[:-1]]
-        ask_in_game(agent, game, past, game.view(states[-1], 0), np.random.default_rng(0))
+        ask_agent(agent, game, game.view(states[-1], 0), np.random.default_rng(0), past)
     [request] = server.requests
     moves = "1. player_0: c3\n2. player_1: b2\n3. player_0: black\n4. player_1: d4"
     assert f"The moves so far:\n{moves}" in request["messages"][1]["content"]

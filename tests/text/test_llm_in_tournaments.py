@@ -4,7 +4,7 @@ import json
 
 import pytest
 from pbm_agents import InfrastructureError
-from pbm_agents.arena import Budget, Tournament, play_tournament, tournament_records
+from pbm_agents.arena import Run, Tournament, play_tournament, tournament_records
 from pbm_agents.arena.journal import ANSWERS
 from pbm_agents.cli.app import UNPLAYED, app
 from pbm_agents.common.faults import BudgetSpentError
@@ -81,9 +81,9 @@ def test_what_has_been_paid_is_kept(tmp_path, workers):
     with chat_server(answer) as server:
         few = tournament(server, openings=1)
         with pytest.raises(InfrastructureError, match="status 401"):
-            play_tournament(few, tmp_path, workers)
+            play_tournament(few, tmp_path, Run(workers))
         assert (tmp_path / ANSWERS).exists()
-        records = play_tournament(few, tmp_path, workers)
+        records = play_tournament(few, tmp_path, Run(workers))
         asked = [json.dumps(request["messages"]) for request in server.requests]
     assert not (tmp_path / ANSWERS).exists()
     assert not any(record.forfeits for record in records)
@@ -97,13 +97,13 @@ def test_a_budget_of_requests_pauses(tmp_path, workers):
     with chat_server(random_player()) as server:
         few = tournament(server, openings=3)
         with pytest.raises(BudgetSpentError, match=r"requests 3 of 3|requests 4 of 3"):
-            play_tournament(few, tmp_path, workers, budget=Budget(requests=3))
+            play_tournament(few, tmp_path, Run(workers, max_requests=3))
         sent = len(server.requests)
         assert sent <= 3 + 2 * workers
         with pytest.raises(BudgetSpentError):  # nothing more is asked
-            play_tournament(few, tmp_path, workers, budget=Budget(requests=3))
+            play_tournament(few, tmp_path, Run(workers, max_requests=3))
         assert len(server.requests) == sent
-        records = play_tournament(few, tmp_path, workers, budget=Budget(requests=1000))
+        records = play_tournament(few, tmp_path, Run(workers, max_requests=1000))
     assert len(records) == 6
     assert not any(record.forfeits for record in records)
 

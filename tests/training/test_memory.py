@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from pbm_agents import as_policy, evaluate
 from pbm_agents.arena import Opening, Tournament, play_games, play_tournament
-from pbm_agents.arena.match import Answer, SoFar, ask, ask_in_game
+from pbm_agents.arena.asking import ask
+from pbm_agents.arena.match import Answer, SoFar
 from pbm_agents.play.session import Session
 
 from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0, sample_actions, trinim_v0
@@ -159,7 +160,6 @@ def test_it_plays_a_person_who_takes_moves_back():
 def test_a_question_without_a_game_is_one_that_begins_and_ends():
     agent, views = Counting(), GAME.view(GAME.init(3, np.random.default_rng(1)), 0)
     assert ask(agent, GAME, views, np.random.default_rng(1)) == [0, 0, 0]
-    assert ask_in_game(agent, GAME, [], views, np.random.default_rng(1)) == [0, 0, 0]
     assert not agent.turns
 
 

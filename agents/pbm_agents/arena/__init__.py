@@ -1,35 +1,36 @@
 """The arena: agents play tournaments, and their games are rated.
 
     tournament = Tournament((Chameleon(size=5),), ("random", "mcts:simulations=50"), openings=10)
-    records = play_tournament(tournament, "folder", workers=2)
+    records = play_tournament(tournament, "folder", Run(workers=2))
     for standing in standings(records):
         print(standing.agent, standing.rating)
 
-The games follow from the tournament alone, whoever plays them and when.
+The games follow from the tournament alone, not from the processes that play them.
 """
 
 from .exploitability import Exploitability, measure_exploitability
-from .journal import Budget
 from .ladder import Ladder, Rung, ladders, load_ladder
 from .match import play_games
 from .openings import Opening
 from .placement import LadderRating, rate_on_ladder
 from .plots import plot_head_to_head, plot_placement, plot_ratings, save_plot
 from .ratings import Rating, connected_groups, rate
+from .results import Results, by_game
 from .schedule import FORMS, Tournament
 from .sprt import SequentialResult, SequentialTest, play_sprt
-from .standings import HeadToHead, Standing, by_game, head_to_head, seat_scores, standings, write_csv
-from .tournament import play_tournament, tournament_records
+from .standings import HeadToHead, Standing, head_to_head, seat_scores, standings, write_csv
+from .tournament import Run, finished_games, play_tournament, tournament_records
 
 __all__ = [
     "FORMS",
-    "Budget",
     "Exploitability",
     "HeadToHead",
     "Ladder",
     "LadderRating",
     "Opening",
     "Rating",
+    "Results",
+    "Run",
     "Rung",
     "SequentialResult",
     "SequentialTest",
@@ -37,6 +38,7 @@ __all__ = [
     "Tournament",
     "by_game",
     "connected_groups",
+    "finished_games",
     "head_to_head",
     "ladders",
     "load_ladder",

@@ -1,9 +1,9 @@
-"""How strong is a policy? A function to call from a training loop.
+"""Measure the strength of a policy, from a training loop for example.
 
     results = evaluate(policy, game, opponents=["random", "mcts:simulations=50"], games=200, seed=step)
     results["random"].score.value, results["random"].win_rate.low
 
-The intervals hold 95%.
+Intervals are 95% intervals.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent
 from .match import play_games
 from .openings import seated_openings
-from .ratings import shares
+from .results import shares
 
 NORMAL_95 = 1.959964
 POLICY = "policy"
@@ -34,7 +34,7 @@ MOST_SEED = 1 << 128
 
 
 class Rate(NamedTuple):
-    """A mean of numbers from 0 to 1, and Wilson's 95% interval."""
+    """A mean of numbers from 0 to 1, with Wilson's 95% interval."""
 
     value: float
     low: float
@@ -43,20 +43,20 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Games of a policy against one opponent."""
+    """The results of a policy against one opponent."""
 
     opponent: str
     wins: int
     draws: int
     losses: int
     score: Rate
-    """A win is 1; a draw 1/2, among three 1/3."""
+    """A win counts 1, a draw 1/2, or 1/3 among three players."""
     win_rate: Rate
-    """A draw is no win."""
+    """Draws do not count."""
     seats: tuple[float, ...]
-    """The score as `player_0`, as `player_1`, ..."""
+    """The scores as `player_0`, as `player_1`, ..."""
     plies: float
-    """Mean length of a game."""
+    """The mean length of a game."""
 
     @property
     def games(self) -> int:
@@ -71,7 +71,7 @@ class Evaluation:
 
 @final
 class _Watched:
-    """The agent that is evaluated, and what it raised first."""
+    """The agent that is evaluated, which remembers the first error that it raised."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -93,30 +93,26 @@ def evaluate(
     seed: int = 0,
     opening_moves: int = 0,
 ) -> dict[str, Evaluation]:
-    """How `policy` does against each opponent.
+    """Play games of a policy against each opponent, and return the results by the opponents' names.
 
-    Every opening is played from every seat, the opponent having the others. The games against an opponent run as one
-    batch. The same seed gives the same openings and the same random numbers to the agents. Where neither side is
-    random, give each opening some `opening_moves`, or all games are the same. Where something is hidden, each game has
-    a set-up of its own. Whoever knows the seed can compute it: give one that nobody can guess if you do not trust the
-    policy.
+    Every opening is played from every seat; the opponent has the other seats. The games against one opponent run as one
+    batch. The seed determines the openings and the agents' random numbers. If neither side plays at random, give each
+    opening some `opening_moves`, or all games are the same. Where something is hidden, each game has a set-up of its
+    own, which follows from the seed: give one that nobody can guess if you do not trust the policy.
 
     Args:
-        policy: A function of observations and masks that gives actions or scores; or, as in `as_agent`, an agent, its
+        policy: A function of observations and masks that returns actions or scores; or, as in `as_agent`, an agent, its
             name, or a `Search`.
         game: The rules.
-        opponents: The same, as a list or by name in a mapping. In a list a name names itself, anything else has the
-            name of its function or class.
-        games: How many against each, rounded up to whole openings.
-        seed: Of openings and agents.
+        opponents: Opponents of the same kinds, as a list or by name in a mapping. In a list, an opponent that is not a
+            name is called as its function or class.
+        games: Games against each opponent, rounded up to whole openings.
+        seed: Seed of openings and agents.
         opening_moves: Random moves before the agents take over.
 
-    Returns:
-        The results by the opponents' names.
-
     Raises:
-        ValueError: If an opponent fails, or the policy plays what cannot be played. Anything else that the policy
-            raises is raised as it is.
+        ValueError: An opponent fails, or the policy plays an illegal action. Anything else that the policy raises is
+            raised as it is.
 
     >>> from pbm_envs import Chameleon
     >>> first_legal = lambda observations, masks: masks.argmax(axis=1)
@@ -164,7 +160,7 @@ def evaluate(
 
 
 def wilson(mean: float, count: int) -> Rate:
-    """Of `count` numbers from 0 to 1. Exact for none but ones and zeros; draws make it wider than need be.
+    """Return the interval of the mean of `count` numbers from 0 to 1. It is conservative if there are draws.
 
     >>> [round(value, 3) for value in wilson(0.5, 100)]
     [0.5, 0.404, 0.596]
@@ -176,7 +172,7 @@ def wilson(mean: float, count: int) -> Rate:
 
 
 def _named(opponents: Sequence[AgentLike] | Mapping[str, AgentLike]) -> Mapping[str, AgentLike]:
-    """Opponents by name."""
+    """Return the opponents by name."""
     if isinstance(opponents, Mapping):
         return opponents
     named: dict[str, AgentLike] = {}

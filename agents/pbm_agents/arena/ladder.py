@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -47,7 +47,7 @@ PIN = {"agent": str, "board": (str, type(None)), "opening": [str], "seed": int, 
 
 @dataclass(frozen=True)
 class Rung:
-    """An opponent, and how strong it is."""
+    """An opponent and its rating."""
 
     name: str
     """Such as `1,000 simulations`."""
@@ -59,20 +59,20 @@ class Rung:
     """The lower end of the 95% interval of `elo`; `high` is the upper one."""
     high: float
     games: int
-    """That it has played in the ladder's tournament."""
+    """The number of games that it has played in the ladder's tournament."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """The beginning of a game that a rung plays against itself; it must always play these moves."""
+    """The beginning of a game that a rung plays against itself, which must never change."""
 
     agent: str
     board: str | None
     opening: tuple[str, ...]
-    """Moves that are given."""
+    """The moves before the rung takes over."""
     seed: int
     moves: tuple[str, ...]
-    """Those that follow; the whole game, or its beginning where the rung is slow."""
+    """The moves that the rung plays: the whole game, or its beginning where the rung is slow."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,15 @@ class Ladder:
     rungs: tuple[Rung, ...]
     pins: tuple[Pin, ...] = field(default=(), repr=False)
     tournament: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What the ratings come from: its settings, the results of every pair, and how well one scale explains them."""
+    """The tournament that the ratings come from: settings, results of every pair, and how well one scale fits them."""
 
     @property
     def id(self) -> str:
-        """Such as `ladder/chameleon-11/v1`, to be named beside every rating."""
+        """The name to give beside every rating, such as `ladder/chameleon-11/v1`."""
         return f"ladder/{self.name}/v{self.version}"
 
     def to_json(self) -> str:
-        """The text of its file."""
+        """Return the text of its file."""
         data = {
             "id": self.id,
             "game": self.game.name,
@@ -109,7 +109,7 @@ class Ladder:
 
 
 def ladder_of_json(text: str) -> Ladder:
-    """Return the ladder in a file's text; ValueError if it is none."""
+    """Return the ladder in a file's text; ValueError if it holds anything else."""
     data = parse_object(text, "a ladder")
     check_fields(data, LADDER, "a ladder")
     for name, kinds in (("rungs", RUNG), ("pins", PIN)):
@@ -133,7 +133,7 @@ def ladder_of_json(text: str) -> Ladder:
 
 @cache
 def ladders() -> Mapping[str, Ladder]:
-    """All ladders by id, the newest version of each first.
+    """Return all ladders by id, the newest version of each first.
 
     >>> "ladder/trinim-5/v1" in ladders()
     True
@@ -145,10 +145,10 @@ def ladders() -> Mapping[str, Ladder]:
 
 
 def load_ladder(which: str | Game) -> Ladder:
-    """The ladder of this name or id (`chameleon-11`, `ladder/chameleon-11/v1`), or that of a game with its options.
+    """Return the ladder of a name, an id (`chameleon-11`, `ladder/chameleon-11/v1`) or a game with its options.
 
     Raises:
-        ValueError: There is none.
+        ValueError: There is no such ladder.
     """
     known = ladders()
     if isinstance(which, Game):
@@ -168,17 +168,10 @@ def load_ladder(which: str | Game) -> Ladder:
     return fitting[0]
 
 
-def play_pin(game: Game, pin: Pin) -> tuple[str, ...]:
-    """The moves that the rung plays now, as many as are pinned."""
-    return pinned_moves(game, pin.agent, pin.board, pin.opening, pin.seed, len(pin.moves))
-
-
-def pinned_moves(
-    game: Game, agent: str, board: str | None, opening: Sequence[str], seed: int, most: int
-) -> tuple[str, ...]:
-    """The first `most` moves of an agent against itself, from a board and opening moves."""
-    rng, player = np.random.default_rng(seed), make_agent(agent)
-    _, state = Opening(seed, board, tuple(opening)).position(game)
+def play_pin(game: Game, pin: Pin, most: int) -> tuple[str, ...]:
+    """Return the first `most` moves that the rung of a pin plays now."""
+    rng, player = np.random.default_rng(pin.seed), make_agent(pin.agent)
+    _, state = Opening(pin.seed, pin.board, pin.opening).position(game)
     moves: list[str] = []
     while len(moves) < most and not state["done"][0]:
         action = int(player.act(game, game.view(state, state["to_move"]), rng)[0])

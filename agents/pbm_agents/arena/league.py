@@ -1,4 +1,4 @@
-"""A league: whom a learner plays against while it trains, by prioritized fictitious self-play.
+"""A league: the opponents of a learner while it trains, by prioritized fictitious self-play.
 
     league = League({"random": "random"})
     envs = chameleon_v0.vector_env(64, size=5, opponent=league.agents)
@@ -6,17 +6,15 @@
     league.add("after 1,000 updates", NetworkAgent(copy))  # a past self
     league.assign(envs)                                    # reads the scores, sets opponents and weights
 
-How often an opponent is met follows from p, the learner's recent score against it (Vinyals et al. 2019, AlphaStar):
-"hard" weighs by (1 - p)^2, so that those who still win are met most; "variance" by p (1 - p), those of about equal
-strength; "uniform" is fictitious self-play.
+How often an opponent is drawn follows from p, the learner's recent score against it (Vinyals et al. 2019, AlphaStar).
+"hard" weights it by (1 - p)^2, which favours opponents that still win; "variance" by p (1 - p), which favours those of
+about equal strength; "uniform" is fictitious self-play.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, final
-
-import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.envs.opponents import OpponentScore
@@ -34,11 +32,11 @@ WEIGHTINGS: Mapping[str, Weighting] = {
     "uniform": lambda p: 1.0,
 }
 LEAST = 0.01
-"""A weight for opponents who are never lost to: they are still met now and then."""
+"""The least weight, so that opponents that never win are still drawn now and then."""
 
 
 class HasOpponents(Protocol):
-    """What a league is assigned to: the vector, single-seat and Stable-Baselines3 environments."""
+    """An environment that a league can be assigned to: vector, single-seat or Stable-Baselines3."""
 
     def set_opponents(self, agents: Any, weights: Any = None) -> None: ...
 
@@ -50,10 +48,10 @@ class League:
     """Opponents by name, and how the learner does against each."""
 
     def __init__(self, agents: Mapping[str, Any], weighting: str | Weighting = "hard") -> None:
-        """A league to begin with.
+        """Start a league.
 
         Args:
-            agents: opponents by name, at least one: what `set_opponents` takes.
+            agents: Opponents by name, at least one, as `set_opponents` takes them.
             weighting: "hard", "variance", "uniform", or a function from the learner's score (0 to 1) to a weight.
         """
         if not agents:
@@ -65,41 +63,41 @@ class League:
         self._weighting = WEIGHTINGS[weighting] if isinstance(weighting, str) else weighting
 
     def add(self, name: str, agent: Any) -> None:
-        """One more opponent, such as a past self; its weights must no longer change (give a copy)."""
+        """Add an opponent, such as a past self, whose weights must no longer change (give a copy)."""
         if name in self.agents:
             raise ValueError(f"{name!r} is in the league already: expected another name")
         self.agents[name] = agent
 
     def remove(self, name: str) -> None:
-        """This opponent is met no more. One must remain."""
+        """Remove an opponent. One must remain."""
         if name not in self.agents or len(self.agents) == 1:
             raise ValueError(f"{name!r} cannot leave: expected one of several, of {list(self.agents)}")
         del self.agents[name]
 
     def update(self, scores: Sequence[OpponentScore]) -> None:
-        """Take note of an environment's scores, where games have been played."""
+        """Take the scores of an environment's opponents that have played games."""
         self.scores |= {score.name: score for score in scores if score.games}
 
     def weights(self) -> dict[str, float]:
-        """How often to meet each, in proportion. Who has not been met yet counts as of equal strength."""
+        """Return the weight of each opponent. One without games counts as equally strong."""
         recent = {name: self.scores[name].recent if name in self.scores else 0.5 for name in self.agents}
         return {name: max(LEAST, self._weighting(score)) for name, score in recent.items()}
 
     def assign(self, env: HasOpponents) -> None:
-        """Read the scores of an environment, and let it draw from the league from the next game on."""
+        """Read the scores of an environment, and let its next games draw from the league."""
         self.update(env.opponent_scores())
         env.set_opponents(self.agents, self.weights())
 
 
 def payoffs(game: Game, agents: Mapping[str, Any], openings: int = 20, seed: int = 0) -> HeadToHead:
-    """The payoff table: everybody against everybody, for `plot_head_to_head`.
+    """Return the payoff table of every agent against every other, for `plot_head_to_head`.
 
     Args:
-        game: the rules, of two players.
-        agents: by name; values are what `as_agent` accepts.
-        openings: so many for each pair, each from both seats, after a random move. Where something is hidden, each
+        game: A game of two players.
+        agents: By name; values are what `as_agent` accepts.
+        openings: Openings for each pair, each from both seats, after a random move. Where something is hidden, each
             game has a set-up of its own.
-        seed: decides openings and everything that is random.
+        seed: Seed of the openings and agents.
     """
     if game.num_players != 2:
         raise ValueError(f"{game!r} has {game.num_players} players: expected 2")
@@ -118,8 +116,3 @@ def payoffs(game: Game, agents: Mapping[str, Any], openings: int = 20, seed: int
     if failed := [record for record in records if record.forfeits]:
         raise ValueError(f"{failed[0].agents[failed[0].forfeits[0].player]!r} failed: {failed[0].forfeits[0].reason}")
     return head_to_head(records, list(made))
-
-
-def mean_score(table: HeadToHead) -> dict[str, float]:
-    """Each agent's mean over its opponents."""
-    return {name: float(np.nanmean(row)) for name, row in zip(table.agents, table.scores, strict=True)}

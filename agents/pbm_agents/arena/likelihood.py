@@ -37,7 +37,7 @@ NORMALIZED = 800 / np.log(10)
 
 
 def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
-    """How much better the mean `high` explains `counts` than the mean `low` does: the logarithm of the ratio.
+    """Return the logarithm of the ratio of the likelihoods of `counts` under the means `high` and `low`.
 
     Args:
         counts: (K,) how often each value was seen.
@@ -46,7 +46,7 @@ def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high:
         high: The mean under the alternative, likewise.
 
     Raises:
-        ValueError: A mean that no distribution over the values has.
+        ValueError: No distribution over the values has such a mean.
 
     >>> round(log_likelihood_ratio([10, 20, 40, 25, 15], [0, 0.25, 0.5, 0.75, 1], 0.5, 0.55), 2)
     0.61
@@ -59,7 +59,7 @@ def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high:
 
 
 def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
-    """The logarithm of the likelihood ratio of two hypotheses about (mean - 1/2) / standard deviation.
+    """Return the logarithm of the likelihood ratio of two hypotheses about (mean - 1/2) / standard deviation.
 
     Args:
         counts: (K,) how often each value was seen.
@@ -75,7 +75,7 @@ def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: flo
 
 
 def _normalized_tilt(counts: Array, values: Array, quotient: float) -> float:
-    """As `log_tilt`, for a hypothesis about (mean - 1/2) / standard deviation: equation 4.9, again and again."""
+    """Do as `log_tilt`, for a hypothesis about (mean - 1/2) / standard deviation, by iterating equation 4.9."""
     seen = np.maximum(counts, LEAST)
     chances = np.full(len(values), 1 / len(values))
     excess, theta = values - 0.5, 0.0
@@ -91,7 +91,7 @@ def _normalized_tilt(counts: Array, values: Array, quotient: float) -> float:
 
 
 def normalized_quotient(elo: float, games: int) -> float:
-    """The quotient (mean - 1/2) / standard deviation of an opening's score that `elo` points of normalized Elo are.
+    """Return the quotient (mean - 1/2) / standard deviation of an opening's score at `elo` points of normalized Elo.
 
     A point is ln(10) / 800 standard deviations of a game's score; an opening's mean of `games` games has a standard
     deviation that is smaller by the root of their number, if they are independent.
@@ -101,7 +101,7 @@ def normalized_quotient(elo: float, games: int) -> float:
 
 @kernel
 def log_tilt(counts: Array, values: Array, mean: float) -> float:
-    """The sum of counts * log(1 + theta * (values - mean)): how much the hypothesis `mean` costs the likelihood."""
+    """Return the sum of counts * log(1 + theta * (values - mean)): what the hypothesis `mean` costs the likelihood."""
     theta, total = tilt(counts, values, mean), 0.0
     for k in range(len(counts)):
         total += max(counts[k], LEAST) * np.log(1 + theta * (values[k] - mean))
@@ -110,7 +110,7 @@ def log_tilt(counts: Array, values: Array, mean: float) -> float:
 
 @kernel
 def tilt(counts: Array, values: Array, mean: float) -> float:
-    """The theta with which the shares of the counts, each divided by 1 + theta * (value - mean), have this mean."""
+    """Return the theta for which the shares of the counts, divided by 1 + theta * (value - mean), have this mean."""
     least, greatest = values.min(), values.max()
     low, high, theta = -(1 - EDGE) / (greatest - mean), (1 - EDGE) / (mean - least), 0.0
     reach = max(greatest - mean, mean - least)
@@ -135,22 +135,29 @@ def tilt(counts: Array, values: Array, mean: float) -> float:
     return theta
 
 
-def expected_score(elo: float, players: int) -> float:
-    """The mean score, over all seatings of two agents, of the one that is `elo` stronger, by Luce's model.
+def seat_chances(elo: ArrayLike, players: int) -> Array:
+    """Return (games, ...) the chances, in each seating of two agents, that the one that is `elo` stronger wins.
 
-    Two players: Elo's curve. Three: in half of the seatings the agent has two seats, with chance 2r / (2r + 1) of the
-    win, in half one, with r / (r + 2), where r = 10 ** (elo / 400).
+    By Luce's model: an agent with k of the seats wins with k r / (k r + players - k), where r = 10 ** (elo / 400).
+    """
+    strength = 10 ** (np.asarray(elo) / 400)
+    seats = [sum(row) for row in product((0, 1), repeat=players) if 0 < sum(row) < players]
+    return np.array([k * strength / (k * strength + players - k) for k in seats])
+
+
+def expected_score(elo: float, players: int) -> float:
+    """Return the mean score, over all seatings of two agents, of the one that is `elo` stronger.
+
+    With two players this is Elo's curve.
 
     >>> round(expected_score(100, 2), 3), round(expected_score(0, 3), 3), round(expected_score(100, 3), 3)
     (0.64, 0.5, 0.626)
     """
-    strength = 10 ** (elo / 400)
-    seats = [sum(row) for row in product((0, 1), repeat=players) if 0 < sum(row) < players]
-    return sum(k * strength / (k * strength + players - k) for k in seats) / len(seats)
+    return float(seat_chances(elo, players).mean())
 
 
 def elo_of_score(score: float, players: int, limit: float = 2000.0) -> float:
-    """The strength that `expected_score` turns into `score`, at most `limit` either way.
+    """Return the strength whose `expected_score` is `score`, at most `limit` either way.
 
     >>> round(elo_of_score(expected_score(70, 3), 3), 6)
     70.0
@@ -164,7 +171,7 @@ def elo_of_score(score: float, players: int, limit: float = 2000.0) -> float:
 
 @cache
 def possible_scores(players: int) -> tuple[float, ...]:
-    """The mean scores that the games of one opening, one for each seating, can come to, in ascending order.
+    """Return the mean scores that the games of one opening, one for each seating, can have, in ascending order.
 
     Two players: 0, 1/4, 1/2, 3/4, 1. Three: the multiples of 1/18.
 

@@ -1,9 +1,9 @@
-"""How games start: an opening shared by all seatings, or a set-up for each game where something is hidden.
+"""How games start: an opening shared by all seatings, or a set-up per game where something is hidden.
 
 Two games of one opening from exchanged seats show all of its set-up: each player sees what the other does not. An agent
-that plays both, or another that shares its process, would know what the rules hide. So in a game of hidden information
-every game of a schedule has a set-up of its own, drawn from the key, the game's number and who sits where; no game says
-anything about another. `docs/guides/hidden.md` says what that costs.
+that plays both, or shares a process with the one that does, would know what the rules hide. So in a game of hidden
+information every game of a schedule has a set-up of its own, drawn from the key, the game's number and its seats. No
+game reveals anything about another. `docs/guides/hidden.md` says what that costs.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ..players.agent import Views
 
 TRIES = 1000
 REMEMBERED = 1 << 12
-"""Openings that are not drawn again for the next agents that play them."""
+"""Openings that are kept for the next agents that play them."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """How a game starts: `board`, or the board that `seed` draws; after `moves`."""
+    """How a game starts: from `board`, or the board that `seed` draws, after `moves`."""
 
     seed: int
     board: str | None = None
     moves: tuple[str, ...] = ()
 
     def board_text(self, game: Game) -> str | None:
-        """The board that it starts from, as a record has it: None if that is empty."""
+        """Return the board that it starts from, as a record has it: None if it is empty."""
         return board_text(game, game.init(1, np.random.default_rng(self.seed), self.board))
 
     def position(self, game: Game) -> tuple[Views, Views]:
-        """The board and the position after the moves, batches of one."""
+        """Return the board and the position after the moves, batches of one."""
         positions = self.positions(game)
         start, state = positions[0], positions[-1].copy()
         if state["done"][0]:
@@ -47,16 +47,16 @@ class Opening:
         return start, state
 
     def positions(self, game: Game) -> list[Views]:
-        """The board, and the position after each move, batches of one."""
+        """Return the board, and the position after each move, batches of one."""
         start = game.init(1, np.random.default_rng(self.seed), self.board)
         return [start, *(state.copy() for state in play_moves(game, start.copy(), self.moves))]
 
 
 def opening_seed(key: str, seed: int, *game: str | int) -> int:
-    """Return the seed that sets up an opening, the number itself without a key; or that of one `game` alone.
+    """Return the seed that sets up an opening, or one game: without a key and `game`, the number itself.
 
-    `game` is what tells the game from all others: its number and the names in its seats. In a game of hidden
-    information an agent then never meets a set-up from two seats, not even in two tournaments with one key.
+    `game` identifies one game: its number and the names in its seats. With it, an agent never meets a set-up of hidden
+    information from two seats, not even in two tournaments with one key.
     """
     return derive(key, "set-up", seed, *game) >> (BITS - RECORDED_BITS) if key or game else seed
 
@@ -76,8 +76,8 @@ def seated_openings(
         game: The rules. With perfect information all seatings of a start have the same opening; otherwise each game has
             its own.
         seatings: The names by seat.
-        starts: Board text, or None, and the number of the seed of each.
-        number: Of the first game; the others follow, start by start.
+        starts: For each start a board text, or None, and a seed.
+        number: The number of the first game; the others follow, start by start.
         key: As in `Tournament`.
         moves: Random moves that each opening begins with.
     """
@@ -102,7 +102,7 @@ def check_openings(game: Game, openings: Sequence[Opening]) -> None:
 
 @lru_cache(REMEMBERED)
 def draw_opening(game: Game, seed: int, board: str | None, moves: int) -> Opening:
-    """The opening of this seed, with so many random moves, none of which resigns or ends the game."""
+    """Return the opening of a seed, with so many random moves, none of which resigns or ends the game."""
     if moves >= game.max_plies:
         raise ValueError(f"opening_moves is {moves}: {game!r} is over after {game.max_plies} plies at most")
     rng = np.random.default_rng((seed, 1))

@@ -20,15 +20,15 @@ games would give an interval without any width.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs.records import UNFINISHED, GameRecord
+from pbm_envs.records import GameRecord
 
-Array = NDArray[np.float64]
+from .results import Array, Results, results_of
 
 ELO = 400 / np.log(10)
 PRIOR = 0.5
@@ -48,16 +48,10 @@ class Rating(NamedTuple):
     high: float
 
 
-def shares(record: GameRecord) -> tuple[float, ...]:
-    """Return each seat's share of the win: 1 and 0, or equal parts in a draw."""
-    players = len(record.returns)
-    return tuple((1 + (players - 1) * value) / players for value in record.returns)  # A1, A2
+def rate(records: Iterable[GameRecord] | Results, anchor: str | None = None, seed: int = 0) -> dict[str, Rating]:
+    """Return the rating of each agent, best first; their mean is 0, or that of the agent `anchor` is.
 
-
-def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0) -> dict[str, Rating]:
-    """The rating of each agent, best first; their mean is 0, or the agent `anchor` is.
-
-    Agents that have not met, nor through others, are rated apart, each connected group with mean 0. Unfinished
+    Agents that have not met, not even through others, are rated apart, each connected group with mean 0. Unfinished
     games do not count. `seed` is that of the bootstrap.
     """
     agents, best, drawn = bootstrap(records, anchor, seed)
@@ -72,29 +66,29 @@ def rate(records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0
 
 
 def bootstrap(
-    records: Sequence[GameRecord], anchor: str | None = None, seed: int = 0
+    records: Iterable[GameRecord] | Results, anchor: str | None = None, seed: int = 0
 ) -> tuple[list[str], Array, Array]:
-    """The n agents, their ratings (n,), and what these might be as well: (REPLICATES, n), all of the bootstrap.
+    """Return the n agents, their ratings (n,), and the ratings of all replicates: (REPLICATES, n).
 
     Args:
         records: As in `rate`.
         anchor: As in `rate`.
         seed: As in `rate`.
     """
-    ended = [record for record in records if record.ending != UNFINISHED]
-    agents, seats, together = who_met(ended)
+    results = results_of(records)
+    agents, seats, together = who_met(results)
     if anchor is not None and anchor not in agents:
         raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
     if not agents:
         return [], np.zeros(0), np.zeros((REPLICATES, 0))
-    opening, cell, share = results(ended)
+    opening, cell, share = results.cells()
     openings, size = opening.max() + 1, seats.size
     meetings = (seats > 0).sum(axis=0)
     prior = (seats > 0) * PRIOR / np.where(seats > 0, meetings, np.inf).min(axis=1, keepdims=True)
     rng = np.random.default_rng(seed)
 
     def fitted(weights: Array, given: Array) -> Array:
-        """(R, n) for openings weighted so (R, openings) and prior games (R, K, n)."""
+        """Fit (R, n) ratings to openings with weights (R, openings) and prior games (R, K, n)."""
         won = np.array([np.bincount(cell, share * row[opening], minlength=size) for row in weights])
         strengths = fit(won.reshape(-1, *seats.shape) + given, seats, together)
         zero = strengths @ (together / together.sum(axis=0))
@@ -111,9 +105,9 @@ def bootstrap(
     return agents, best, np.concatenate(drawn)
 
 
-def connected_groups(records: Sequence[GameRecord]) -> list[list[str]]:
+def connected_groups(records: Iterable[GameRecord] | Results) -> list[list[str]]:
     """Return the agents in groups: within a group all have met, directly or through others."""
-    agents, _, together = who_met(records)
+    agents, _, together = who_met(results_of(records))
     return [
         [agents[j] for j in np.flatnonzero(row)]
         for k, row in enumerate(together)
@@ -121,10 +115,10 @@ def connected_groups(records: Sequence[GameRecord]) -> list[list[str]]:
     ]
 
 
-def who_met(records: Sequence[GameRecord]) -> tuple[list[str], Array, NDArray[np.bool_]]:
-    """The n agents, their seats in each set that has met (K, n), and which are in one connected group (n, n)."""
-    agents = sorted({agent for record in records for agent in record.agents})
-    seats = np.array([[met.count(agent) for agent in agents] for met in sets(records)], np.float64)
+def who_met(results: Results) -> tuple[list[str], Array, NDArray[np.bool_]]:
+    """Return the n agents, their seats in each set that has met (K, n), and which are in one connected group (n, n)."""
+    agents = results.agents
+    seats = np.array([[met.count(agent) for agent in agents] for met in results.sets], np.float64)
     together = np.eye(len(agents), dtype=np.bool_)
     for row in seats:
         together |= np.outer(row > 0, row > 0)
@@ -133,43 +127,8 @@ def who_met(records: Sequence[GameRecord]) -> tuple[list[str], Array, NDArray[np
     return agents, seats, together
 
 
-def sets(records: Sequence[GameRecord]) -> list[tuple[str, ...]]:
-    """Return the sets of agents that have met, sorted."""
-    return sorted({tuple(sorted(record.agents)) for record in records})
-
-
-def results(records: Sequence[GameRecord]) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-    """For each seat of each game: the number of its opening, its cell of (K, n), and its share of the win.
-
-    Their order does not depend on the order of the games.
-    """
-    agents = {agent: k for k, agent in enumerate(sorted({agent for record in records for agent in record.agents}))}
-    met = {names: k for k, names in enumerate(sets(records))}
-    keys = [opening_key(record) for record in records]
-    openings = {key: k for k, key in enumerate(sorted(set(keys)))}
-    rows = sorted(
-        (openings[key], met[tuple(sorted(record.agents))] * len(agents) + agents[agent], share)
-        for key, record in zip(keys, records, strict=True)
-        for agent, share in zip(record.agents, shares(record), strict=True)
-    )
-    opening, cell, share = zip(*rows, strict=True)
-    return np.array(opening), np.array(cell), np.array(share)
-
-
-def opening_key(record: GameRecord) -> tuple[Any, ...]:
-    """Return a key that is the same for all games of the same agents from one opening, in any seats."""
-    return (
-        record.game,
-        repr(sorted(record.options.items())),
-        record.board or "",
-        record.moves[: record.opening],
-        -1 if record.seed is None else record.seed,
-        tuple(sorted(set(record.agents))),
-    )
-
-
 def fit(won: Array, seats: Array, together: NDArray[np.bool_]) -> Array:
-    """The log s (R, n) of maximum likelihood, with mean 0 in each connected group.
+    """Return the log s (R, n) of maximum likelihood, with mean 0 in each connected group.
 
     `won` (R, K, n): what each agent has won of the games of each set; `seats` and `together` as in `who_met`.
     """

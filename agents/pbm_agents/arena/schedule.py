@@ -11,22 +11,23 @@ The schedule, batches included, follows from the tournament alone: so do the gam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import final
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pbm_envs import Game
+from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import check_settings, derive, describe_error, printable, quoted, setting
 
 from ..common.faults import InfrastructureError
-from ..players.agent import Actions, Agent, Views
+from ..players.agent import AnyAgent, RandomAgent
 from ..players.names import make_agent
-from .match import FaultError, Reporter, Silence, SoFar, UsesResources, ask, play_games
+from .asking import FaultError, UsesResources, ask
+from .match import Question, Report, SoFar, play_games
 from .openings import Opening, seated_openings
 
 ROUND_ROBIN, GAUNTLET, PAIRS, NEIGHBOURS = FORMS = ("round-robin", "gauntlet", "pairs", "neighbours")
@@ -36,6 +37,8 @@ REACH = 3
 """How far apart in the list two neighbours can be."""
 MOST_OPENINGS = 1_000_000
 """The schedule is made before the first game is played."""
+SCHEMA = 1
+"""Of `tournament.json`."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Tournament:
             make_agent(agent)
 
     def batches(self, key: str | None = None) -> list[Batch]:
-        """The whole schedule, with this key instead of the tournament's. ValueError for an impossible opening."""
+        """Return the whole schedule, with this key if given. Raises ValueError for an impossible opening."""
         key = self.key if key is None else key
         batches: list[Batch] = []
         number = 0
@@ -111,16 +114,41 @@ class Tournament:
                     number += len(batches[-1])
         return batches
 
+    def plan(self) -> Plan:
+        """Return what a folder holds of it."""
+        settings = {name: value for name, value in vars(self).items() if name not in ("games", "agents")}
+        settings["boards"] = list(self.boards)
+        return Plan(self.games, self.agents, settings, lambda key: [self.batches(key)])
+
+
+class Plan(NamedTuple):
+    """What is played in a folder."""
+
+    games: Sequence[Game]
+    agents: Sequence[str]
+    settings: Mapping[str, Any]
+    """Everything else that the games depend on, as JSON has it. An empty "key" stands for the folder's."""
+    rounds: Callable[[str], Iterable[Sequence[Batch]]]
+    """Given the key, yields batches that are played together; each round is played before the next is asked for."""
+    open_ended: bool = False
+    """Whether the results decide how much is played."""
+
+    def command(self) -> dict[str, Any]:
+        """Return what `tournament.json` says."""
+        games = [{"game": game.name, "options": dict(game.options)} for game in self.games]
+        about = {"schema": SCHEMA, "version": __version__}
+        return {**about, "games": games, "agents": list(self.agents), **self.settings}
+
 
 @dataclass(frozen=True)
 class Unplayed:
-    """The games of a batch that a fault of the infrastructure has ended: there is no record of any of them."""
+    """The games of a batch that a fault of the infrastructure has ended: none of them has a record."""
 
     number: int
-    """Of the first game."""
+    """The number of the first game."""
     count: int
     agent: str
-    """Which was being asked, or made."""
+    """The agent that was being asked, or made."""
     reason: str
 
 
@@ -129,7 +157,7 @@ class Batch:
     """Games of the same agents that are played together: the unit of work."""
 
     number: int
-    """Of the first game; the others follow."""
+    """The number of the first game; the others follow."""
     game: Game
     agents: tuple[str, ...]
     seats: tuple[tuple[str, ...], ...]
@@ -139,34 +167,33 @@ class Batch:
     def __len__(self) -> int:
         return len(self.openings)
 
-    def play(self, reporter: Reporter | None = None, so_far: SoFar | None = None) -> list[GameRecord] | Unplayed:
-        """Play with new agents, so that what they remember of other games plays no part.
+    def play(self, report: Report = lambda message: None, so_far: SoFar | None = None) -> list[GameRecord] | Unplayed:
+        """Play with new agents, which remember nothing of other games.
 
         Returns:
             The records, as of `play_games`; after a fault, which games are left unplayed and why.
         """
+        so_far, agents = so_far or SoFar(), dict[str, AnyAgent]()
         try:
-            return self._play(reporter or Silence(), so_far or SoFar())
+            for name in self.agents:
+                if name in so_far.excluded:
+                    agents[name] = RandomAgent()  # never asked: it forfeits its games
+                    continue
+                report(Question(name, ()))
+                warm_up(name, self.game)
+                agents[name] = _made(name)
+            return play_games(
+                self.game,
+                agents,
+                self.seats,
+                self.openings,
+                self.seed,
+                self.number,
+                report=report,
+                so_far=so_far,
+            )
         except FaultError as fault:
             return Unplayed(self.number, len(self), fault.agent, fault.reason)
-
-    def _play(self, reporter: Reporter, so_far: SoFar) -> list[GameRecord]:
-        agents: dict[str, Agent] = {}
-        for name in self.agents:
-            if name not in so_far.excluded:
-                reporter.asks(name, [])
-                warm_up(name, self.game)
-            agents[name] = Unavailable(so_far.excluded[name]) if name in so_far.excluded else _made(name)
-        return play_games(
-            self.game,
-            agents,
-            self.seats,
-            self.openings,
-            self.seed,
-            self.number,
-            reporter=reporter,
-            so_far=so_far,
-        )
 
 
 def make_batch(
@@ -178,9 +205,9 @@ def make_batch(
     key: str,
     opening_moves: int,
 ) -> Batch:
-    """Return the games of a group from some starts, each from every seating, as a batch that begins with `number`.
+    """Return a batch whose games are numbered from `number`: each start, played from every seating of the group.
 
-    `starts` are as in `seated_openings`; `seed` is that of the schedule, from which the agents draw.
+    `starts` are as in `seated_openings`; the agents' random numbers follow from `seed`, that of the schedule.
     """
     rows = seatings(group, game.num_players)
     openings = seated_openings(game, rows, starts, number, key=key, moves=opening_moves)
@@ -188,19 +215,8 @@ def make_batch(
     return Batch(number, game, group, seats, tuple(openings), derive(key, "agents", seed, number))
 
 
-@final
-class Unavailable:
-    """In place of an agent that cannot be made any more: it forfeits its games."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-
-    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        raise RuntimeError(self.reason)
-
-
-def _made(name: str) -> Agent:
-    """A new agent of this name. It could be made when the tournament began, so what has changed is not the agent."""
+def _made(name: str) -> AnyAgent:
+    """Make an agent. It could be made when the tournament began, so a failure is not the agent's own."""
     try:
         return make_agent(name)
     except Exception as error:
@@ -224,7 +240,7 @@ def warm_up(name: str, game: Game) -> None:
 
 
 def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, ...]]:
-    """Those who meet.
+    """Return the groups of agents that meet.
 
     >>> groups(("a", "b", "c"), "round-robin", 2)
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
@@ -248,7 +264,7 @@ def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, 
 
 
 def seatings(group: tuple[str, ...], players: int) -> list[tuple[str, ...]]:
-    """Every way to fill the seats so that each of the group has one.
+    """Return every way to fill the seats so that each agent of the group has one.
 
     >>> seatings(("a", "b"), 2)
     [('a', 'b'), ('b', 'a')]

@@ -1,7 +1,7 @@
 """Sequential tests: is the new agent stronger than the old one? With no more games than the answer needs.
 
     test = SequentialTest(Chameleon(size=5), new="mcts:simulations=60", old="mcts:simulations=30", elo1=50)
-    result = play_sprt(test, "folder", workers=2)
+    result = play_sprt(test, "folder", Run(workers=2))
     print(result)
 
 The generalized sequential probability ratio test of fastchess and OpenBench: H0 says that the new agent is `elo0`
@@ -30,7 +30,7 @@ test alone. Games beyond the one that has decided are kept, and do not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log, sqrt
 from pathlib import Path
@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from pbm_envs import Game, __version__
+from pbm_envs import Game
 from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import check_settings, setting
 
@@ -51,16 +51,17 @@ from .likelihood import (
     normalized_ratio,
     possible_scores,
 )
-from .ratings import Rating, shares
-from .schedule import Batch, Tournament, make_batch, seatings
-from .tournament import SCHEMA, Bar, play_in_folder
+from .ratings import Rating
+from .results import shares
+from .schedule import Batch, Plan, Tournament, make_batch
+from .tournament import ALONE, Run, play_in_folder
 
 H0, H1 = "H0", "H1"
 
 
 @dataclass(frozen=True)
 class SequentialTest:
-    """All that a test depends on."""
+    """Everything that a test depends on."""
 
     game: Game = setting(help="The game they play.")  # noqa: RUF009
     new: str = setting(help="The agent that may be stronger, by name.")
@@ -99,11 +100,15 @@ class SequentialTest:
         """Below the first H0 is accepted, above the second H1."""
         return log(self.beta), log(1 / self.alpha)
 
+    @property
+    def games_per_opening(self) -> int:
+        """One from each seating."""
+        return 2**self.game.num_players - 2
+
     def batches(self, key: str | None = None) -> list[Batch]:
-        """The whole schedule, of which only the beginning will be played, with this key instead of the test's."""
+        """Return the whole schedule, with this key if given. Only its beginning will be played."""
         key = self.key if key is None else key
-        group = (self.new, self.old)
-        size = len(seatings(group, self.game.num_players))
+        group, size = (self.new, self.old), self.games_per_opening
         at_once = max(1, self.batch // size)
         starts = [(None, self.seed + k) for k in range(self.openings)]
         return [
@@ -113,26 +118,18 @@ class SequentialTest:
             for first in range(0, self.openings, at_once)
         ]
 
-    def command(self) -> dict[str, Any]:
-        """What is written to `tournament.json`."""
-        return {
-            "schema": SCHEMA,
-            "version": __version__,
-            "test": "sprt",
-            "games": [{"game": self.game.name, "options": dict(self.game.options)}],
-            "agents": [self.new, self.old],
-            **{
-                name: getattr(self, name)
-                for name in ("elo0", "elo1", "alpha", "beta", "openings", "opening_moves", "seed", "key", "batch")
-            },
-            **({"normalized": True} if self.normalized else {}),
-        }
+    def plan(self) -> Plan:
+        """Return what a folder holds of it."""
+        settings = {name: value for name, value in vars(self).items() if name not in ("game", "new", "old")}
+        return Plan(
+            (self.game,), (self.new, self.old), {"test": "sprt", **settings}, lambda key: [self.batches(key)], True
+        )
 
     def ratio(self, counts: Sequence[int], values: Sequence[float]) -> float:
-        """The logarithm of the likelihood ratio of H1 to H0, when the scores of openings have been counted so."""
+        """Return the logarithm of the likelihood ratio of H1 to H0, given how often openings had each score."""
         players = self.game.num_players
         if self.normalized:
-            low, high = (normalized_quotient(elo, 2**players - 2) for elo in (self.elo0, self.elo1))
+            low, high = (normalized_quotient(elo, self.games_per_opening) for elo in (self.elo0, self.elo1))
             return normalized_ratio(counts, values, low, high)
         return log_likelihood_ratio(
             counts, values, expected_score(self.elo0, players), expected_score(self.elo1, players)
@@ -141,7 +138,7 @@ class SequentialTest:
 
 @dataclass
 class SequentialResult:
-    """What the openings so far say. `print` it."""
+    """The state of a test. `print` it."""
 
     test: SequentialTest
     counts: list[int] = field(default_factory=list)
@@ -161,7 +158,7 @@ class SequentialResult:
 
     @property
     def openings(self) -> int:
-        """How many have counted."""
+        """The number of openings counted."""
         return sum(self.counts)
 
     @property
@@ -170,7 +167,7 @@ class SequentialResult:
         weights, values = np.maximum(self.counts, 1e-3), np.array(self.values)
         mean = float(weights @ values / weights.sum())
         sigma = sqrt(float(weights @ (values - mean) ** 2 / weights.sum()))
-        return (mean - 0.5) / sigma / normalized_quotient(1.0, 2**self.test.game.num_players - 2)
+        return (mean - 0.5) / sigma / normalized_quotient(1.0, self.test.games_per_opening)
 
     @property
     def elo(self) -> Rating:
@@ -186,7 +183,7 @@ class SequentialResult:
         return Rating(*(elo_of_score(min(max(mean + k * error, 1e-6), 1 - 1e-6), players) for k in (0, -1, 1)))
 
     def add(self, score: float) -> bool:
-        """Count an opening with this score, unless the test is over; whether it is then."""
+        """Count an opening with this score, unless the test is over; return whether it is over then."""
         if self.accepted is None:
             self.counts[int(np.abs(np.subtract(self.values, score)).argmin())] += 1
             self.llr = self.test.ratio(self.counts, self.values)
@@ -195,7 +192,7 @@ class SequentialResult:
         return self.accepted is not None
 
     def note(self) -> str:
-        """The state in a few words, for a progress bar."""
+        """Return the state in a few words, for a progress bar."""
         if not self.openings:
             return ""
         lower, upper = self.test.bounds
@@ -203,10 +200,10 @@ class SequentialResult:
         return f"LLR {self.llr:+.2f} in ({lower:.2f}, {upper:.2f}), Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})"
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as numbers, for JSON."""
+        """Return the same as numbers, for JSON."""
         lower, upper = self.test.bounds
         return {
-            **self.test.command(),
+            **self.test.plan().command(),
             "accepted": self.accepted,
             "llr": round(self.llr, 6),
             "bounds": [round(lower, 6), round(upper, 6)],
@@ -217,7 +214,7 @@ class SequentialResult:
         }
 
     def __str__(self) -> str:
-        test, games = self.test, self.openings * (2**self.test.game.num_players - 2)
+        test, games = self.test, self.openings * self.test.games_per_opening
         unit = "normalized Elo" if test.normalized else "Elo"
         said = {
             H1: f"H1 accepted: {test.new} is stronger than {test.old} "
@@ -230,59 +227,40 @@ class SequentialResult:
         return f"{said}\n{self.note()}\n{games} games from {self.openings} openings; openings by score {seen}"
 
 
-class _InOrder:
-    """Takes games as they come, and tells the scores of whole openings in their order."""
-
-    def __init__(self, test: SequentialTest, told: Callable[[float], bool]) -> None:
-        self.test, self.told = test, told
-        self.size = 2**test.game.num_players - 2
-        self.following, self.waiting = 0, dict[int, list[GameRecord]]()
-        self.over = False
-
-    def take(self, games: Sequence[GameRecord]) -> bool:
-        """Whether the test is over."""
-        for record in games:
-            self.waiting.setdefault(record.number // self.size, []).append(record)
-        while not self.over and len(some := self.waiting.get(self.following, [])) == self.size:
-            del self.waiting[self.following]
-            self.following += 1
-            self.over = self.told(opening_score(some, self.test.new))
-        return self.over
-
-
 def opening_score(games: Sequence[GameRecord], agent: str) -> float:
-    """The mean share of the win that `agent` had, all its seats together, in the games of one opening."""
+    """Return the mean share of the win that `agent` had, all its seats together, in the games of one opening."""
     return sum(
         share for record in games for name, share in zip(record.agents, shares(record), strict=True) if name == agent
     ) / len(games)
 
 
-def play_sprt(
-    test: SequentialTest,
-    folder: str | Path,
-    workers: int = 1,
-    ray: bool | str = False,
-    progress: bool = False,
-    accept_changes: bool = False,
-) -> SequentialResult:
-    """Play until the test is decided, or its openings are used up; games that `folder` holds are not played again.
+def play_sprt(test: SequentialTest, folder: str | Path, run: Run = ALONE) -> SequentialResult:
+    """Play until the test is decided, or its openings are used up. Games that `folder` holds are not played again.
 
     Args:
         test: What is tested.
-        folder: Where the games are kept; it is made if missing. Stopped in whatever way, the same call goes on.
-        workers: Processes that play.
-        ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
-        progress: Show a bar, with the likelihood ratio, its bounds and the strength so far.
-        accept_changes: As in `play_tournament`.
+        folder: Where the games are kept; made if missing. The same call resumes, however it was stopped.
+        run: How it is played.
 
     Returns:
-        The result, the same whoever plays.
+        The result, which does not depend on `run`.
 
     Raises:
         ValueError: `folder` holds another test, or something else.
+        InfrastructureError: As for `play_tournament`.
     """
-    result = SequentialResult(test)
-    order = _InOrder(test, result.add)
-    bar = Bar(progress, result.note, open_ended=True)
-    play_in_folder(folder, test.command(), test.batches, workers, ray, bar, order.take, accept_changes=accept_changes)
+    result, size = SequentialResult(test), test.games_per_opening
+    following, waiting = 0, dict[int, list[GameRecord]]()
+
+    def take(games: Sequence[GameRecord]) -> bool:
+        """Count whole openings in their order, whatever is done first."""
+        nonlocal following
+        for record in games:
+            waiting.setdefault(record.number // size, []).append(record)
+        while result.accepted is None and len(waiting.get(following, [])) == size:
+            result.add(opening_score(waiting.pop(following), test.new))
+            following += 1
+        return result.accepted is not None
+
+    play_in_folder(test.plan(), folder, run, take, result.note)
     return result

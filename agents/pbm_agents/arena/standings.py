@@ -1,4 +1,4 @@
-"""Tables from the records of a tournament: standings, head-to-head results, scores by seat; as data and as CSV.
+"""Tables of the results of games: standings, head-to-head results, scores by seat; as data and as CSV.
 
 A score is an agent's share of the win: 1 for a win, 0 for a loss, equal parts in a draw. In a game of three players,
 1/3 is the mean.
@@ -7,23 +7,19 @@ A score is an agent's share of the win: 1 for a win, 0 for a loss, equal parts i
 from __future__ import annotations
 
 import csv
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pbm_envs.records import UNFINISHED, GameRecord
-from pbm_envs.registry import make_registered_game
+from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import in_one_piece
 
-from .ratings import Rating, rate, shares
-
-Array = NDArray[np.float64]
+from .ratings import Rating, rate
+from .results import Array, Results, results_of
 
 
 @dataclass(frozen=True)
@@ -56,87 +52,54 @@ class HeadToHead(NamedTuple):
     """(n, n)"""
 
 
-def standings(records: Sequence[GameRecord], anchor: str | None = None) -> list[Standing]:
+def standings(records: Iterable[GameRecord] | Results, anchor: str | None = None) -> list[Standing]:
     """Return the standing of each agent, the best rating first; unfinished games do not count.
 
     Args:
-        records: The games.
+        records: The games, or their results.
         anchor: As in `rate`.
     """
-    ended = [record for record in records if record.ending != UNFINISHED]
-    most = max((len(record.agents) for record in ended), default=0)
-    parts: dict[str, list[tuple[GameRecord, int, float]]] = defaultdict(list)
-    for record in ended:
-        for seat, (agent, share) in enumerate(zip(record.agents, shares(record), strict=True)):
-            parts[agent].append((record, seat, share))
-    table = []
-    for agent, rating in rate(ended, anchor).items():
-        games = parts[agent]
-        scores = [share for _, _, share in games]
-        timed = [
-            (record.seconds[seat], record.turns[seat]) for record, seat, _ in games if record.seconds and record.turns
-        ]
-        seconds, turns = map(sum, zip(*timed, strict=True)) if timed else (0.0, 0)
+    results, table = results_of(records), []
+    for agent, rating in rate(results, anchor).items():
+        rows = results.rows(agent)
+        share, turns = rows["share"], rows["turns"].sum()
         table.append(
             Standing(
                 agent=agent,
                 rating=rating,
-                games=len(games),
-                wins=sum(share == 1 for share in scores),
-                draws=sum(0 < share < 1 for share in scores),
-                losses=sum(share == 0 for share in scores),
-                score=mean(scores),
-                score_by_seat=tuple(mean([share for _, at, share in games if at == seat]) for seat in range(most)),
-                plies=mean([record.plies for record, _, _ in games]),
-                seconds_per_move=seconds / turns if turns else np.nan,
-                forfeits=sum(f.player == seat for record, seat, _ in games for f in record.forfeits),
+                games=len(rows),
+                wins=int((share == 1).sum()),
+                draws=int(((share > 0) & (share < 1)).sum()),
+                losses=int((share == 0).sum()),
+                score=float(share.mean()),
+                score_by_seat=tuple(_by_seat(results, agent)),
+                plies=float(rows["plies"].mean()),
+                seconds_per_move=float(rows["seconds"].sum() / turns) if turns else np.nan,
+                forfeits=int(rows["forfeits"].sum()),
             )
         )
     return table
 
 
-def head_to_head(records: Sequence[GameRecord], agents: Sequence[str]) -> HeadToHead:
+def head_to_head(records: Iterable[GameRecord] | Results, agents: Sequence[str]) -> HeadToHead:
     """Return the results between `agents`, in this order."""
-    place = {agent: k for k, agent in enumerate(agents)}
-    won, games = np.zeros((2, len(agents), len(agents)))
-    for record in records:
-        if record.ending == UNFINISHED:
-            continue
-        for agent, mine in zip(record.agents, record.returns, strict=True):
-            for other, theirs in zip(record.agents, record.returns, strict=True):
-                if agent != other:
-                    won[place[agent], place[other]] += (mine > theirs) + (mine == theirs) / 2
-                    games[place[agent], place[other]] += 1
+    pairs = results_of(records).pairs
+    found = np.array([[pairs.get((agent, other), (0.0, 0)) for other in agents] for agent in agents])
+    won, games = found[..., 0], found[..., 1]
     scores = np.divide(won, games, out=np.full_like(won, np.nan), where=games > 0)
     return HeadToHead(list(agents), scores, games.astype(np.int64))
 
 
-def seat_scores(records: Sequence[GameRecord]) -> Array:
+def seat_scores(records: Iterable[GameRecord] | Results) -> Array:
     """Return (P,) the mean score of each seat over all agents."""
-    return np.array([shares(record) for record in records if record.ending != UNFINISHED]).mean(axis=0)
+    return np.array(_by_seat(results_of(records)))
 
 
-def mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else np.nan
-
-
-def by_game(records: Sequence[GameRecord]) -> dict[str, list[GameRecord]]:
-    """Group records by game and options, as in "chameleon:size=7"; options with their default are left out."""
-    parts: dict[str, list[GameRecord]] = defaultdict(list)
-    for record in records:
-        usual = _default_options(record.game)
-        options = [f"{name}={value}" for name, value in record.options.items() if usual.get(name, ...) != value]
-        parts[record.game + ":" * bool(options) + ",".join(options)].append(record)
-    return dict(parts)
-
-
-@cache
-def _default_options(name: str) -> Mapping[str, Any]:
-    """The options of a registered game; none of a game that this process does not know."""
-    try:
-        return make_registered_game(name, {}).options
-    except ValueError:
-        return {}
+def _by_seat(results: Results, agent: str | None = None) -> list[float]:
+    """Return the mean score of each seat, of one agent or of all; nan where the agent has not played."""
+    seats, rows = int(results.rows()["seat"].max(initial=-1)) + 1, results.rows(agent)
+    scores = [rows["share"][rows["seat"] == seat] for seat in range(seats)]
+    return [float(some.mean()) if len(some) else np.nan for some in scores]
 
 
 COLUMNS = (

@@ -1,191 +1,186 @@
-"""A tournament in a folder: `tournament.json` says what is played, `games.jsonl` holds the games that have been.
+"""Play in a folder: `tournament.json` says what is played, `games.jsonl` holds the games that have been.
 
-The games of a batch are added to `games.jsonl` when it is done, in one piece. So whatever happens to the process, the
-file holds whole batches, at most followed by a part of one, which is dropped when the tournament is resumed.
+The games of a batch are added to `games.jsonl` in one piece when it is done. So whatever happens to the process, the
+file holds whole batches, followed at most by a part of one, which is dropped when the folder is resumed.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from io import BytesIO, FileIO
+from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
-from pbm_envs.toolbox import printable
+from pbm_envs.toolbox import check_settings, printable, setting
 
+from ..common.faults import InfrastructureError
 from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar
-from .faults import Faults
-from .journal import Budget, Journal
+from .journal import Journal
 from .openings import Opening
-from .schedule import Batch, Tournament
+from .schedule import Batch, Plan, Tournament, Unplayed
 from .workers import play_batches
 
-SCHEMA = 1
 COMMAND, GAMES = "tournament.json", "games.jsonl"
-PLAYING = "playing games"
-NO_BUDGET = Budget()
 MOST_REPLAYED = 10_000
-"""Of the games of a tournament that goes on, so many are played through (of more, every second, third, ...): some
-seconds at most. How each was started is always compared."""
+"""When a folder is resumed, at most so many of its games are replayed, evenly spread: a few seconds. How each game was
+started is always compared."""
+MOST_IN_A_ROW, MOST_NAMED = 3, 5
+"""Consecutive batches that faults may end before nothing more is played; games and reasons that an error names."""
 
 
-def play_tournament(
-    tournament: Tournament,
-    folder: str | Path,
-    workers: int = 1,
-    ray: bool | str = False,
-    progress: bool = False,
-    accept_changes: bool = False,
-    budget: Budget = NO_BUDGET,
-) -> list[GameRecord]:
+@dataclass(frozen=True)
+class Run:
+    """How games are played in a folder. The games do not depend on it."""
+
+    workers: int = setting(1, low=1, help="Processes that play.")
+    ray: str | None = setting(
+        None, help="Play on the Ray cluster at this address. `auto` finds the one that runs, `local` starts one here."
+    )
+    progress: bool = setting(False, help="Show a progress bar.")
+    accept_changes: bool = setting(
+        False, help="Resume although agents, files or packages have changed. The folder records it."
+    )
+    max_requests: int | None = setting(
+        None, low=0, help="Pause once agents have sent this many requests, in all runs together."
+    )
+    max_cost: float | None = setting(
+        None, low=0, help="Pause once agents' answers have cost this much, in all runs together."
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+ALONE = Run()
+
+
+def play_tournament(tournament: Tournament, folder: str | Path, run: Run = ALONE) -> list[GameRecord]:
     """Play what is missing of a tournament, and return the records of all its games.
 
     Args:
         tournament: What is played.
-        folder: Where the games are kept; it is made if missing. Stopped in whatever way, the same call resumes.
-        workers: Processes that play. The games are the same with any number.
-        ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
-        progress: Show a bar.
-        accept_changes: Resume although this package, an agent, a file that an agent reads or a library has changed
-            since the folder was made; `tournament.json` records it.
-        budget: What agents may use, all calls together; the same call with a larger one resumes.
+        folder: Where the games are kept; made if missing. The same call resumes, however it was stopped.
+        run: How it is played.
 
     Raises:
         ValueError: The folder holds another tournament, was made with other programs, or is in use.
-        InfrastructureError: Games are unplayed because of faults that are no agent's doing, or (BudgetSpentError)
-            because the budget is used up.
+        InfrastructureError: Faults that are no agent's doing, or the budget (BudgetSpentError), left games unplayed.
     """
-    records = play_in_folder(
-        folder,
-        command_of(tournament),
-        tournament.batches,
-        workers,
-        ray,
-        Bar(progress),
-        accept_changes=accept_changes,
-        budget=budget,
-    )
-    return sorted(records, key=lambda record: record.number)
+    play_in_folder(tournament.plan(), folder, run)
+    return tournament_records(folder)
 
 
 def play_in_folder(
+    plan: Plan,
     folder: str | Path,
-    command: dict[str, Any],
-    schedule: Callable[[str], Sequence[Batch]],
-    workers: int,
-    ray: bool | str,
-    bar: Bar,
-    enough: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
-    *,
-    accept_changes: bool = False,
-    budget: Budget = NO_BUDGET,
-) -> list[GameRecord]:
-    """Play the batches that are missing in `folder`, which is that of `command`; all games that are there then.
+    run: Run = ALONE,
+    take: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
+    note: Callable[[], str] = str,
+) -> None:
+    """Play the batches of a plan that are missing in its folder.
 
     Args:
+        plan: What is played. An open-ended one ends with the first fault.
         folder: Made if missing.
-        command: All that the games depend on; written to `tournament.json`, or compared with what it says. With an
-            empty "key", that of the folder; where there is none, a new one.
-        schedule: All batches, with the key that it is called with.
-        workers: Processes that play.
-        ray: The address of a Ray cluster that plays instead; True: the one that runs or is started here.
-        bar: Shows how far it is.
-        enough: Called with the games that were there, then with those of each batch in the order in which they are
-            done; once it says True, no more are played.
-        accept_changes: As in `play_tournament`.
-        budget: As in `play_tournament`.
+        run: How it is played.
+        take: Called with the games of each batch, first those that the folder holds, then the others as they are done;
+            once it returns True, no more are played.
+        note: Returns what stands at the end of the progress bar.
 
     Raises:
-        ValueError: The folder holds something else, was made with other programs or is in use, or `workers` is none.
-        InfrastructureError: Games are unplayed because of faults. An open-ended series ends with the first fault.
+        ValueError: The folder holds something else, was made with other programs, or is in use.
+        RecordError: A game in the folder is not one of the plan.
+        InfrastructureError: Games are unplayed because of faults.
     """
-    if workers < 1:
-        raise ValueError(f"workers is {workers}: expected at least 1")
-    folder = Path(folder)
-    batches = schedule(command.get("key", ""))  # what is wrong with the command is said before anything is written
-    agents = dict.fromkeys(name for batch in batches for name in batch.agents)
-    here = programs(list(dict.fromkeys(batch.game for batch in batches)), list(agents))
+    command, folder = plan.command(), Path(folder)
+    first = next(iter(plan.rounds(command.get("key", ""))))  # errors are raised before anything is written
+    here = programs(plan.games, plan.agents)
     folder.mkdir(parents=True, exist_ok=True)
-    with (
-        locked(folder, PLAYING),
-        games_file(folder, command := with_key(folder, command), here, accept_changes) as file,
-    ):
-        batches = schedule(command.get("key", ""))
-        records = resume(file, batches)
-        if enough(records):
-            return records
-        played, planned = {record.number for record in records}, sum(map(len, batches))
-        missing = [batch for batch in batches if batch.number not in played]
-        faults = Faults(1) if bar.open_ended else Faults()
-        journal = Journal(folder, budget, missing, records)
-        if missing:
+    total = None if plan.open_ended else sum(map(len, first))
+    with locked(folder, "playing games"):
+        command = with_key(folder, command)
+        claim(folder, command, here, run.accept_changes)
+        with open(folder / GAMES, "a+b", buffering=0) as file, _game_bar(run.progress, total, note) as update:
+            stored, journal = StoredGames(file), Journal(folder, run.max_requests, run.max_cost)
+            for batches in plan.rounds(command.get("key", "")):
+                results = _play_round(batches, stored, journal, run, plan)
+                with closing(results):
+                    for games, played in results:
+                        stop = take(games)
+                        update(games, played)
+                        if stop:
+                            return
+            journal.finish()
+
+
+def _play_round(
+    batches: Sequence[Batch], stored: StoredGames, journal: Journal, run: Run, plan: Plan
+) -> Generator[tuple[Sequence[GameRecord], bool], None, None]:
+    """Yield the games of each batch, and whether they were played now; those that are stored come first."""
+    missing = []
+    for batch in batches:
+        if games := stored.take(batch):
+            journal.done(games)
+            yield games, False
+        else:
+            missing.append(batch)
+    if missing or not plan.open_ended:
+        stored.settle()
+    unplayed, in_a_row, left = list[Unplayed](), 0, len(missing)
+    results = play_batches(missing, run.workers, plan.settings.get("move_seconds"), run.ray, journal)
+    with closing(results):
+        while left:
             journal.check()
-        results = play_batches(missing, workers, command.get("move_seconds"), ray, journal)
-        with closing(results), bar.track(done=len(records), total=planned) as update:
-            for result in results:
-                if not (games := faults.take(result)):
-                    continue
-                append_to(file, games)
-                journal.done(games)
-                records += games
-                stop = enough(games)
-                update(games)
-                if stop:
+            result, left = next(results), left - 1
+            if isinstance(result, Unplayed):
+                unplayed.append(result)
+                in_a_row += 1
+                if plan.open_ended or in_a_row == MOST_IN_A_ROW:
                     break
-                if len(records) < planned:
-                    journal.check()
             else:
-                faults.check()
-                journal.finish()
-    return records
+                in_a_row = 0
+                stored.append(result)
+                journal.done(result)
+                yield result, True
+    if unplayed:
+        raise _unplayed_error(unplayed)
+
+
+def finished_games(folder: str | Path) -> Iterator[GameRecord]:
+    """Yield the games that have been played so far, in the order in which they were done; some may be in progress."""
+    path = Path(folder) / GAMES
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.endswith(b"\n"):  # else it is being written
+                yield record_of_line(line, path, number)
 
 
 def tournament_records(folder: str | Path) -> list[GameRecord]:
-    """The games that have been played so far, in order; they may be of a tournament that is being played."""
-    path = Path(folder) / GAMES
-    lines = path.read_bytes().split(b"\n")[:-1]  # what follows the last end of line is being written
-    records = [record_of_line(line, path, number) for number, line in enumerate(lines, start=1)]
-    return sorted(records, key=lambda record: record.number)
-
-
-def command_of(tournament: Tournament) -> dict[str, Any]:
-    """What is written to `tournament.json`: all that the games depend on."""
-    return {
-        "schema": SCHEMA,
-        "version": __version__,
-        "games": [{"game": game.name, "options": dict(game.options)} for game in tournament.games],
-        "agents": list(tournament.agents),
-        "form": tournament.form,
-        "openings": tournament.openings,
-        "boards": list(tournament.boards),
-        "opening_moves": tournament.opening_moves,
-        "seed": tournament.seed,
-        "key": tournament.key,
-        "batch": tournament.batch,
-        "move_seconds": tournament.move_seconds,
-    }
+    """Return the games that have been played so far, in the order of the schedule."""
+    return sorted(finished_games(folder), key=lambda record: record.number)
 
 
 def with_key(folder: Path, command: dict[str, Any]) -> dict[str, Any]:
-    """The command with a key: its own, that of the folder, or a new one. One without secrets has no key."""
+    """Return the command with a key: its own, the folder's, or a new one. A command without secrets has none."""
     if command.get("key") != "":
         return command
     there = None
-    with suppress(OSError, ValueError, RecursionError):  # what is wrong with the file, `claim` says
+    with suppress(OSError, ValueError, RecursionError):  # `claim` says what is wrong with the file
         there = json.loads((folder / COMMAND).read_text(encoding="utf-8"))
     known = there.get("key") if isinstance(there, dict) else None
     return command | {"key": known if known and isinstance(known, str) else secrets.token_hex(16)}
 
 
 def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept_changes: bool = False) -> None:
-    """Make the folder that of this tournament, played by the programs `here`; ValueError if it is that of another."""
+    """Make the folder belong to this command, played by the programs `here`; ValueError if it belongs to another."""
     path = folder / COMMAND
     if not path.exists():
         if (folder / GAMES).exists():
@@ -197,7 +192,7 @@ def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON ({error}): expected the command of a tournament") from None
     if not isinstance(there, dict):
-        raise ValueError(f"{path} holds {_short(there)[:60]}: expected the command of a tournament")
+        raise ValueError(f"{path} holds {json.dumps(there)[:60]}: expected the command of a tournament")
     made_with = there.pop("made_with", None)
     changed = [
         f"{name.replace('_', ' ')} {_plain(there.get(name))} there and {_plain(command.get(name))} here"
@@ -206,7 +201,7 @@ def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept
     ]
     if changed:
         raise ValueError(
-            f"{folder} holds another tournament: {'; '.join(changed)}. The command that began it goes on with it "
+            f"{folder} holds another tournament: {'; '.join(changed)}. The command that began it resumes it "
             f"({path} says what is played); for this one, name another folder"
         )
     known = check_programs(folder, made_with, here, accept=accept_changes)
@@ -224,59 +219,76 @@ def _plain(value: Any) -> str:
     return "none" if value is None or value == "" else printable(str(value))
 
 
-def _short(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+@final
+class StoredGames:
+    """The games that a file holds, read a batch at a time; only where each line begins is kept in memory."""
 
+    def __init__(self, file: FileIO) -> None:
+        """Look at every line of `games.jsonl`. Raises RecordError for one that is not a record."""
+        self._file, self._ends, self._places = file, array("q", [0]), dict[int, int]()
+        with open(file.name, "rb") as lines:
+            for place, line in enumerate(lines):
+                if line.endswith(b"\n"):
+                    self._places.setdefault(record_of_line(line, file.name, place + 1).number, place)
+                    self._ends.append(self._ends[-1] + len(line))
+        self._kept = len(self._ends) - 1
+        """How many lines stay: all of them, or those before a torn batch."""
+        self._taken, self._settled = bytearray(self._kept), False
+        self._every = max(1, -(-self._kept // MOST_REPLAYED))
 
-@contextmanager
-def games_file(
-    folder: Path, command: dict[str, Any], here: Mapping[str, str], accept_changes: bool = False
-) -> Iterator[FileIO]:
-    """`games.jsonl` of the tournament that `command` says, to read and to append to. The folder is locked."""
-    claim(folder, command, here, accept_changes)
-    with open(folder / GAMES, "a+b", buffering=0) as file:
-        yield file
+    def take(self, batch: Batch) -> list[GameRecord]:
+        """Return the games of a batch if the file holds all of them, else none.
 
-
-def resume(file: FileIO, batches: Sequence[Batch]) -> list[GameRecord]:
-    """The games of whole batches; a part of a batch at the end is cut off.
-
-    Raises:
-        RecordError: Anything else is amiss: a line that is no record, a game that is not the next one of its batch, or
-            was started otherwise, or that contradicts the rules. The first such line is named.
-    """
-    schedule = {batch.number: batch for batch in batches}
-    file.seek(0)
-    lines = BytesIO(file.readall()).readlines()
-    records = [
-        record_of_line(line, file.name, number) for number, line in enumerate(lines, start=1) if line.endswith(b"\n")
-    ]
-    kept, every = 0, -(-len(records) // MOST_REPLAYED)
-    while kept < len(records):
-        first = records[kept].number
-        batch = schedule.pop(first, None)
-        some = records[kept : kept + (len(batch) if batch else 0)]
-        if not batch or [record.number for record in some] != list(range(first, first + len(some))):
-            raise RecordError(f"{file.name}, line {kept + 1}: game {first} is not the next one of a batch")
-        for line, (record, opening, seats) in enumerate(
-            zip(some, batch.openings, batch.seats, strict=False), start=kept + 1
-        ):
+        Raises:
+            RecordError: A game was started otherwise, or contradicts the rules; or other games stand between them.
+        """
+        if (first := self._places.get(batch.number)) is None:
+            return []
+        last = min(first + len(batch), len(self._taken))
+        with open(self._file.name, "rb") as file:
+            file.seek(self._ends[first])
+            lines = [file.readline() for _ in range(first, last)]
+        games = [record_of_line(line, self._file.name, place) for place, line in enumerate(lines, start=first + 1)]
+        if [record.number for record in games] != list(range(batch.number, batch.number + len(games))):
+            raise self._stray(first)
+        for place, (record, opening, seats) in enumerate(zip(games, batch.openings, batch.seats), start=first):  # noqa: B905
             try:
                 check_start(record, batch.game, opening, seats)
-                if line % every == 0:
+                if place % self._every == 0:
                     verify(record)
             except RecordError as error:
-                raise RecordError(f"{file.name}, line {line}: not a game of this tournament: {error}") from None
-        if len(some) < len(batch):
-            break
-        kept += len(batch)
-    if kept < len(lines):
-        file.truncate(sum(map(len, lines[:kept])))
-    return records[:kept]
+                raise RecordError(
+                    f"{self._file.name}, line {place + 1}: not a game of this tournament: {error}"
+                ) from None
+        if len(games) < len(batch):
+            self._kept = first
+            return []
+        self._taken[first:last] = bytes([1]) * len(games)
+        return games
+
+    def settle(self) -> None:
+        """Before the first game is added, cut off a part of a batch at the end; RecordError for games of no batch."""
+        if self._settled:
+            return
+        self._settled = True
+        if (stray := self._taken.find(0, 0, self._kept)) >= 0:
+            raise self._stray(stray)
+        if self._ends[self._kept] < Path(self._file.name).stat().st_size:
+            self._file.truncate(self._ends[self._kept])
+
+    def append(self, games: Sequence[GameRecord]) -> None:
+        """Write the games of a batch, in one piece."""
+        append_to(self._file, games)
+
+    def _stray(self, place: int) -> RecordError:
+        with open(self._file.name, "rb") as file:
+            file.seek(self._ends[place])
+            number = record_of_line(file.readline(), self._file.name, place + 1).number
+        return RecordError(f"{self._file.name}, line {place + 1}: game {number} is not the next one of a batch")
 
 
 def check_start(record: GameRecord, game: Game, opening: Opening, seats: Sequence[str]) -> None:
-    """RecordError unless the game was started so, by this version of the package."""
+    """Raise RecordError unless the game was started so, by this version of the package."""
     scheduled = {
         "version": __version__,
         "game": game.name,
@@ -296,30 +308,40 @@ def check_start(record: GameRecord, game: Game, opening: Opening, seats: Sequenc
         )
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A progress bar over games, if `enabled`; `note` says at any time what stands at its end."""
+@contextmanager
+def _game_bar(
+    shown: bool, total: int | None, note: Callable[[], str]
+) -> Iterator[Callable[[Sequence[GameRecord], bool], None]]:
+    """Show a progress bar over games; what this yields is called with games, and whether they were played now."""
+    if not shown:
+        yield lambda games, played: None
+        return
+    forfeits = 0
+    with progress_bar(total=total, unit="game") as bar:
+        bar.set_postfix_str(note())
 
-    enabled: bool
-    note: Callable[[], str] = str
-    open_ended: bool = False
-    """It is not known how many games there will be."""
+        def update(games: Sequence[GameRecord], played: bool) -> None:
+            nonlocal forfeits
+            forfeits += sum(len(record.forfeits) for record in games)
+            notes = [note(), f"forfeits={forfeits}" * (forfeits > 0)]
+            bar.set_postfix_str(", ".join(filter(None, notes)), refresh=False)
+            bar.initial += 0 if played else len(games)  # so that the speed is that of this run
+            bar.update(len(games))
 
-    @contextmanager
-    def track(self, done: int, total: int) -> Iterator[Callable[[Sequence[GameRecord]], None]]:
-        """Show it while games are played; what this gives is called with those that have been."""
-        if not self.enabled:
-            yield lambda games: None
-            return
-        with progress_bar(total=None if self.open_ended else total, initial=done, unit="game") as progress:
-            forfeits = 0
-            progress.set_postfix_str(self.note())
+        yield update
 
-            def update(games: Sequence[GameRecord]) -> None:
-                nonlocal forfeits
-                forfeits += sum(len(record.forfeits) for record in games)
-                notes = [self.note(), f"forfeits={forfeits}" * (forfeits > 0)]
-                progress.set_postfix_str(", ".join(filter(None, notes)), refresh=False)
-                progress.update(len(games))
 
-            yield update
+def _unplayed_error(unplayed: Sequence[Unplayed]) -> InfrastructureError:
+    """Return the error that says which games are unplayed, and why."""
+    by_reason: dict[str, list[str]] = {}
+    for one in unplayed:
+        games = f"{one.number} to {one.number + one.count - 1}" if one.count > 1 else str(one.number)
+        by_reason.setdefault(f"{one.agent}: {one.reason}", []).append(games)
+    parts = [
+        f"games {', '.join(games[:MOST_NAMED])}{', ...' * (len(games) > MOST_NAMED)} ({reason})"
+        for reason, games in sorted(by_reason.items())
+    ]
+    return InfrastructureError(
+        f"{sum(one.count for one in unplayed)} games are unplayed, and nobody has forfeited them: "
+        f"{'; '.join(parts[:MOST_NAMED])}. After the repair the same command plays them"
+    )

@@ -1,14 +1,15 @@
-"""Batches played here, in processes of this machine, or on a Ray cluster: the same games, in whatever order.
+"""Play batches here, in processes of this machine, or on a Ray cluster: the same games, in whatever order.
 
-A process reports each question that it puts to an agent and each answer. So when it ends, or an answer takes too long
-and it is ended, it is known which agent was being asked, and about which games. Another process goes on from the
-answers so far:
+A process reports each question that it puts to an agent and each answer. So when it dies, or is ended because an answer
+takes too long, it is known which agent was being asked, and about which games. Another process resumes from the answers
+so far:
 
-* The agent was asked about one game: it forfeits that game.
-* It was asked about several: from then on, and in this batch, it is asked about one at a time.
-* It was being loaded, or has ended MOST_DEATHS processes in this batch: it forfeits its unfinished games of the batch.
-* The process was killed (SIGKILL, SIGTERM), as by a system that is short of memory: the batch is played again from the
-  start, once. If it happens again, its games are left unplayed.
+* If the agent was asked about one game, it forfeits that game.
+* If it was asked about several, it is asked about one at a time for the rest of the batch.
+* If it was being loaded, or has ended MOST_DEATHS processes in this batch, it forfeits its unfinished games of the
+  batch.
+* If the process was killed (SIGKILL, SIGTERM), as by a system that is short of memory, the batch is played again from
+  the start, once. If it happens again, its games are left unplayed.
 """
 
 from __future__ import annotations
@@ -19,36 +20,36 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from functools import cache
 from time import monotonic
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 from pbm_envs.records import GameRecord
 from pbm_envs.toolbox import describe_error
 
 from ..common.workers import MOST_DEATHS, Death, ProcessPool, Task, make_pool
-from .journal import Journal, Journalist
-from .match import Answer, SoFar
+from .journal import Journal
+from .match import Answer, Question, Report, SoFar
 from .schedule import Batch, Unplayed
 
 LOADING_SECONDS = 120.0
-"""For loading an agent and compiling, beside the limit of a move."""
+"""Time for loading an agent and compiling."""
 
 
 def play_batches(
     batches: Sequence[Batch],
     workers: int = 1,
     move_seconds: float | None = None,
-    ray: bool | str = False,
+    ray: str | None = None,
     journal: Journal | None = None,
 ) -> Generator[list[GameRecord] | Unplayed, None, None]:
-    """Yield the games of each batch as it is done, or what is left unplayed because of a fault.
+    """Yield the games of each batch as it is done, or what a fault has left unplayed.
 
     Args:
         batches: What to play.
-        workers: Processes. With one, and no limit of time, this process plays the batches in order.
-        move_seconds: How long an agent may take for a move; None: as long as it likes.
-        ray: The address of a Ray cluster that plays instead, one processor per batch; True: the one that runs or is
-            started here. Its machines need the versions and files that this one has.
-        journal: Told all questions and answers, but on Ray; batches go on from the answers that it has.
+        workers: Processes. With one, and no time limit, this process plays the batches in order.
+        move_seconds: Time limit of an agent for a move.
+        ray: The address of a Ray cluster that plays instead, one processor per batch. Its machines need the versions
+            and files that this one has.
+        journal: Takes all questions and answers, except on Ray; batches resume from the answers that it has.
 
     Raises:
         BudgetSpentError: The journal's budget is used up.
@@ -64,19 +65,12 @@ def play_batches(
                     yield games
     elif workers == 1 and move_seconds is None:
         for batch in batches:
-            yield batch.play(Journalist(journal, batch), journal.so_far(batch)) if journal else batch.play()
+            yield batch.play(journal.reporter(batch), journal.so_far(batch)) if journal else batch.play()
     else:
         tasks = [BatchTask(batch, move_seconds, journal) for batch in batches]
         with ProcessPool(workers) as processes, closing(processes.do(tasks)) as done:
             for _, games in done:
                 yield games
-
-
-class Question(NamedTuple):
-    """What a process was about to ask: an agent, and the rows of the games; none while the agent is loaded."""
-
-    agent: str
-    rows: tuple[int, ...]
 
 
 @final
@@ -86,6 +80,7 @@ class BatchTask(Task):
     def __init__(self, batch: Batch, move_seconds: float | None, journal: Journal | None = None) -> None:
         super().__init__(Batch.play, batch)
         self.move_seconds, self.killed, self.journal = move_seconds, False, journal
+        self.report: Report = journal.reporter(batch) if journal else lambda message: None
         self.question: Question | None = None
         self.given_up: Unplayed | None = None
         self._start_again()
@@ -95,25 +90,22 @@ class BatchTask(Task):
         self._forget_question()
         return (_play, (self.job, self.so_far)) if self.given_up is None else (_give_up, (self.given_up,))
 
-    def hear(self, message: Question | list[Answer]) -> None:
+    def hear(self, message: Question | Sequence[Answer]) -> None:
         """Take a question, or answers. A forfeit that was decided here is among the answers once it is carried out."""
+        self.report(message)
         if isinstance(message, Question):
-            if self.journal is not None:
-                self.journal.check()
             self.question = message
             if self.move_seconds is not None:
                 limit = self.move_seconds * max(1, len(message.rows)) + LOADING_SECONDS * (not message.rows)
                 self.deadline = monotonic() + limit
         else:
-            if self.journal is not None:
-                self.journal.hear(self.job, message)
             self.so_far.answers += message
             for answer in message:
                 self.so_far.sentences.pop(answer.row, None)
             self._forget_question()
 
     def lost(self, death: Death) -> None:
-        """Go on without the agent's answer, start again, or give up; ChildProcessError if no agent was being asked."""
+        """Resume without the agent's answer, start again, or give up; ChildProcessError if no agent was being asked."""
         if death.late:
             self._blame(f"no answer within {self.move_seconds:g} seconds")
         elif death.killed:
@@ -130,7 +122,7 @@ class BatchTask(Task):
             self._start_again()
 
     def _blame(self, how: str) -> None:
-        """Go on without the answer to the question; `how` its process came to its end."""
+        """Resume without the answer to the question; `how` says how its process ended."""
         assert self.question is not None
         name, rows = self.question
         self.so_far.restarts += 1
@@ -152,25 +144,12 @@ class BatchTask(Task):
         self.question, self.deadline = None, float("inf")
 
 
-class Reports:
-    """The reporter of a batch that is played in another process."""
-
-    def __init__(self, report: Callable[[Any], None]) -> None:
-        self._report = report
-
-    def asks(self, agent: str, rows: Sequence[int]) -> None:
-        self._report(Question(agent, tuple(rows)))
-
-    def answers(self, answers: Sequence[Answer]) -> None:
-        self._report(list(answers))
-
-
 def _give_up(unplayed: Unplayed, report: Callable[[Any], None]) -> Unplayed:
     return unplayed
 
 
 def _play_on_ray(job: tuple[Batch, float | None]) -> list[GameRecord] | Unplayed:
-    """Play a batch, in a task on Ray, by another process, whose end is the agent's doing and not that of the task."""
+    """Play a batch in a process of its own, so that an agent that ends its process does not end Ray's task."""
     [(_, games)] = _own_process().do([BatchTask(*job)])
     return games
 
@@ -185,6 +164,6 @@ def _own_process() -> ProcessPool:
 
 def _play(batch: Batch, so_far: SoFar, report: Callable[[Any], None]) -> list[GameRecord] | Unplayed:
     try:
-        return batch.play(Reports(report), so_far)
-    except Exception as error:  # an agent's errors do not get here: this is a fault of ours
+        return batch.play(report, so_far)
+    except Exception as error:  # a bug of ours: an agent's errors do not get here
         raise RuntimeError(f"games from {batch.number} on: {describe_error(error)}") from None

@@ -16,7 +16,6 @@ import typer
 from typer.core import TyperGroup
 
 from ..common.faults import InfrastructureError
-from .wrapping import wrapped
 
 SUMMARIES = {
     "games": "List the games and their options.",
@@ -58,6 +57,8 @@ class Commands(TyperGroup):
         said: set[str] = set()
 
         def say(message: str) -> None:
+            from .terminal import wrapped
+
             if message not in said:
                 typer.echo(wrapped(f"pbm: {message}", err=True), err=True)
             said.add(message)

@@ -18,7 +18,7 @@ from pbm_envs.envs.factories import make_raw_env
 from pbm_envs.registry import parse_game
 
 from ..search import Search
-from .games import Options
+from .settings import Options
 from .terminal import table
 
 EXAMPLES = """
@@ -91,11 +91,10 @@ def _episode(game: Game) -> tuple[float, float, float]:
 
 
 def _search(game: Game) -> tuple[float, float, float]:
-    """Seconds, simulations."""
+    """Search the first position; return seconds and simulations."""
     rng = np.random.default_rng()
     states = game.init(1, rng)
     views = game.view(states, states["to_move"])
-    search = Search(simulations=SIMULATIONS)
     start = perf_counter()
-    search.run(game, views, rng)
+    Search(simulations=SIMULATIONS).run(game, views, rng)
     return perf_counter() - start, SIMULATIONS, SIMULATIONS

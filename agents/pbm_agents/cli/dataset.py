@@ -9,9 +9,11 @@ import typer
 
 from pbm_envs.registry import parse_game
 
+from ..arena import Run
 from ..data import GRADES, export_records, is_complete, make_games
-from .playing import AcceptChanges, Ray, Workers
-from .settings import with_settings
+from ..data.export import choices
+from .export import say_written
+from .settings import with_run, with_settings
 
 EXAMPLES = """
   pbm dataset chameleon:size=5 --grade medium --games 1000 --out medium
@@ -20,31 +22,26 @@ EXAMPLES = """
 """
 
 
-OWN = ("game", "folder", "agents", "workers", "ray", "progress", "accept_changes")
-"""Parameters of `make_games` that the command has itself."""
-
-
-@with_settings(make_games, skip=OWN)
+@with_settings(make_games, skip=("game", "folder", "agents", "run"))
 @with_settings(export_records, skip=("source", "out", "seed", "title", "with_games", "progress"), into="form")
+@with_run()
 def dataset(
     game: Annotated[str, typer.Argument(metavar="GAME[:OPTION=VALUE,...]", help="The game.")],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where games and data set are written.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the games and the data set.")],
     settings: dict[str, Any],
     form: dict[str, Any],
+    run: dict[str, Any],
     grade: Annotated[str | None, typer.Option(metavar="GRADE", help=f"One of {', '.join(GRADES)}.")] = None,
     agent: Annotated[
         list[str] | None, typer.Option("--agent", "-a", metavar="AGENT", help="Instead of a grade; can be repeated.")
     ] = None,
     minari_id: Annotated[str | None, typer.Option(metavar="ID", help="Id of the data set, for Minari.")] = None,
-    workers: Workers = 1,
-    ray: Ray = None,
-    accept_changes: AcceptChanges = False,
 ) -> None:
     """Make a graded data set of games.
 
     Agents play against themselves, and every position becomes a row.
 
-    The same command makes the same rows, and goes on where it was stopped. `FOLDER/games.jsonl` holds the games,
+    The same command makes the same rows, and resumes where it was stopped. `FOLDER/games.jsonl` holds the games,
     `FOLDER/parquet` the data set.
     """
     if (grade is None) == (not agent):
@@ -55,23 +52,12 @@ def dataset(
     form = {"label": None, "seed": settings["seed"], **form}
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
-    rules = parse_game(game)
-    names = GRADES[grade] if grade else tuple(agent or ())
-    make_games(
-        rules,
-        out,
-        names,
-        **settings,
-        workers=workers,
-        ray=ray or False,
-        progress=True,
-        accept_changes=accept_changes,
-    )
+    rules, names = parse_game(game), GRADES[grade] if grade else tuple(agent or ())
+    make_games(rules, out, names, **settings, run=Run(**run, progress=True))
     place = minari_id or str(out / to)
-    if minari_id is None and is_complete(place, **form):
+    if minari_id is None and is_complete(place, choices(**form, with_games=True)):
         print(f"{place} is complete")
         return
-    title = f"{rules.name}, {grade}" if grade else f"{rules.name}, {', '.join(names)}"
-    summary = export_records(out, place, to, title=title, progress=True, **form)
-    said = f"{summary.rows:,} positions of " if summary.rows else ""
-    print(f"written: {said}{summary.games:,} games to {place}")
+    say_written(
+        export_records(out, place, to, title=f"{rules.name}, {grade or ', '.join(names)}", progress=True, **form), place
+    )

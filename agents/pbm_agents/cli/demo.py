@@ -12,7 +12,7 @@ from typing import Any
 from pbm_envs import make_game, registered_games
 from pbm_envs.envs.factories import make_aec_env
 
-from ..arena import Tournament, play_tournament
+from ..arena import Run, Tournament, play_tournament
 from ..play.ahead import compiling_ahead
 from ..players.names import as_policy
 from .rate import report
@@ -57,7 +57,7 @@ def tournament(names: list[str]) -> None:
         flush=True,
     )
     with TemporaryDirectory() as folder:
-        report(play_tournament(Tournament(games, AGENTS, openings=OPENINGS), folder, progress=True))
+        report(play_tournament(Tournament(games, AGENTS, openings=OPENINGS), folder, Run(progress=True)))
 
 
 def main() -> None:

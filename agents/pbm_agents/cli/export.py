@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..data import export_records
+from ..data.card import Summary
 from .settings import with_settings
 
 EXAMPLES = """
@@ -27,9 +28,13 @@ def export(
 ) -> None:
     """Write recorded games as a data set, one row for each position.
 
-    A row holds what the player to move knew, what was played and what came of it. The folder has a card (README.md) and
-    the schema; it appears when it is complete.
+    A row holds what the player to move knew, what they played and how the game ended. The folder appears when it is
+    complete; it has a card (README.md) and the schema.
     """
-    summary = export_records(records, out, progress=True, **settings)
-    said = f"{summary.rows:,} positions of " if summary.rows else ""
-    print(f"written: {said}{summary.games:,} games to {out}")
+    say_written(export_records(records, out, progress=True, **settings), out)
+
+
+def say_written(summary: Summary, place: str) -> None:
+    """Print what has been written."""
+    positions = f"{summary.rows:,} positions of " if summary.rows else ""
+    print(f"written: {positions}{summary.games:,} games to {place}")

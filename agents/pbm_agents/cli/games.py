@@ -1,4 +1,4 @@
-"""`pbm games`, and the argument with which commands take the options of a game."""
+"""`pbm games`: the games and their options."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ EXAMPLES = """
   pbm games
   pbm games curio
 """
-
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; can be repeated."),
-]
 
 
 def games(game: Annotated[str | None, typer.Argument(help="Only this one.")] = None) -> None:

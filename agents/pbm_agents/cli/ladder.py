@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from pbm_envs.registry import parse_game
-from pbm_envs.toolbox import describe_error
+from pbm_envs.toolbox import describe_error, write_text
 
-from ..arena import ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
+from ..arena import Run, ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
 from ..common.faults import InfrastructureError
-from .playing import AcceptChanges, FirstSeed, Key, Ray, Workers, write_whole
+from .settings import with_run, with_settings
 from .terminal import table
 
 EXAMPLES = """
@@ -25,38 +25,37 @@ EXAMPLES = """
 """
 
 
+@with_settings(rate_on_ladder, skip=("agent", "ladder", "folder", "run"), flags={"half_width": "--interval"})
+@with_run()
 def ladder(
+    settings: dict[str, Any],
+    run: dict[str, Any],
     agent: Annotated[
-        str | None, typer.Argument(metavar="AGENT", help="An agent by name; without: the ladders.")
+        str | None, typer.Argument(metavar="AGENT", help="An agent by name. Without it, the ladders are listed.")
     ] = None,
     game: Annotated[
         str | None,
-        typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="The game, with options of a ladder."),
+        typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="A game that has a ladder."),
     ] = None,
     ladder: Annotated[
         str | None, typer.Option(metavar="LADDER", help="The ladder by name or id, instead of the game.")
     ] = None,
-    interval: Annotated[float, typer.Option(help="End at this half width of the 95% interval, in Elo points.")] = 35.0,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where games and card are kept. [default: ladder-NAME]")
+        Path | None, typer.Option(metavar="FOLDER", help="The folder of games and card. [default: ladder-NAME]")
     ] = None,
-    openings: Annotated[int, typer.Option(help="End after so many openings at the latest.")] = 2000,
-    seed: FirstSeed = 0,
-    key: Key = "",
-    workers: Workers = 1,
-    ray: Ray = None,
-    accept_changes: AcceptChanges = False,
     exploit: Annotated[
         list[int] | None,
-        typer.Option(metavar="RUNG", help="Of Curio: also measure exploitability in curio-ladder-RUNG; 0: in none."),
+        typer.Option(
+            metavar="N", help="For Curio: measure exploitability in curio-ladder-N; can be repeated. 0 turns it off."
+        ),
     ] = None,
 ) -> None:
     """Rate an agent on a frozen ladder.
 
-    It plays the opponents from whom most is to be learnt, each opening from every seat, until the interval is as narrow
-    as asked for. Stopped in whatever way, the same command goes on. The card is printed and written as `card.txt`,
-    `card.json`, and, with the extra `plot`, `card.png` and `card.svg`. A card of Curio also shows how exploitable the
-    agent is in the smallest games that have exact answers (`pbm exploit` says more).
+    The agent plays the most informative opponents of the ladder, each opening from every seat, until the 95% interval
+    is as narrow as asked for. The same command resumes a rating, however it was stopped. The card is printed and
+    written as `card.txt`, `card.json` and, with the extra `plot`, `card.png` and `card.svg`. A card of Curio also says
+    how exploitable the agent is in the smallest games that have exact answers (see `pbm exploit`).
     """
     if agent is None:
         rows = [
@@ -69,29 +68,18 @@ def ladder(
         raise ValueError(f"--game is {game} and --ladder is {ladder}: expected one of the two")
     chosen = load_ladder(parse_game(game) if game is not None else str(ladder))
     folder = out or Path(f"ladder-{chosen.name}")
-    rating = rate_on_ladder(
-        agent,
-        chosen,
-        folder,
-        interval,
-        most_openings=openings,
-        seed=seed,
-        key=key,
-        workers=workers,
-        ray=ray or False,
-        accept_changes=accept_changes,
-        progress=True,
-    )
-    rungs = [rung for rung in exploit or RUNGS if rung] if chosen.game.name == "curio" else []
+    rating = rate_on_ladder(agent, chosen, folder, **settings, run=Run(**run, progress=True))
+    games = [number for number in exploit or RUNGS if number] if chosen.game.name == "curio" else []
     try:
-        rating.exploitability = measure_exploitability(agent, rungs, seed=seed, progress=True) if rungs else {}
+        found = measure_exploitability(agent, games, seed=settings["seed"], progress=True) if games else {}
+        rating.exploitability = found
     except InfrastructureError:
         raise
     except Exception as error:  # an agent that cannot play there
         print(f"no exploitability: {describe_error(error)}")
     print(rating)
     for name, text in (("txt", str(rating)), ("json", json.dumps(rating.as_dict(), indent=1, ensure_ascii=False))):
-        write_whole(folder / f"card.{name}", text)
+        write_text(folder / f"card.{name}", text + "\n")
     try:
         save_plot(plot_placement(rating), folder / "card")
     except ImportError as error:

@@ -20,7 +20,7 @@ from ..play.ahead import compiling_ahead
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
-from .games import Options
+from .settings import Options
 from .terminal import hand_over, keyboard, page, read_line, say, show_board, sure
 
 EXAMPLES = """

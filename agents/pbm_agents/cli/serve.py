@@ -14,8 +14,8 @@ from pbm_envs.registry import parse_game
 from ..play.ahead import compiling_ahead
 from ..play.limits import Limits
 from ..play.session import DEFAULT_AGENT, seats
-from .games import Options
 from .replay import all_games
+from .settings import Options
 
 EXAMPLES = """
   pbm serve

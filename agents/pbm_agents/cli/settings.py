@@ -1,4 +1,4 @@
-"""Command-line parameters of commands with many settings, made from the declaration of the settings.
+"""Command-line parameters made from declared settings.
 
 Typer reads a command from the signature of its function, so `with_settings` writes the declared options into the
 signature. cyclopts and tyro read dataclasses themselves, but expect help, ranges and choices in docstrings and
@@ -17,13 +17,21 @@ import typer
 from pbm_envs.authoring import Option
 from pbm_envs.toolbox import REQUIRED, options_of
 
+from ..arena import Run
+
 SIMPLE = (bool, int, float)
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; can be repeated."),
+]
+"""The parameter with which commands take the options of a game."""
 
 
 def with_settings(
     source: Any, *, flags: Mapping[str, str] | None = None, skip: Collection[str] = (), into: str = "settings"
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command a parameter for each declared option of `source`; it gets their values as a dict.
+    """Give a command a parameter for each declared option of `source`; the command gets their values as a dict.
 
     Args:
         source: What `options_of` reads: a dataclass of settings, or a function.
@@ -52,6 +60,11 @@ def with_settings(
         return wrapper
 
     return decorate
+
+
+def with_run(*skip: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the parameters of `Run`, in `run`; those in `skip` are left out."""
+    return with_settings(Run, flags={"accept_changes": "--accept-changes"}, skip=("progress", *skip), into="run")
 
 
 def _parameter(option: Option, flags: str) -> inspect.Parameter:

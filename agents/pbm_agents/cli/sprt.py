@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import write_text
 
-from ..arena import SequentialTest, play_sprt
-from .playing import AcceptChanges, Ray, Workers, write_whole
-from .settings import with_settings
+from ..arena import Run, SequentialTest, play_sprt
+from .settings import with_run, with_settings
 
 EXAMPLES = """
   pbm sprt my_module:New my_module:Old -g chameleon:size=7
@@ -22,22 +22,21 @@ EXAMPLES = """
 
 
 @with_settings(SequentialTest, skip=("game", "new", "old"))
+@with_run()
 def sprt(
     new: Annotated[str, typer.Argument(metavar="NEW", help="An agent by name.")],
     old: Annotated[str, typer.Argument(metavar="OLD", help="The agent that it is compared with.")],
     game: Annotated[str, typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="The game they play.")],
     settings: dict[str, Any],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the games are kept.")] = Path("sprt"),
-    workers: Workers = 1,
-    ray: Ray = None,
-    accept_changes: AcceptChanges = False,
+    run: dict[str, Any],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the games.")] = Path("sprt"),
 ) -> None:
     """Test whether NEW is stronger than OLD.
 
-    A sequential probability ratio test on openings that are played from all seats, as chess engines are tested. Stopped
-    in whatever way, the same command goes on; the result does not depend on the workers. `FOLDER/result.json` holds it.
+    Runs a sequential probability ratio test, as for chess engines, on openings that are played from all seats. The same
+    command resumes a test, however it was stopped. The result does not depend on the number of workers; it is written
+    to `FOLDER/result.json`.
     """
-    test = SequentialTest(parse_game(game), new, old, **settings)
-    result = play_sprt(test, out, workers, ray or False, progress=True, accept_changes=accept_changes)
-    write_whole(out / "result.json", json.dumps(result.as_dict(), indent=1, ensure_ascii=False))
+    result = play_sprt(SequentialTest(parse_game(game), new, old, **settings), out, Run(**run, progress=True))
+    write_text(out / "result.json", json.dumps(result.as_dict(), indent=1, ensure_ascii=False) + "\n")
     print(result)

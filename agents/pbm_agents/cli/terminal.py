@@ -1,17 +1,18 @@
-"""Input and output in a terminal or a pipe: tables, lines with completion, and a screen that changes hands."""
+"""Input and output in a terminal or a pipe: text, tables, lines with completion, a screen that changes hands."""
 
 from __future__ import annotations
 
 import pydoc
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
-
-from .wrapping import wrapped
 
 if TYPE_CHECKING:
     from pbm_envs import Game
@@ -27,7 +28,28 @@ else:
 
 PIPE_WIDTH = 1000
 CLEAR = "\033[H\033[2J\033[3J"
-"""Clears the screen and what can be scrolled back to."""
+"""Clears the screen and the scrollback."""
+
+
+def wrapped(text: str, *, err: bool = False) -> str:
+    """Return a text in lines as wide as the terminal, with no word broken; unchanged if it goes to a pipe.
+
+    With `err`, it goes to stderr.
+    """
+    if not (sys.stderr if err else sys.stdout).isatty():
+        return text
+    width = max(20, shutil.get_terminal_size().columns)
+    lines = [
+        textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
+        for line in text.split("\n")
+    ]
+    return "\n".join(lines)
+
+
+def stopped(message: str) -> NoReturn:
+    """Say on stderr what is kept of the work that Ctrl-C has stopped, and end the command."""
+    typer.echo("\n" + wrapped(f"pbm: {message}", err=True), err=True)
+    raise typer.Exit(130)
 
 
 def table(
@@ -38,14 +60,14 @@ def table(
     optional: Sequence[str] = (),
     prose: Sequence[str] = (),
 ) -> None:
-    """Print a table. In a pipe it is whole; in a terminal, what does not fit is left out, and no name is broken.
+    """Print a table. In a pipe it is complete; in a terminal, columns that do not fit are left out.
 
     Args:
         columns: The headings.
         rows: The cells of each row.
-        numbers: The headings of columns that are aligned to the right.
-        optional: The headings of columns that are left out, in this order, while the table is too wide.
-        prose: The headings of columns whose cells may stand in several lines.
+        numbers: Headings of columns that are aligned to the right.
+        optional: Headings of columns that are left out, in this order, while the table is too wide.
+        prose: Headings of columns whose cells may take several lines.
     """
     width = Console().width if sys.stdout.isatty() else PIPE_WIDTH
     wide = {name: max(cell_len(text) for text in (name, *(row[k] for row in rows))) for k, name in enumerate(columns)}
@@ -66,13 +88,13 @@ def table(
 
 
 def colour() -> bool:
-    """Return whether boards have colours: at a terminal that has them, unless NO_COLOR is set."""
+    """Return whether boards are coloured: at a terminal that has colours, unless NO_COLOR is set."""
     console = Console()
     return console.color_system is not None and not console.no_color and not console.legacy_windows
 
 
 def show_board(game: Game, view: Views) -> None:
-    """Print a position: in colour where the terminal has colours, in the game's narrow form where it does not fit."""
+    """Print a position: in colour if the terminal has colours, in the game's narrow form if nothing else fits."""
     width = Console().width if sys.stdout.isatty() else None
     print("\n" + game.to_text(view, colour=colour(), width=width))
 
@@ -91,7 +113,7 @@ def page(text: str) -> None:
 
 
 def sure(question: str) -> bool:
-    """Ask a person at the terminal whether they are sure; what comes from a pipe is."""
+    """Ask a person at the terminal whether they are sure; input from a pipe always is."""
     return not keyboard() or input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
@@ -101,12 +123,7 @@ def keyboard() -> bool:
 
 
 def read_line(prompt: str, words: Sequence[str]) -> str:
-    """Read a line, without blanks around it; EOFError if there is none.
-
-    Args:
-        prompt: What is printed before it.
-        words: What the Tab key completes to.
-    """
+    """Read a line after a prompt; EOFError if there is none. The Tab key completes it to one of `words`."""
     if keyboard():
         if READLINE:
             _complete(words)
@@ -121,11 +138,9 @@ def read_line(prompt: str, words: Sequence[str]) -> str:
 
 
 def hand_over(name: str, first: bool) -> None:
-    """Clear the screen between two persons, so that neither sees what the other saw; in a pipe, print a line.
+    """Clear the screen before a player's turn, so that nobody sees what another person saw; in a pipe, print a line.
 
-    Args:
-        name: The player whose turn it is.
-        first: Whether nobody has been at the screen before.
+    `first` says that nobody has been at the screen before.
     """
     if not keyboard():
         print(f"\n{'-' * 40} {name}")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
 from pbm_envs.registry import parse_game
 
-from ..arena import Budget, Tournament, play_tournament, tournament_records
+from ..arena import Run, Tournament, finished_games
 from ..arena.tournament import GAMES as GAMES_FILE
-from .playing import AcceptChanges, Ray, Workers
+from ..arena.tournament import play_in_folder
 from .rate import report
-from .settings import with_settings
-from .wrapping import wrapped
+from .settings import with_run, with_settings
+from .terminal import stopped
 
 EXAMPLES = """
   pbm tournament results -g chameleon:size=7 -a random -a mcts:simulations=100 -a mcts:simulations=1000
@@ -25,47 +25,23 @@ FLAGS = {"games": "--game -g", "agents": "--agent -a", "boards": "--board"}
 
 
 @with_settings(Tournament, flags=FLAGS)
+@with_run()
 def tournament(
-    folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where the games are written; it is made if missing.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the games. It is made if missing.")],
     settings: dict[str, Any],
-    workers: Workers = 1,
-    ray: Ray = None,
-    accept_changes: AcceptChanges = False,
-    max_requests: Annotated[
-        int | None, typer.Option(min=0, help="Pause once agents have sent so many requests, all runs together.")
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Pause once agents' answers have cost so much, all runs together.")
-    ] = None,
+    run: dict[str, Any],
 ) -> None:
     """Let agents play a tournament, and rate them.
 
-    However it was stopped, the same command goes on with it. The games do not depend on the number of workers.
-    Exit code 3 says that a fault (a server, a file, memory) or the budget has left games unplayed.
+    The same command resumes a tournament, however it was stopped. The games do not depend on the number of workers.
+    Exit code 3 says that a fault (of a server, a file, memory) or the budget has left games unplayed.
     `pbm rate FOLDER` prints the tables again and writes them, with plots.
     """
-    games = tuple(map(parse_game, settings.pop("games")))
-    chosen = Tournament(games, **settings)
+    chosen = Tournament(tuple(map(parse_game, settings.pop("games"))), **settings)
     try:
-        records = play_tournament(
-            chosen,
-            folder,
-            workers,
-            ray or False,
-            progress=True,
-            accept_changes=accept_changes,
-            budget=Budget(max_requests, max_cost),
-        )
+        play_in_folder(chosen.plan(), folder, Run(**run, progress=True))
     except KeyboardInterrupt:
-        stopped(folder, sum(map(len, chosen.batches(chosen.key or "-"))))
-    report(records)
-
-
-def stopped(folder: Path, planned: int) -> NoReturn:
-    """Say how many games are kept in the folder of a tournament that was stopped, and end the command."""
-    kept = len(tournament_records(folder)) if (folder / GAMES_FILE).exists() else 0
-    said = f"pbm: {kept} of {planned} games are kept in {folder}; the same command goes on with the others"
-    typer.echo("\n" + wrapped(said, err=True), err=True)
-    raise typer.Exit(130)
+        kept = sum(1 for _ in finished_games(folder)) if (folder / GAMES_FILE).exists() else 0
+        planned = sum(map(len, chosen.batches(chosen.key or "-")))
+        stopped(f"{kept} of {planned} games are kept in {folder}; the same command plays the others")
+    report(finished_games(folder))

@@ -10,10 +10,8 @@ import typer
 from pbm_envs.registry import parse_game
 
 from ..learning.settings import Training
-from .games import Options
-from .playing import AcceptChanges, Ray, Workers
-from .settings import with_settings
-from .wrapping import wrapped
+from .settings import Options, with_run, with_settings
+from .terminal import stopped
 
 EXAMPLES = """
   pbm train chameleon -o size=5 --out runs/chameleon --rounds 30 --workers 2
@@ -24,41 +22,29 @@ EXAMPLES = """
 
 
 @with_settings(Training, flags={"opponents": "--evaluate"})
+@with_run("max_requests", "max_cost")
 def train(
     game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the run. It is made if missing.")],
     settings: dict[str, Any],
+    run: dict[str, Any],
     options: Options = None,
-    workers: Workers = 1,
-    ray: Ray = None,
-    accept_changes: AcceptChanges = False,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write logs for TensorBoard, too.")] = False,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")] = False,
 ) -> None:
     """Train a network by self-play.
 
     A search that the network guides plays against itself, and the network learns what the search finds. FOLDER gets
     the network, the curve as CSV and picture, and checkpoints.
 
-    However it was stopped, the same command goes on with it; more --rounds prolong it. The result does not depend on
+    The same command resumes a run, however it was stopped; a larger --rounds prolongs it. The result does not depend on
     the number of workers, nor on --ray, with which the cluster plays and this machine learns.
     """
     rules, chosen = parse_game(game, options), Training(**settings)
-    from ..learning.trainer import train as run  # PyTorch
+    from ..learning.trainer import train as train_network  # PyTorch
 
     try:
-        run(
-            rules,
-            out,
-            chosen,
-            workers=workers,
-            ray=ray or False,
-            tensorboard=tensorboard,
-            accept_changes=accept_changes,
-        )
+        train_network(rules, out, chosen, tensorboard=tensorboard, **run)
     except KeyboardInterrupt:
-        typer.echo(
-            "\n" + wrapped(f"pbm: the run is kept in {out}; the same command goes on with it", err=True), err=True
-        )
-        raise typer.Exit(130) from None
+        stopped(f"the run is kept in {out}; the same command resumes it")
     name = "network.onnx" if (out / "network.onnx").exists() else "network.pt"
     print(f"The agent is mcts:simulations=200,network={out / name}")

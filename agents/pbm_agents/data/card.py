@@ -1,4 +1,4 @@
-"""The card of a data set: what is in it, how it was made, and what it shows of what is hidden. Made, never typed."""
+"""The card of a data set: what is in it, how it was made, and what hidden information it shows."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord
 
-from .rows import Table, columns_of
+from .rows import columns_of
 
 CARD = "README.md"
 
 
 @dataclass
 class Summary:
-    """What has been written."""
+    """What a data set holds, counted as it is written."""
 
     title: str
     game: Game
@@ -27,20 +27,24 @@ class Summary:
     full_states: bool
     with_games: bool
     games: int = 0
-    rows: int = 0
     shards: list[int] = field(default_factory=list)
-    """Rows of each."""
+    """The number of rows of each file."""
     agents: Counter[str] = field(default_factory=Counter)
-    """How many seats each has had."""
+    """How many seats each agent has had."""
     endings: Counter[str] = field(default_factory=Counter)
     returns: list[float] = field(default_factory=list)
-    """Sums over the games, by seat."""
+    """The sum of the returns by seat."""
     plies: int = 0
     seeds: tuple[int, int] | None = None
-    """The least and the greatest of the games."""
+    """The least and the greatest seed of the games."""
+
+    @property
+    def rows(self) -> int:
+        """The number of positions."""
+        return sum(self.shards)
 
     def count_game(self, record: GameRecord) -> None:
-        """One more."""
+        """Count a game."""
         self.games += 1
         self.agents.update(record.agents)
         self.endings[record.ending] += 1
@@ -50,19 +54,15 @@ class Summary:
             low, high = self.seeds or (record.seed, record.seed)
             self.seeds = min(low, record.seed), max(high, record.seed)
 
-    def count_rows(self, table: Table) -> None:
-        """These are written."""
-        self.rows += len(table)
-
 
 def card_text(summary: Summary) -> str:
-    """Markdown, with the head that the Hugging Face hub reads."""
+    """Return the card in Markdown, with the head that the Hugging Face hub reads."""
     game = summary.game
     head = ["---", f"pretty_name: {summary.title}", "tags:", "- board-games", f"- {game.name}"]
     if summary.format == "parquet":
         head += ["configs:", "- config_name: positions", "  data_files: positions-*.parquet"]
     lines = [*head, "---", "", f"# {summary.title}", ""]
-    amount = "; an episode a seat"
+    amount = "; an episode per seat"
     if summary.rows:
         count = len(summary.shards)
         amount = f"; {summary.rows:,} positions in {count} file{'s' * (count > 1)}"
@@ -72,11 +72,11 @@ def card_text(summary: Summary) -> str:
         f"* {summary.games:,} games of {summary.plies / max(1, summary.games):.1f} moves on average{amount}",
         "* Endings: " + ", ".join(f"{name} {count:,}" for name, count in summary.endings.most_common()),
         "* Mean return by seat: " + ", ".join(f"{total / max(1, summary.games):+.3f}" for total in summary.returns),
-        "* Agents, with the seats that they had:",
+        "* Agents, and how many seats each had:",
         *(f"  * `{name}`: {count:,}" for name, count in sorted(summary.agents.items())),
     ]
     if summary.format != "minari" and not summary.label:
-        lines.append("* `policy` and `value` are empty: no search has looked at the positions.")
+        lines.append("* `policy` and `value` are empty: the positions were not searched.")
     if summary.label:
         lines.append(f"* `policy` and `value` are those of `{summary.label}` with seed {summary.seed}.")
     if not game.perfect_information:
@@ -95,10 +95,10 @@ def card_text(summary: Summary) -> str:
 
 
 def _secrets(summary: Summary) -> list[str]:
-    """What of the data a player must not see."""
+    """Return what the data shows that a player must not see."""
     lines = [
-        "A row holds what its player knew when it was to move: observation, mask and board are those of its view. "
-        "Returns and ending are those of the game, which nobody knew then."
+        "A row holds what the player to move knew: observation, mask and board come from that player's view. "
+        "Returns and ending come from the whole game, and nobody knew them then."
     ]
     shown = ["`full_state`"] * summary.full_states
     shown += ["`full_state_record` in the file of games"] * (summary.with_games and summary.format != "minari")

@@ -1,14 +1,14 @@
-"""Minari: every seat of every game as an episode, as Gymnasium's single-seat environment would have shown it.
+"""Minari: every seat of every game as an episode, as in Gymnasium's single-seat environment.
 
 Observations are `{"observation": planes, "action_mask": mask}` of the seat's view when it is to move, and once more
-after the game; rewards are 0 and, with the last move, the seat's return. Where the single-seat environment can be made
-by Gymnasium, `dataset.recover_environment()` gives it. Extra `data` (minari).
+after the game. The reward is the seat's return with its last move, and 0 before. If Gymnasium can make the single-seat
+environment, `dataset.recover_environment()` returns it. Needs the extra `data` (minari).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
@@ -20,33 +20,19 @@ from pbm_envs import Game
 from pbm_envs.authoring import take_rows
 from pbm_envs.records import PLY_LIMIT, GameRecord, replay
 
-from ..learning.training_data import ended_games
+from .card import Summary, card_text
 
 
-def observation_space(game: Game) -> spaces.Dict:
-    """Of the episodes."""
-    return spaces.Dict(
-        {
-            "observation": spaces.Box(-128, 127, game.observation_shape, np.int8),
-            "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
-        }
-    )
-
-
-def write_minari(
-    records: Iterable[GameRecord], dataset_id: str, description: str = "", author: str = "pbm_envs"
-) -> Any:
-    """Make a Minari data set of the records of one game, and return it.
+def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: str) -> None:
+    """Make a Minari data set of finished games.
 
     Args:
-        records: Finished games of one game with the same options.
-        dataset_id: As Minari wants it, such as `pbm/chameleon-5/expert-v0`.
-        description: What its card says.
-        author: Who made it.
+        summary: What the games are, for the card.
+        records: The games.
+        dataset_id: An id for Minari, such as `pbm/chameleon-5/expert-v0`.
 
     Raises:
-        ValueError: There is such a data set already, the records are of several games, one is unfinished, or no
-            player has chosen a move.
+        ValueError: The data set exists, or no player has chosen a move.
     """
     try:
         import minari
@@ -55,20 +41,15 @@ def write_minari(
         raise ImportError("Minari is not installed: pip install 'pbm-envs[data]'") from None
     if dataset_id in minari.list_local_datasets():
         raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
-    agents: set[str] = set()
-    games: list[Game] = []
-
-    def buffers() -> Iterator[Any]:
-        for record in ended_games(records):
-            games[:] = [record.rules()]
-            agents.update(record.agents)
-            yield from (EpisodeBuffer(**episode) for episode in _episodes(games[0], record))
-
-    episodes = buffers()
+    game = summary.game
+    episodes = (EpisodeBuffer(**episode) for record in records for episode in _episodes(game, record))
     first = next(episodes, None)
     if first is None:
         raise ValueError("there are no games in which a player has chosen a move: expected some")
-    [game] = games
+    observations: dict[str, spaces.Space[Any]] = {
+        "observation": spaces.Box(-128, 127, game.observation_shape, np.int8),
+        "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
+    }
     spec = _env_spec(game)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Minari warns of missing metadata that is optional, such as e-mail addresses
@@ -77,20 +58,19 @@ def write_minari(
             [first],
             env=spec,
             eval_env=spec,
-            observation_space=observation_space(game),
+            observation_space=spaces.Dict(observations),
             action_space=spaces.Discrete(game.num_actions),
-            author=author,
-            description=description,
+            author="pbm_envs",
+            description=card_text(summary),
             requirements=["pbm-envs"],
             data_format="arrow",
         )
     dataset.storage.update_episodes(episodes)  # one at a time: all of them may not fit into memory
-    dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(agents))})
-    return minari.load_dataset(dataset_id)
+    dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(summary.agents))})
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
-    """One for each seat that has chosen a move; none for who has forfeited."""
+    """Return an episode for each seat that has chosen a move and has not forfeited."""
     positions = list(replay(record))
     states = np.concatenate(positions)
     forfeiters = {forfeit.player for forfeit in record.forfeits}
@@ -118,7 +98,7 @@ def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
 
 
 def _env_spec(game: Game) -> Any:
-    """Of the single-seat environment with the game's options; None for a game that Gymnasium does not know."""
+    """Return the spec of the single-seat environment with the game's options; None if Gymnasium has none."""
     try:
         spec = deepcopy(gymnasium.spec(f"pbm/{type(game).__name__}-v0"))
     except gymnasium.error.Error:

@@ -1,9 +1,9 @@
-"""Parquet: positions in shards of so many rows, and the games themselves beside them. Extra `data` (pyarrow)."""
+"""Parquet: positions in shards, and the games beside them. Needs the extra `data` (pyarrow)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,37 +13,28 @@ import numpy as np
 from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord
 
-from .rows import Column, Table, columns_of, shape_of
+from .rows import GAMES_AT_ONCE, Column, Table, columns_of, shape_of
 
 ROW_GROUP = 8192
-"""Rows that a reader takes at once."""
+"""Rows that a reader loads at once."""
 RECORDS = "games.parquet"
 COMPRESSION = "zstd"
 
 
-def record_column(game: Game) -> str:
-    """The column that holds the records: in a game of hidden information its name says that they show everything."""
-    return "record" if game.perfect_information else "full_state_record"
-
-
 class ParquetWriter:
-    """Writes tables to `positions-00000.parquet`, ..., and records to `games.parquet`. A context manager."""
+    """Write tables to `positions-00000.parquet`, ..., and records to `games.parquet`. A context manager."""
 
     def __init__(self, folder: Path, shard_rows: int, full_states: bool) -> None:
-        """A new shard begins after `shard_rows` rows."""
+        """Start a new shard after every `shard_rows` rows."""
         self.arrow, self.parquet = _pyarrow()
         self.folder, self.shard_rows, self.columns = folder, shard_rows, columns_of(full_states)
         self.shards: list[int] = []
         self._writer: Any = None
-        self._records: Any = None
 
     def write(self, table: Table) -> None:
         """Add rows, in as many shards as they need."""
         schema = self._schema(table.game)
-        data = self.arrow.table(
-            [self._array(column, table) for column in self.columns],
-            schema=schema,
-        )
+        data = self.arrow.table([self._array(column, table) for column in self.columns], schema=schema)
         while len(data):
             if self._writer is None:
                 path = self.folder / f"positions-{len(self.shards):05}.parquet"
@@ -57,29 +48,26 @@ class ParquetWriter:
                 self._writer.close()
                 self._writer = None
 
-    def write_records(self, first: int, records: list[GameRecord]) -> None:
-        """Add games, of which the first has the id `first`."""
-        name = record_column(records[0].rules())
-        data = self.arrow.table(
-            {
-                "game_id": self.arrow.array(range(first, first + len(records)), self.arrow.int64()),
-                name: self.arrow.array([record.to_json() for record in records], self.arrow.string()),
-            }
-        )
-        if self._records is None:
-            self._records = self.parquet.ParquetWriter(self.folder / RECORDS, data.schema, compression=COMPRESSION)
-        self._records.write_table(data)
+    def write_records(self, records: Sequence[GameRecord]) -> None:
+        """Write the games. The name of their column says whether they show what was hidden."""
+        name = "record" if records[0].rules().perfect_information else "full_state_record"
+        types = [("game_id", self.arrow.int64()), (name, self.arrow.string())]
+        schema = self.arrow.schema(types)
+        with self.parquet.ParquetWriter(self.folder / RECORDS, schema, compression=COMPRESSION) as writer:
+            for first in range(0, len(records), GAMES_AT_ONCE):
+                some = records[first : first + GAMES_AT_ONCE]
+                ids, texts = range(first, first + len(some)), [record.to_json() for record in some]
+                writer.write_table(self.arrow.table([ids, texts], schema=schema))
 
     def __enter__(self) -> ParquetWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for writer in (self._writer, self._records):
-            if writer is not None:
-                writer.close()
+        if self._writer is not None:
+            self._writer.close()
 
     def _schema(self, game: Game) -> Any:
-        """Fixed-size lists, and the meaning and shape of each column in its metadata."""
+        """Return fixed-size lists, with the meaning and shape of each column in its metadata."""
         fields = []
         for column in self.columns:
             kind = self.arrow.string() if column.kind == "str" else self.arrow.from_numpy_dtype(np.dtype(column.kind))
@@ -104,11 +92,7 @@ class ParquetWriter:
 
 
 def parquet_records(folder: str | Path) -> Iterator[GameRecord]:
-    """The games of an exported data set: the records that it was made of.
-
-    Raises:
-        ValueError: The folder holds no games.
-    """
+    """Yield the records that a data set was made of; ValueError if the folder holds none."""
     _, parquet = _pyarrow()
     path = Path(folder) / RECORDS
     if not path.exists():

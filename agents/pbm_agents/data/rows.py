@@ -1,7 +1,7 @@
-"""Records as tables of positions: their columns, and how they are filled.
+"""Records as tables of positions.
 
-A row holds what the player to move knew: observation, mask and board text are those of that player's view. In a game
-of hidden information only `full_state`, which is there if asked for, and the record of the game show more.
+A row holds what the player to move knew: observation, mask and board text come from that player's view. In a game of
+hidden information only the optional `full_state` and the record of the game show more.
 
     Shapes: N rows, A actions, P players.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,59 +24,59 @@ from ..players.agent import Agent
 
 
 class Column(NamedTuple):
-    """One column: its type in NumPy's words, the shape of a value, and what it means."""
+    """A column: the NumPy type and shape of a value, and its meaning."""
 
     name: str
     kind: str
     """`int8`, `bool`, `float32`, ..., or `str`."""
     shape: str
-    """Of one value: "" for a single number or text."""
+    """The shape of a value: "" for a single number or text."""
     meaning: str
     nullable: bool = False
 
 
 COLUMNS = (
     Column("game_id", "int64", "", "The game, counted from 0 in this data set."),
-    Column("ply", "int32", "", "The moves that have been played before, those of the opening included."),
+    Column("ply", "int32", "", "The number of moves played before, those of the opening included."),
     Column("player", "int8", "", "The seat of the player to move; the row is that player's."),
     Column("agent", "str", "", "The name of the agent in that seat."),
     Column("observation", "int8", "rows x cols x planes", "What the player sees, as `game.observe(view)` gives it."),
     Column("mask", "bool", "A", "The legal actions."),
     Column("action", "int32", "", "The action that was played."),
     Column("move", "str", "", "Its text."),
-    Column("policy", "float32", "A", "What a search of the position says: the share of its visits.", nullable=True),
-    Column("value", "float32", "", "What that search expects the player to get, from -1 to 1.", nullable=True),
-    Column("returns", "float32", "P", "What each seat got in the end, from -1 to 1."),
+    Column("policy", "float32", "A", "The share of visits of each action in a search of the position.", nullable=True),
+    Column("value", "float32", "", "The return that this search expects for the player, from -1 to 1.", nullable=True),
+    Column("returns", "float32", "P", "The return of each seat at the end, from -1 to 1."),
     Column("ending", "str", "", "How the game ended, as in its record."),
-    Column("board", "str", "", "The board as text, as the player sees it: '?' for a number that is hidden."),
+    Column("board", "str", "", "The board as text, as the player sees it: '?' stands for a hidden number."),
 )
 """Every row has these. `policy` and `value` are empty unless the positions were searched."""
 FULL_STATE = Column(
     "full_state", "str", "", "The whole board as text, with what is hidden from the player. Not for players."
 )
-"""The one column that may show more than its player knew; it is there only if asked for."""
+"""The only column that may show more than its player knew; it is optional."""
 GAMES_AT_ONCE = 32
 
 
 @dataclass(frozen=True)
 class Table:
-    """Some rows of a game."""
+    """Rows of one game."""
 
     game: Game
     columns: dict[str, Any]
-    """By name, arrays (N, ...), or lists of N texts; None where no row has a value."""
+    """Arrays (N, ...) or lists of N texts by name; None for a column without values."""
 
     def __len__(self) -> int:
         return len(self.columns["action"])
 
 
 def columns_of(full_states: bool) -> tuple[Column, ...]:
-    """The columns of a data set."""
+    """Return the columns of a data set."""
     return (*COLUMNS, FULL_STATE) if full_states else COLUMNS
 
 
 def shape_of(column: Column, game: Game) -> tuple[int, ...]:
-    """The shape of one value."""
+    """Return the shape of a value."""
     named = {"": (), "A": (game.num_actions,), "P": (game.num_players,)}
     return named.get(column.shape, game.observation_shape)
 
@@ -87,46 +88,36 @@ def position_tables(
     seed: int = 0,
     full_states: bool = False,
 ) -> Iterator[Table]:
-    """The positions of records of one game, in order, some games at a time: one for each move that a player chose.
+    """Yield a row for each move that a player chose, in order, some games at a time.
 
-    Moves of an opening and forfeits were chosen by nobody, and make no row.
+    Nobody chose the moves of an opening and forfeits, so they make no rows.
 
     Args:
         records: Finished games of one game with the same options.
         label: An agent that searches each position for the columns `policy` and `value`; it sees the player's view.
-        seed: Of the search.
+        seed: Seed of the search.
         full_states: Add the column `full_state`.
 
     Raises:
-        ValueError: Records of different games, an unfinished one, or a label that does not search.
-        RecordError: A record that contradicts the rules.
+        ValueError: There are records of different games, or an unfinished one, or the label does not search.
+        RecordError: A record contradicts the rules.
     """
     analyse = getattr(label, "analyse", None)
     if label is not None and analyse is None:
         raise ValueError(f"label is {label!r}: expected an agent that searches, such as mcts")
-    held: list[tuple[int, GameRecord]] = []
-    for number, record in enumerate(ended_games(records)):
-        held.append((number, record))
-        if len(held) == GAMES_AT_ONCE:
-            yield _table(held, analyse, seed, full_states)
-            held = []
-    if held:
+    numbered = enumerate(ended_games(records))
+    while held := list(islice(numbered, GAMES_AT_ONCE)):
         yield _table(held, analyse, seed, full_states)
 
 
-def chosen_plies(record: GameRecord) -> list[int]:
-    """The plies, counted from 0, in which a player chose the move."""
-    forfeited = {forfeit.ply for forfeit in record.forfeits}
-    return [ply for ply in range(record.opening, len(record.moves)) if ply + 1 not in forfeited]
-
-
 def _table(games: list[tuple[int, GameRecord]], analyse: Any, seed: int, full_states: bool) -> Table:
-    """All rows of some games."""
+    """Return all rows of some games."""
     game = games[0][1].rules()
     parts: list[NDArray[np.void]] = []
     rows: list[tuple[int, int, GameRecord]] = []
     for number, record in games:
-        plies = chosen_plies(record)
+        forfeited = {forfeit.ply - 1 for forfeit in record.forfeits}
+        plies = [ply for ply in range(record.opening, len(record.moves)) if ply not in forfeited]
         states = list(replay(record))
         parts += [states[ply] for ply in plies]
         rows += [(number, ply, record) for ply in plies]

@@ -12,7 +12,7 @@ from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, play_move
 from pbm_envs.toolbox import stream
 
 from ..arena import Opening
-from ..arena.match import ask_in_game
+from ..arena.asking import ask
 from ..common.faults import InfrastructureError
 from ..players.agent import Agent, AnyAgent, Views
 from ..players.names import make_agent
@@ -168,7 +168,7 @@ class Session:
         """Ask about the current position; an agent with memory has seen its turns, or watched all positions, before."""
         first = 0 if watches(agent) else self.given
         past = [self.game.view(position, self.mover) for position in self._positions[first:-1]]
-        return ask_in_game(agent, self.game, past, self.view(self.mover), rng)
+        return ask(agent, self.game, self.view(self.mover), rng, past)
 
     def analyse(self, agent: SearchAgent) -> SearchResult:
         """Search the position with the view of the player to move."""

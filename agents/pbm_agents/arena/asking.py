@@ -1,0 +1,196 @@
+"""Ask agents for actions, and tell an agent's own failure, a forfeit, from a fault of the infrastructure.
+
+An agent that raises, whatever it raises, or whose action is illegal, forfeits that game. If a question about many games
+fails, the agent is asked again about each game alone, so that one bad position does not cost it all of them. A fault of
+the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
+from pbm_envs.records import MOST
+from pbm_envs.toolbox import describe_error
+
+from ..common.faults import InfrastructureError
+from ..players.agent import AnyAgent, Views
+
+MOST_FAULTS = 3
+"""Consecutive faults after which an agent is not asked about the other games of a question."""
+
+
+@runtime_checkable
+class UsesResources(Protocol):
+    """An agent that knows what its answers cost, such as a language model's tokens: see `GameRecord.usage`."""
+
+    def take_usage(self, ids: Ids) -> Sequence[Mapping[str, float]]:
+        """Return, for each of the games `ids` (B,), what it has used since the last call, by name."""
+        ...
+
+
+@runtime_checkable
+class KeepsLog(Protocol):
+    """An agent whose log says which game each line belongs to."""
+
+    def number_games(self, ids: Ids, numbers: Ids) -> None:
+        """Take the number of the record for each of the games `ids` (B,); called before `begin_games`."""
+        ...
+
+
+class FaultError(InfrastructureError):
+    """A fault that has ended games while `agent` was being asked, or made."""
+
+    def __init__(self, agent: str, reason: str) -> None:
+        super().__init__(f"{agent}: {reason}")
+        self.agent, self.reason = agent, reason
+
+
+def ask(
+    agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, past: Sequence[Views] = ()
+) -> list[int | str]:
+    """Return for each view (B,) the agent's action, or a short text that says why there is no legal one.
+
+    Args:
+        agent: An agent with memory is told that the games begin before and end after the question.
+        game: The rules.
+        views: Positions in which it is to move.
+        rng: Random numbers for the agent.
+        past: Views (B,) of the same seats after each earlier ply, the oldest first. An agent with memory watches them,
+            or is asked about those in which it was to move.
+
+    Raises:
+        InfrastructureError: A fault kept the agent from answering.
+    """
+    ids = None
+    if isinstance(agent, AgentWithMemory):
+        ids = new_ids(len(views))
+        begin_games(agent, game, ids)
+        for earlier in past:
+            if watches(agent):
+                show(agent, game, earlier, ids)
+            elif len(own := np.flatnonzero(earlier["to_move"] == earlier["viewer"])):
+                answers_of(agent, game, earlier[own], np.random.default_rng(0), ids[own])
+    try:
+        found = ask_or_fault(agent, game, views, rng, ids=ids)
+    finally:
+        if isinstance(agent, AgentWithMemory) and ids is not None:
+            end_games(agent, ids)
+    for answer in found:
+        if isinstance(answer, InfrastructureError):
+            raise answer
+    return [answer for answer in found if not isinstance(answer, InfrastructureError)]
+
+
+def ask_or_fault(
+    agent: AnyAgent,
+    game: Game,
+    views: Views,
+    rng: np.random.Generator,
+    asks: Callable[[list[int]], None] = lambda rows: None,
+    ids: Ids | None = None,
+) -> list[int | str | InfrastructureError]:
+    """Do as `ask`, for games that have begun, and return faults among the answers.
+
+    Args:
+        agent: The agent.
+        game: The rules.
+        views: Positions (B,) in which it is to move.
+        rng: Random numbers for the agent.
+        asks: Called before each question with the rows of `views` that it is about.
+        ids: (B,) by which an agent with memory knows the games.
+    """
+    asks(list(range(len(views))))
+    answers = answers_of(agent, game, views, rng, ids)
+    if isinstance(answers, list):
+        return [*answers]
+    if len(views) == 1:
+        return [answers]
+    each: list[int | str | InfrastructureError] = []
+    for row in range(len(views)):
+        last = each[-MOST_FAULTS:]
+        if len(last) == MOST_FAULTS and all(isinstance(answer, InfrastructureError) for answer in last):
+            each.append(last[-1])
+            continue
+        asks([row])
+        answers = answers_of(agent, game, views[row : row + 1], rng, None if ids is None else ids[row : row + 1])
+        each.append(answers[0] if isinstance(answers, list) else answers)
+    return each
+
+
+def answers_of(
+    agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None
+) -> list[int | str] | str | InfrastructureError:
+    """Return the answers to one question, or why there are none. Only Ctrl-C is raised, whatever the agent raises."""
+    try:
+        if isinstance(agent, AgentWithMemory):
+            actions = np.asarray(agent.act(game, views.copy(), rng, new_ids(len(views)) if ids is None else ids))
+        else:
+            actions = np.asarray(agent.act(game, views.copy(), rng))
+        if actions.shape != views.shape or actions.dtype.kind not in "iu":
+            raise ValueError(f"gave {actions.dtype} of shape {actions.shape} for {len(views)} games")
+    except KeyboardInterrupt as error:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            raise
+        return describe_error(error)  # in a worker, which Ctrl-C ends without an exception, only an agent raises it
+    except BaseException as error:  # sys.exit() and GeneratorExit too: an agent ends its own game and nothing else
+        return fault_of(error) or describe_error(error)
+    masks = game.legal_action_mask(views)
+    return [
+        action if 0 <= action < game.num_actions and mask[action] else f"illegal: {_name(game, action)}"
+        for action, mask in zip(actions.tolist(), masks, strict=True)
+    ]
+
+
+def fault_of(error: BaseException) -> InfrastructureError | None:
+    """Return the fault that an error stands for, or None if it is the agent's own.
+
+    >>> fault_of(ConnectionRefusedError("no server"))
+    InfrastructureError('ConnectionRefusedError: no server')
+    >>> fault_of(ZeroDivisionError("by zero"))
+    """
+    kind, text = type(error), describe_error(error)
+    if issubclass(kind, InfrastructureError):
+        return InfrastructureError(text.removeprefix("InfrastructureError: "))
+    out_of_memory = issubclass(kind, MemoryError) or kind.__name__ == "OutOfMemoryError"  # PyTorch's
+    return InfrastructureError(text) if out_of_memory or issubclass(kind, OSError) else None
+
+
+def begin_games(agent: AgentWithMemory, game: Game, ids: Ids) -> None:
+    """Tell the agent that games begin. An agent that fails here fails when it is asked."""
+    with suppress(Exception):
+        agent.begin_games(game, ids)
+
+
+def end_games(agent: AgentWithMemory, ids: Ids) -> None:
+    """Tell the agent that games are over."""
+    with suppress(Exception):
+        agent.end_games(ids)
+
+
+def show(agent: AnyAgent, game: Game, views: Views, ids: Ids, note: str | None = None) -> None:
+    """Show positions to an agent that watches."""
+    assert isinstance(agent, AgentWithMemory)
+    with suppress(Exception):
+        agent.watch(game, views, ids, note)
+
+
+def usage_of(agent: AnyAgent, ids: Ids) -> Sequence[Mapping[str, float]]:
+    """Return what the agent says that its answers in these games cost; nothing if a record could not hold it."""
+    if isinstance(agent, UsesResources):
+        with suppress(Exception):
+            said = [dict(one) for one in agent.take_usage(ids)]
+            amounts = [item for one in said for item in one.items()]
+            if len(said) == len(ids) and all(isinstance(name, str) and 0 <= number <= MOST for name, number in amounts):
+                return said
+    return [{}] * len(ids)
+
+
+def _name(game: Game, action: int) -> str:
+    return game.action_to_string(action) if 0 <= action < game.num_actions else f"action {action}"
