@@ -17,7 +17,7 @@ the shape and dtype of the result, to write to instead of a new one. Wrong argum
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
@@ -34,7 +34,7 @@ from .options import Option, check_names, options_of
 from .printable import quoted
 from .randomness import seeds
 from .scene import Drawn, Scene, Seat
-from .state import INT8, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, single_record
+from .state import INT8, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, in_parts, single_record
 from .symmetry import Symmetry, rename_common_fields
 from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from .validation import (
@@ -141,7 +141,7 @@ class Game(GameHooks):
     def observe(self, views: States, out: Planes | None = None) -> Planes:
         """Return observations (B, rows, cols, planes) int8 of views; `planes` says what they hold.
 
-        A full state is observed as by a `player_0` who knows everything.
+        A full state is observed as by an all-knowing `player_0`.
         """
         check_states(self, views)
         observations = output(out, np.int8, (len(views), *self.observation_shape), views)
@@ -187,15 +187,11 @@ class Game(GameHooks):
             self._validate(states)
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
-        """Return full states of the start that a player cannot tell from the true one, knowing start and present.
+        """Return full states of the start that players cannot tell from the true ones.
 
+        `starts` (B,) are views before the first move, and `views` (B,) views of the same players later in these games.
         The default draws from all worlds that fit the view of the start: a caller who replays the moves has to reject
         those that do not lead to what the player sees. A game can use the later view too (Curio does).
-
-        Args:
-            starts: (B,) views of the positions before the first move.
-            views: (B,) views of the same players later in the same games.
-            rng: A generator or seeds.
         """
         check_same_games(self, starts, views)
         return self.determinize(starts, rng)
@@ -249,8 +245,7 @@ class Game(GameHooks):
     def remove_player(self, state: States) -> None:
         """Remove the player to move from a game (1,), in place, as if by resigning (A2), whatever the options allow.
 
-        Without the action `resign` the last action stays, and the game ends by default: the others share what the
-        player to move loses. Games that are done stay as they are.
+        Without the action `resign` the last action stays. A game that is done stays as it is.
         """
         check_states(self, state)
         if single_record(state)["viewer"] != NOBODY:
@@ -318,8 +313,8 @@ class Game(GameHooks):
         """
         record = to_record(self, view)
         check_flag("public", public)
-        shown = self._public(record) if public else record
-        return self._scene(shown, {} if heat is None else self.drawing.warmth(heat, self.num_actions))
+        warmth = {} if heat is None else self.drawing.warmth(heat, self.num_actions)
+        return self._scene(self._public(record) if public else record, warmth)
 
     def show(
         self,
@@ -335,28 +330,19 @@ class Game(GameHooks):
     ) -> Drawn:
         """Return `scene(view, heat, public=public)` drawn, to be shown in a notebook or saved.
 
-        Args:
-            view: A view, or a full state.
-            heat: (A,) numbers drawn over the actions.
-            public: Draw only what every player knows.
-            size: Pixels of the longer side.
-            theme: "light" or "dark".
-            legend: Whether players, scores, captures and actions without a cell are drawn.
-            coordinates: Whether the names of rows and columns are drawn.
-            transparent: Leave the background out.
+        The longer side has `size` pixels; `theme` is "light" or "dark". The legend shows players, scores, captures and
+        actions without a cell; `transparent` leaves the background out.
         """
-        for name, flag in (("legend", legend), ("coordinates", coordinates), ("transparent", transparent)):
-            check_flag(name, flag)
+        check_flag("legend", legend)
+        check_flag("coordinates", coordinates)
+        check_flag("transparent", transparent)
         scene = self.drawing.cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
         return self.drawing.picture(scene, size, theme, transparent=transparent)
 
     def to_text(self, view: States | Record, *, colour: bool = False, width: int | None = None) -> str:
-        """Return `scene(view)` in characters.
+        """Return `scene(view)` in characters, with `colour` and the last move in reverse by escape codes.
 
-        Args:
-            view: A view, or a full state.
-            colour: With escape codes for a terminal: colours, and the last move in reverse.
-            width: Columns of the terminal: a wider board is drawn in its narrow form, if it has one.
+        A board wider than `width` columns is drawn in its narrow form, if it has one.
         """
         check_flag("colour", colour)
         return self.drawing.text(self.scene(view), colour=colour, width=width)
@@ -397,16 +383,6 @@ class Game(GameHooks):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), dict(self.options))
-
-
-def in_parts(hook: Callable[..., None], most: int, *arrays: Any) -> None:
-    """Call a hook with batches of equal length, `most` rows at a time."""
-    count = len(arrays[0])
-    if count <= most:
-        hook(*arrays)
-        return
-    for first in range(0, count, most):
-        hook(*(array[first : first + most] for array in arrays))
 
 
 def _rebuild(kind: type[Game], options: dict[str, Any]) -> Game:

@@ -14,7 +14,7 @@ from .boards import Board
 from .deals import Deal
 from .kernels import register_records
 from .notation import Notation
-from .options import Option, check_options, signature_of
+from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
 from .record_rules import BatchKernel, PlayKernels, RecordRules
 from .scene import Drawing, Heat, Sample, Scene
@@ -130,13 +130,17 @@ class GameHooks(ABC):
 
     @classmethod
     def complete_options(cls, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Return checked options with what follows from others filled in; ValueError if they do not go together."""
+        """Return checked options with what follows from others filled in; ValueError for a wrong combination."""
         return options
 
     @classmethod
     def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options that `declared_options` declares, complete; ValueError for a wrong name or value."""
-        return check_options(cls, given)
+        """Return options complete with defaults; ValueError for a wrong name, value or combination."""
+        options = options_of(cls)
+        check_names(cls.__name__, given, options)
+        return dict(
+            cls.complete_options({each.name: each.check(given.get(each.name, each.default)) for each in options})
+        )
 
     def _check_rules(self) -> None:
         """Raise TypeError for a game whose rules are incomplete, before the first ply is played."""

@@ -137,7 +137,7 @@ class Option:
 
 
 def setting(default: Any = REQUIRED, **declaration: Any) -> Any:
-    """Declare a field of a dataclass as an option; `declaration` holds fields of `Option` other than name and type.
+    """Declare a field of a dataclass as an option with these fields of `Option`.
 
     >>> @dataclass(frozen=True)
     ... class Walk:
@@ -207,18 +207,6 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     return wrapper
 
 
-def check_options(source: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a game class, complete with defaults and with what follows from others.
-
-    Raises:
-        ValueError: For an unknown name, a value that is not allowed, or values that do not go together.
-    """
-    options = options_of(source)
-    check_names(source.__name__, given, options)
-    values = {option.name: option.check(given.get(option.name, option.default)) for option in options}
-    return dict(source.complete_options(values))
-
-
 def check_names(owner: str, given: Iterable[str], options: Iterable[Option]) -> None:
     """ValueError if one of the names is no option; the error suggests the nearest one."""
     known = [option.name for option in options]
@@ -270,7 +258,7 @@ def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(values)
     for option in options_of(source):
         without = {name: value for name, value in found.items() if name != option.name}
-        if option.default is None and check_options(source, without) == values:
+        if option.default is None and source.check_options(without) == values:
             found[option.name] = None
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -66,6 +66,16 @@ def copy_states(states: States) -> States:
 def take_rows(states: States, rows: Ints) -> States:
     """Return `states[rows]` for rows by number, but faster."""
     return as_bytes(states).take(rows).view(states.dtype)
+
+
+def in_parts(hook: Callable[..., None], most: int, *arrays: Any) -> None:
+    """Call a hook with batches of equal length, `most` rows at a time."""
+    count = len(arrays[0])
+    if count <= most:
+        hook(*arrays)
+        return
+    for first in range(0, count, most):
+        hook(*(array[first : first + most] for array in arrays))
 
 
 @stack_kernel
