@@ -108,12 +108,21 @@ def test_the_metadata(built):
     assert metadata["Name"] == "pbm-envs"
     assert f'__version__ = "{metadata["Version"]}"' in found["pbm_envs/version.py"].decode()
     assert metadata["Requires-Python"] == f">=3.{min(SUPPORTED)}"
-    assert metadata["License-Expression"] == "MIT"
+    assert metadata["License-Expression"] == "MIT AND OFL-1.1"
+    assert len(metadata.get_all("License-File")) == 2
     assert metadata["Description-Content-Type"] == "text/markdown"
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"\n## {metadata['Version'].partition('.dev')[0]}" in changes
     needed = {re.split(r"[<>=; ]", line)[0] for line in metadata.get_all("Requires-Dist") if "extra ==" not in line}
     assert needed == {"numpy", "numba", "gymnasium", "pettingzoo", "filelock", "platformdirs"}
+
+
+def test_an_index_shows_its_description(built):
+    """It renders without warnings, and without links to files that an index does not have."""
+    assert "PASSED" in run(sys.executable, "-m", "twine", "check", "--strict", *built[:2], folder=ROOT)
+    [description] = [text.decode() for name, text in members(built[1]).items() if name.endswith("/METADATA")]
+    assert "](" not in description
+    assert "<img" not in description
 
 
 def test_the_installed_package_works_in_the_oldest_and_the_newest_python(environments, tmp_path):
