@@ -13,7 +13,14 @@ from pbm_envs import Chameleon, Curio
 from tests.board.boards import Person, Tab, serving, start
 
 GAME = {"board": "D12 D34", "moves": ["a1-a2", "b1-b2"]}
-ME, OTHER = object(), object()
+
+
+def ME():  # noqa: N802  whoever plays a game is called when another takes it
+    pass
+
+
+def OTHER():  # noqa: N802
+    pass
 
 
 class Clock:
@@ -144,7 +151,9 @@ def test_the_tab_that_lost_the_game_to_another_is_told():
         other.say("hello", resume=one.kept)
         other.hear("setup")
         assert other.settle()["moves"] == after["moves"]
-        assert "goes on in another tab" in one.error("play", move=after["legal"][0]["move"])
+        assert one.hear("taken")["text"] == "This game goes on in another tab."
+        one.say("play", move=after["legal"][0]["move"])
+        one.hear("taken")
         assert len(other.play(after["legal"][0]["move"])["moves"]) == 4
 
 

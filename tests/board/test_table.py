@@ -208,7 +208,7 @@ def test_two_persons_change_seats():
     with Person(start(Chameleon(size=3), "person", "person")) as person:
         assert person.play("b2x")["headline"] == "Your move"
     with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:
-        assert set(person.position) == {"type", "curtain", "game", "title", "watching"}
+        assert set(person.position) == {"type", "curtain", "game", "title", "goal", "watching"}
         light = person.do("sit")
         after = person.play(light["legal"][0]["move"])
         assert (after["legal"], after["hand over"], after["headline"]) == ([], True, "Player 2 is to move")

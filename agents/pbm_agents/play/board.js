@@ -3,7 +3,7 @@
 
 import { button, make, preferredTheme, remember, remembered } from "./dom.js";
 import { boardOfCells } from "./cells.js";
-import { analysisTable, drawMoves } from "./marks.js";
+import { analysisTable, drawMoves, shareOf } from "./marks.js";
 import { history } from "./history.js";
 import { newGameForm } from "./newgame.js";
 import { preparingNotice, rulesDialog, seatStrips } from "./panels.js";
@@ -14,6 +14,8 @@ const PACES = [["Pause", null], ["Slow", 3], ["Normal", 1], ["Fast", 0]];
 function render({ model, el }) {
   let position = null; // the last one received
   let waiting = false; // for an answer
+  let underWay = ""; // the move that has been sent
+  let nextLook = null; // where to look when the answer has come
   let lost = false; // the connection
   let silence = null; // a timer, until Jupyter's kernel answers
   let offered = false; // the last game
@@ -24,7 +26,7 @@ function render({ model, el }) {
   const storageName = `pbm-game${notebook ? `-${model.get("name")}` : ""}`;
 
   const root = make("div", { className: "pbm" });
-  const cells = boardOfCells({ root, play, reply });
+  const cells = boardOfCells({ root, play, reply, refuse });
   const strips = seatStrips();
   const preparing = preparingNotice();
   const rules = rulesDialog();
@@ -106,7 +108,20 @@ function render({ model, el }) {
   // Orders
 
   function send(message) {
-    if (lost || (waiting && message.do !== "new" && message.do !== "hello")) return;
+    if (lost) return;
+    if (waiting && message.do === "look") nextLook = message;
+    else if (message.do === "new" || message.do === "hello" || !refuse()) order(message);
+  }
+
+  const refusal = () => `Wait: ${underWay ? `your move ${underWay} is on its way` : "the last click is still on its way"}.`;
+
+  function refuse() {
+    if (waiting) tell("note", refusal());
+    return waiting;
+  }
+
+  function order(message) {
+    nextLook = null;
     wait(true);
     root.dataset.turn = "";
     tell();
@@ -114,12 +129,20 @@ function render({ model, el }) {
     if (notebook) listen();
   }
 
+  // The move is drawn at once; whether it is legal, the answer says.
   function play(move) {
+    if (waiting || lost) return send({ do: "play", move });
     send({ do: "play", move });
+    underWay = move;
+    headline.textContent = `Your move: ${move}`;
+    const known = position?.legal.find((each) => each.move === move);
+    if (known) drawMoves(cells, [known], (each) => each.call === each.move ? each.move.match(/[a-z]$/)?.[0] ?? "" : "");
   }
 
   function wait(now) {
     waiting = now;
+    if (!now) underWay = "";
+    root.classList.toggle("pbm-waiting", now);
     headline.classList.toggle("pbm-busy", now || Boolean(position?.thinking));
   }
 
@@ -157,18 +180,19 @@ function render({ model, el }) {
     wait(false);
     showTurn();
     title.textContent = message.title;
+    goal.textContent = message.goal;
     help.disabled = false;
-    if (message.curtain) return drawCurtain();
     if (waitingForNew) form.close();
     waitingForNew = false;
+    if (nextLook) return order(nextLook);
+    if (message.curtain) return drawCurtain();
     if (message.moves.some(({ player, given }) => player === message.seat && !given)) offer.hidden = true;
     if (note) tell("note", note);
     note = "";
-    goal.textContent = message.goal;
     headline.textContent = message.headline;
     cells.show(position);
     strips.show(position);
-    drawMoves(cells, message.analysis ?? (message.hint ? [{ ...message.hint, share: 1 }] : []), Boolean(message.analysis));
+    drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? shareOf : () => "hint");
     if (message.hint && !message.analysis) tell("note", `The hint: ${message.hint.move}`);
     analysis.replaceChildren(...analysisTable(position, cells, play));
     analysis.hidden = !message.analysis;
@@ -298,6 +322,7 @@ function render({ model, el }) {
   function receive(message) {
     clearTimeout(silence);
     if (message.type === "lost") return setLost(message.text);
+    if (message.type === "taken") return setLost(message.text, button("Go on here", hello));
     if (message.type === "found") return hello();
     if (message.type === "preparing") return preparing.show(message);
     if (message.type === "pictures") return form.setPictures(message.svg);

@@ -5,7 +5,9 @@ import { button, make, svgElement } from "./dom.js";
 const ASIDE = 1.5; // an arrow key goes to the nearest cell, sideways counted so often
 const SHOWN = 12; // moves named at once
 
-export function boardOfCells({ root, play, reply }) {
+const LEAST = 24; // pixels of a cell that one tap is enough for (WCAG 2.5.8)
+
+export function boardOfCells({ root, play, reply, refuse }) {
   const board = make("div", { className: "pbm-picture" });
   const chooser = make("div", { className: "pbm-chooser", hidden: true, role: "group", ariaLabel: "which move" });
   const under = make("p", { className: "pbm-under" });
@@ -25,13 +27,18 @@ export function boardOfCells({ root, play, reply }) {
     for (const cell of cells) cellOf(cell)?.classList.add(name);
   }
 
-  function hover(cell) {
+  const isSmall = (cell) => {
+    const box = cellOf(cell).getBoundingClientRect();
+    return Math.min(box.width, box.height) < LEAST;
+  };
+
+  function hover(cell, byKey = false) {
     let found = cell === null ? [] : through(cell);
     if (first !== null && cell !== first) {
       const both = found.filter((move) => move.cells.includes(first));
       if (both.length) found = both;
     }
-    mark("pbm-hover", found.length ? [cell] : []);
+    mark("pbm-hover", found.length && !byKey ? [cell] : []); // the focus has a mark of its own
     mark("pbm-through", found.flatMap((move) => move.cells).filter((other) => other !== cell));
     const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : "";
     under.textContent = found.slice(0, SHOWN).map((move) => move.move).join("  ") + more;
@@ -73,6 +80,7 @@ export function boardOfCells({ root, play, reply }) {
   }
 
   function click(cell) {
+    if (refuse()) return undefined;
     const found = through(cell);
     if (first !== null && first !== cell) {
       const both = found.filter((move) => move.cells.includes(first));
@@ -80,13 +88,19 @@ export function boardOfCells({ root, play, reply }) {
       if (both.length) return choose(both, cell);
     }
     const here = found.filter(alone);
-    if (first === cell) return here.length === 1 && here.length < found.length ? finish(here[0]) : select(null);
+    if (first === cell) {
+      return here.length === 1 && (here.length < found.length || isSmall(cell)) ? finish(here[0]) : select(null);
+    }
     if (!found.length) {
       reply(nameOf(cell), cellTexts[cell] ?? "", first === null ? "" : nameOf(first));
       return select(null);
     }
-    if (here.length === 1 && found.length === 1) return finish(here[0]);
+    if (here.length === 1 && found.length === 1 && !(pointed && isSmall(cell))) return finish(here[0]);
     select(cell);
+    if (here.length === 1 && found.length === 1) {
+      under.textContent = `${here[0].move}: the same cell once more plays it`;
+      return undefined;
+    }
     if (here.length) choose(here, cell);
   }
 
@@ -104,7 +118,7 @@ export function boardOfCells({ root, play, reply }) {
   board.addEventListener("pointerdown", () => (pointed = true));
   board.addEventListener("focusin", (event) => {
     focus(indexOf(event) ?? focused);
-    hover(focused);
+    if (!pointed) hover(focused, true);
   });
   board.addEventListener("focusout", () => hover(null));
   root.addEventListener("keydown", (event) => {

@@ -8,10 +8,10 @@ export function history({ look, branch, values }) {
   const list = make("div", { className: "pbm-moves", tabIndex: 0, role: "region", ariaLabel: "moves" },
     make("table", {}, make("thead", {}, head), body));
   const steps = {
-    start: button("|◀", () => look(0), { ariaLabel: "to the start", title: "to the start" }),
-    back: button("◀", () => look(shown - 1), { ariaLabel: "one move back", title: "one move back (←)" }),
-    forth: button("▶", () => look(shown + 1), { ariaLabel: "one move on", title: "one move on (→)" }),
-    end: button("▶|", () => look(null), { ariaLabel: "to the last position", title: "to the last position" }),
+    start: button("|◀", () => go(0), { ariaLabel: "to the start", title: "to the start" }),
+    back: button("◀", () => go(wanted - 1), { ariaLabel: "one move back", title: "one move back (←)" }),
+    forth: button("▶", () => go(wanted + 1), { ariaLabel: "one move on", title: "one move on (→)" }),
+    end: button("▶|", () => go(last), { ariaLabel: "to the last position", title: "to the last position" }),
   };
   const onwards = button("Play on from here", () => branch(shown), { hidden: true,
     title: "as a new game; what was hidden from you then is drawn anew" });
@@ -22,10 +22,17 @@ export function history({ look, branch, values }) {
     make("div", { className: "pbm-row pbm-steps" }, ...Object.values(steps), estimate), chart, list,
     make("div", { className: "pbm-row" }, onwards));
   let shown = 0;
+  let wanted = 0; // ahead of `shown` until the answer to a step has come
   let last = 0;
 
+  function go(ply) {
+    if (ply < 0 || ply > last) return;
+    wanted = ply;
+    look(ply === last ? null : ply);
+  }
+
   function show(message, off) {
-    shown = message.ply;
+    shown = wanted = message.ply;
     last = message.plies;
     section.hidden = !last;
     const hadFocus = section.contains(document.activeElement) ? document.activeElement : null;
@@ -35,7 +42,7 @@ export function history({ look, branch, values }) {
     body.replaceChildren(...rounds(message.moves, seats).map((row, number) => make("tr", {},
       make("th", { scope: "row", textContent: `${number + 1}.` }), ...row.map((entry) => make("td", {}, ...entry.map(move))))));
     function move({ move: text, ply, given }) {
-      const element = button(text, () => look(ply === last ? null : ply), { title: given ? "given" : "" });
+      const element = button(text, () => go(ply), { title: given ? "given" : "" });
       element.dataset.ply = ply;
       element.classList.toggle("pbm-given", given);
       element.classList.toggle("pbm-new-ply", message.since.length > 0 && ply > last - sinceCount(message));
@@ -44,7 +51,8 @@ export function history({ look, branch, values }) {
     }
     if (hadFocus?.dataset.ply) list.querySelector(`[data-ply="${shown}"]`)?.focus({ preventScroll: true });
     const current = list.querySelector("[aria-current]");
-    list.scrollTop = current ? current.offsetTop - list.clientHeight / 2 : shown ? list.scrollHeight : 0;
+    if (current) list.scrollTop += middleOf(current) - middleOf(list);
+    else list.scrollTop = shown ? list.scrollHeight : 0;
     steps.start.disabled = steps.back.disabled = off || shown === 0;
     steps.forth.disabled = steps.end.disabled = off || shown === last;
     if (hadFocus?.disabled) (shown === last ? steps.back : steps.forth).focus();
@@ -72,8 +80,7 @@ export function history({ look, branch, values }) {
     picture.setAttribute("aria-label", `what you could expect: ${expected(first)} at first, ${expected(end)} in the end`);
     picture.onclick = (event) => {
       const frame = picture.getBoundingClientRect();
-      const at = Math.min(last, Math.floor(((event.clientX - frame.left) / frame.width) * width));
-      look(at === last ? null : at);
+      go(Math.min(last, Math.floor(((event.clientX - frame.left) / frame.width) * width)));
     };
     const at = values[ply];
     chart.replaceChildren(picture, make("span", { textContent: at === null || at === undefined ? "" : `here ${expected(at)}` }));
@@ -81,13 +88,18 @@ export function history({ look, branch, values }) {
 
   function key(event) {
     if (event.target.matches("input, select, textarea") || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === "ArrowLeft" && shown > 0) look(shown - 1);
-    else if (event.key === "ArrowRight" && shown < last) look(shown + 1 === last ? null : shown + 1);
+    if (event.key === "ArrowLeft" && last) go(wanted - 1);
+    else if (event.key === "ArrowRight" && last) go(wanted + 1);
     else return;
     event.preventDefault();
   }
 
   return { section, show, key };
+}
+
+function middleOf(element) {
+  const box = element.getBoundingClientRect();
+  return (box.top + box.bottom) / 2;
 }
 
 // A round has a place for each seat; a seat that moves twice in a row begins a new one, one that does not leaves a gap.

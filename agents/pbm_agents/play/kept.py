@@ -51,8 +51,8 @@ class KeptGames:
         """
         self._most, self._seconds, self._now = most, seconds, now
         self._lock = threading.Lock()
-        self._players: dict[str, object] = {}
-        """By address, the table that plays it."""
+        self._players: dict[str, Callable[[], None]] = {}
+        """By address, what the table that plays it wants called when another takes the game."""
         if folder is not None:
             try:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -64,12 +64,12 @@ class KeptGames:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._folder = folder
 
-    def put(self, address: str | None, player: object, game: dict[str, Any]) -> str:
+    def put(self, address: str | None, player: Callable[[], None], game: dict[str, Any]) -> str:
         """Keep a game as it is now.
 
         Args:
             address: The address of an earlier state of this table; None for a new one.
-            player: The table.
+            player: Called when another table takes the game.
             game: What `take` returns later.
 
         Returns:
@@ -82,7 +82,7 @@ class KeptGames:
             if address is None:
                 address = secrets.token_urlsafe(16)
                 self._players[address] = player
-            if self._players.get(address) is not player:
+            if self._players.get(address, player) != player:
                 raise ValueError("this game goes on in another tab: expected a new game, or that tab")
             try:
                 write_text(self._folder / f"{address}.json", json.dumps(game))
@@ -92,7 +92,7 @@ class KeptGames:
                 _log.warning("a game is not kept: %s", error)
         return address
 
-    def take(self, address: str, player: object) -> dict[str, Any]:
+    def take(self, address: str, player: Callable[[], None]) -> dict[str, Any]:
         """Return the game at an address, which `player` plays from now on; raise ValueError if there is none."""
         with self._lock:
             self._make_room()
@@ -102,8 +102,10 @@ class KeptGames:
                 game: dict[str, Any] = json.loads((self._folder / f"{address}.json").read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 raise ValueError("it is not on this machine, or was left too long ago") from None
-            self._players[address] = player
-            return game
+            before, self._players[address] = self._players.get(address, player), player
+        if before != player:
+            before()
+        return game
 
     def _make_room(self) -> None:
         """Delete games that are too old, and the oldest of too many."""

@@ -67,8 +67,10 @@ function along(cells, move) {
   });
 }
 
-// Draws the moves, best first, over the board. With `shares` each has its share of the search.
-export function drawMoves(cells, moves, shares) {
+export const shareOf = (move) => percent(move.share);
+
+// Draws the moves, best first, over the board, each with a word beside its letter, or none.
+export function drawMoves(cells, moves, wordFor) {
   const svg = cells.board.querySelector("svg");
   svg?.querySelector(".pbm-marks")?.remove();
   if (!svg || !moves.length) return;
@@ -87,7 +89,8 @@ export function drawMoves(cells, moves, shares) {
       layer.append(frame(cells.cellOf(last), rank));
     }
     const letter = ends.length === 1 ? move.move.match(/[a-z]$/)?.[0] ?? "" : "";
-    const text = [letter, shares ? percent(move.share) : "hint"].filter(Boolean).join(" ");
+    const text = [...new Set([letter, wordFor(move)])].filter(Boolean).join(" ");
+    if (!text) return;
     const before = used.get(last) ?? 0;
     used.set(last, before + 1);
     const { x, y, width, height, corners, midX, midY } = ends[ends.length - 1];
@@ -127,7 +130,7 @@ export function analysisTable(message, cells, play) {
     scope: "col" })));
   head.firstChild.replaceWith(make("td"));
   return [
-    make("h3", { textContent: "Analysis" }),
+    make("h2", { textContent: "Analysis" }),
     make("p", { className: "pbm-small",
       textContent: `${message.simulations.toLocaleString("en")} simulations; you can expect ${expected(message.value)}.` }),
     make("table", { className: "pbm-heat" }, make("thead", {}, head), make("tbody", {}, ...rows)),

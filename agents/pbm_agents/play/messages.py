@@ -43,7 +43,8 @@ def position(
     """
     game = session.game
     if seat is None:
-        return {"curtain": f"Player {session.mover + 1}", "game": game.name, "title": game.wording.title}
+        words = {"title": game.wording.title, "goal": game.wording.goal}
+        return {"curtain": f"Player {session.mover + 1}", "game": game.name, **words}
     ply = session.plies if ply is None else ply
     last = ply == session.plies
     if (last and session.done) or everything:

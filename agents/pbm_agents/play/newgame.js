@@ -140,11 +140,11 @@ export function newGameForm({ send, askForPictures, ask }) {
       if (dialog.open) askForPictures(); // the colours have changed; what was chosen stays
       else pictures = {};
     },
-    setPictures(svg) {
-      pictures = svg;
+    setPictures(svg) { // one after the other, as their rules are compiled
+      pictures = { ...pictures, ...svg };
       setup.games.forEach(({ name }, number) => {
         const place = games.querySelectorAll(".pbm-game-picture")[number];
-        if (place) place.innerHTML = svg[name] ?? "";
+        if (place) place.innerHTML = pictures[name] ?? "";
       });
     },
     setChoices(message) {

@@ -41,6 +41,7 @@ ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch"
           "choices", "rules", "save", "hide", "sit", "new")  # fmt: skip
 """What a message may ask for: methods of `Orders`."""
 
+TAKEN = "This game goes on in another tab."
 _warnings = threading.Lock()
 """Held while warnings are caught, since Python catches them for all threads at once."""
 
@@ -79,8 +80,8 @@ class Orders:
         self._reply, self._start, self._records, self._limits, self._kept = reply, start, records, limits, kept
         self.thinking = Thinking(deliver)
         self._address: str | None = None
-        self._player = object()
-        """What plays the game at the address."""
+        self._away = False
+        """Whether the game at the address goes on at another board."""
         self._theme = "light"
         self._session: Session
         self._advice: Advice
@@ -109,11 +110,14 @@ class Orders:
             raise ValueError(f"expected an object with 'do', one of {', '.join(ORDERS)}")
         if self.record is None and word != "hello":
             raise ValueError("there is no game yet: expected 'hello' first")
-        getattr(self, word)(message)
+        if self._away and not (word == "hello" and message.get("resume")):
+            self._reply("taken", text=TAKEN)
+        else:
+            getattr(self, word)(message)
 
     def use_thought(self, thought: Thought) -> None:
         """Play or show what an agent has found, unless its game was left; raise what it raised."""
-        if not self.thinking.finish(thought):
+        if not self.thinking.finish(thought) or self._away:
             return
         if isinstance(thought.result, Exception):
             self._show()
@@ -235,8 +239,15 @@ class Orders:
         self._reply("choices", game=game, choices=form_choices(game, texts_of(message, "options")))
 
     def pictures(self, _: Message) -> None:
-        with _no_warnings():
-            self._reply("pictures", svg={name: form_picture(name, self._theme) for name in registered_games()})
+        """Draw the games one after the other in a thread of its own, since that may compile their rules."""
+
+        def draw(theme: str) -> None:
+            for name in registered_games():
+                with _no_warnings():
+                    svg = form_picture(name, theme)
+                self._reply("pictures", svg={name: svg})
+
+        threading.Thread(target=draw, args=(self._theme,), daemon=True).start()
 
     def rules(self, _: Message) -> None:
         game = self._session.game
@@ -264,13 +275,18 @@ class Orders:
     def _resume(self, address: str) -> None:
         """Go on with a game; a game that cannot go on is left for a new one, with a word."""
         try:
-            start, session = resume(self._kept.take(address, self._player), self._limits)
+            start, session = resume(self._kept.take(address, self._leave), self._limits)
         except (ValueError, ImportError, KeyError, TypeError) as error:
             self._reply("note", text=f"The game before cannot go on: {error}")
             return
-        self._address = address
+        self._address, self._away = address, False
         self._take(start, session)
         self._advance(show=False)
+
+    def _leave(self) -> None:
+        """Leave the game to another board, in whatever thread takes it there."""
+        self._away = True
+        self._reply("taken", text=TAKEN)
 
     def _begin(self, start: Start, *, warn: bool = False) -> None:
         """Begin another game. Nothing is changed if its start is wrong."""
@@ -336,7 +352,7 @@ class Orders:
         watching = None if session.persons else {"pace": self.thinking.pace, "opened": self._opened}
         if not self._opened:
             played = session.plies > session.given and bool(session.persons)
-            self._address = self._kept.put(self._address, self._player, keep(session, self._start))
+            self._address = self._kept.put(self._address, self._leave, keep(session, self._start))
             self._reply("kept", address=self._address, played=played, done=session.done)
         shown = position(
             session, self._seat, self._advice, self.thinking.kind, self._ply, self._theme, everything=self._opened

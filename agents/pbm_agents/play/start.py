@@ -95,7 +95,7 @@ def game_form(name: str) -> Message:
                 "default": typed(option.default),
                 "allowed": option.typed,
                 "choices": choices.get(option.name, []),
-                "about": option.help,
+                "about": option.help.replace("`", ""),
                 "first": option.name in SIZES,
             }
             for option in options_of(game_class)

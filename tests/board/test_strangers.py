@@ -1,0 +1,202 @@
+"""What strangers ran into on the page: forms, moves that follow, slow links, phones, tabs that meet."""
+
+import threading
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from tests.board.boards import serving, start
+from tests.board.test_browser import OURS, cell, click_a_move, open_tab, texts
+
+expect = pytest.importorskip("playwright.sync_api").expect
+pytestmark = pytest.mark.slow
+
+SMALL = Curio(base=2, rows=4, cols=3)
+FOUR = [Chameleon(), Curio(), Trinim(), Unlur()]
+
+
+def nearly_over(game, seed=7):
+    """The moves of a random game but for the last, and the last one."""
+    session, rng = start(game, "random", "random", seed=seed).session(), Random(1)
+    while not session.done:
+        session.play(game.action_to_string(rng.choice(session.legal())))
+    *moves, last = [move for move, _ in session.moves]
+    return tuple(moves), last
+
+
+def test_two_persons_begin_a_game_of_hidden_pieces(context):
+    with serving(start(Chameleon(size=4), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="New game").click()
+        form = page.get_by_role("dialog", name="New game")
+        form.get_by_role("radio", name="Curio").check()
+        form.get_by_label("Opponent").select_option("person")
+        form.get_by_role("button", name="Start").click()
+        expect(form).to_be_hidden()
+        expect(page.locator(".pbm-goal")).to_contain_text("royal")
+        page.get_by_role("button", name="I am Player 1").click()
+        page.wait_for_selector(OURS)
+
+
+def test_the_list_of_moves_follows_the_game(context):
+    moves, _ = nearly_over(Chameleon(size=6))
+    with serving(start(Chameleon(size=6), "random", "person", seed=1, moves=moves[:29])) as port:
+        page = open_tab(context, port)
+        within = """() => {
+            const list = document.querySelector(".pbm-moves").getBoundingClientRect();
+            const now = document.querySelector(".pbm-moves [aria-current]").getBoundingClientRect();
+            return now.top >= list.top && now.bottom <= list.bottom;
+        }"""
+        assert page.evaluate(within)
+        for _ in range(12):
+            page.keyboard.press("ArrowLeft")
+        expect(page.locator(".pbm-headline")).to_have_text("After move 17 of 29")
+        assert page.evaluate(within)
+
+
+def test_on_a_slow_link_a_move_is_drawn_at_once_and_no_click_is_lost_in_silence(context):
+    """The answers wait until the test lets them go."""
+    held, sockets, holding = [], [], threading.Event()
+
+    def route(socket):
+        sockets.append(socket)
+        socket.connect_to_server().on_message(lambda text: held.append(text) if holding.is_set() else socket.send(text))
+
+    with serving(start(Chameleon(size=5), "person", "random", seed=1)) as port:
+        page = context.new_page()
+        page.route_web_socket("**/table", route)
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector(OURS)
+        holding.set()
+        cell(page, 12).click()
+        page.locator(".pbm-chooser button").first.click()
+        expect(page.locator(".pbm-headline")).to_contain_text("Your move: c3")
+        expect(page.locator(".pbm-marks")).to_have_count(1)
+        for click in (cell(page, 3), page.get_by_role("button", name="Analyse")):
+            click.click()
+            expect(page.get_by_role("alert").last).to_contain_text("Wait: your move c3")
+        holding.clear()
+        for message in held:
+            sockets[0].send(message)
+        page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
+        assert len(texts(page)) == 2
+
+
+@pytest.mark.parametrize("game", FOUR, ids=lambda game: game.name)
+def test_nothing_is_cut_on_a_phone(chromium, game):
+    """Start and end, 360 and 390 pixels wide: the result and the clocks are in view, and nothing scrolls sideways."""
+    moves, last = nearly_over(game)
+    players = ["random", "random"]
+    players[start(game, *players, seed=7, moves=moves).session().mover] = "person"
+    for given in ((), moves):
+        with serving(start(game, *(players if given else ("person", "random")), seed=7, moves=given)) as port:
+            for width in (360, 390):
+                window = chromium.new_context(viewport={"width": width, "height": 780}, reduced_motion="reduce")
+                page = open_tab(window, port)
+                if given:
+                    page.get_by_label("a move").fill(last)
+                    page.get_by_role("button", name="Play", exact=True).click()
+                    page.wait_for_selector(".pbm[data-turn=over]")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                for clock in page.locator(":is(.pbm-clock, .pbm-return)").all():
+                    box = clock.bounding_box()
+                    assert box["x"] + box["width"] <= width
+                window.close()
+
+
+def test_cells_too_small_for_a_finger_ask_for_a_second_tap(chromium):
+    window = chromium.new_context(viewport={"width": 320, "height": 700}, has_touch=True)
+    with serving(start(Unlur(radius=8), "person", "random", seed=1)) as port:
+        page = open_tab(window, port)
+        middle = page.get_by_role("gridcell", name="f8, empty")
+        assert middle.bounding_box()["width"] < 24
+        middle.tap()
+        expect(page.locator(".pbm-under")).to_contain_text("f8: the same cell once more plays it")
+        assert texts(page) == []
+        middle.tap()
+        page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
+        assert texts(page)[0] == "f8"
+    window.close()
+
+
+def test_the_board_keeps_its_place_when_a_move_can_be_chosen(context):
+    with serving(start(Trinim(), "person", "random", seed=7)) as port:
+        page = open_tab(context, port)
+        before = page.locator(".pbm-picture svg").bounding_box()
+        cell(page, 12).click()
+        page.locator(".pbm-chooser button").first.wait_for()
+        assert page.locator(".pbm-picture svg").bounding_box() == before
+
+
+def test_a_focused_cell_does_not_look_selected(context):
+    with serving(start(SMALL, "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        look = "element => [getComputedStyle(element).fill, getComputedStyle(element).stroke]"
+        page.locator(".pbm-title").click()
+        page.keyboard.press("Tab")
+        while page.evaluate("document.activeElement.getAttribute('role')") != "gridcell":
+            page.keyboard.press("Tab")
+        focused = page.locator(".pbm-picture [data-cell]:focus")
+        plain = focused.evaluate(look)
+        page.keyboard.press("Enter")
+        chosen = page.locator(".pbm-first").evaluate(look)
+        assert plain[0] != chosen[0]
+        assert plain[1] != chosen[1] or "pbm-first" in focused.get_attribute("class")
+
+
+def test_headings_skip_no_level_and_options_have_no_backticks(context):
+    with serving(start(Chameleon(size=4), "person", "random", seed=1, hint="mcts:simulations=20")) as port:
+        page = open_tab(context, port)
+        click_a_move(page, Random(1))
+        page.get_by_role("button", name="Analyse").click()
+        page.locator(".pbm-heat td").first.wait_for()
+        levels = page.eval_on_selector_all(
+            ":is(h1, h2, h3, h4):not(dialog *)",
+            "found => found.filter(e => e.checkVisibility()).map(e => +e.tagName[1])",
+        )
+        assert levels[0] == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        page.get_by_role("button", name="New game").click()
+        form = page.get_by_role("dialog", name="New game")
+        for title in ("Chameleon", "Curio", "Trinim", "Unlur"):
+            form.get_by_role("radio", name=title).check()
+            assert "`" not in form.text_content()
+
+
+def test_pictures_of_games_come_one_by_one_with_a_word_until_then(context, monkeypatch):
+    from pbm_agents.play import orders
+
+    go, draw = threading.Event(), orders.form_picture
+
+    def slow(name, theme):
+        assert name == "chameleon" or go.wait(60)
+        return draw(name, theme)
+
+    monkeypatch.setattr(orders, "form_picture", slow)
+    with serving(start(Chameleon(size=4), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="New game").click()
+        pictures = page.locator(".pbm-game-picture")
+        pictures.first.locator("svg").wait_for()
+        waiting = "element => getComputedStyle(element, '::before').content"
+        assert pictures.last.evaluate(waiting) == '"is being drawn"'
+        go.set()
+        pictures.last.locator("svg").wait_for()
+
+
+def test_a_tab_is_told_that_its_game_goes_on_in_another(context):
+    with serving(start(Chameleon(size=4), "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        click_a_move(page, Random(1))
+        other = context.new_page()
+        other.goto(page.url)
+        other.wait_for_selector(OURS)
+        expect(page.get_by_role("alert").first).to_contain_text("goes on in another tab")
+        assert page.locator(".pbm-table").evaluate("element => element.inert")
+        click_a_move(other, Random(2))
+        page.get_by_role("button", name="Go on here").click()
+        page.wait_for_selector(OURS)
+        assert texts(page) == texts(other)
+        assert len(texts(page)) == 4
