@@ -11,27 +11,6 @@ from pbm_envs import Chameleon, Curio, Trinim, Unlur
 GAMES = [Chameleon(size=4), Unlur(radius=3), Trinim(size=5), Trinim(size=5, num_players=3, allow_resign=True)]
 
 
-@pytest.mark.parametrize("game", GAMES, ids=str)
-def test_a_search_goes_on_from_the_last(game):
-    """What the tree below the move played knew is what the next search starts with."""
-    rng, search = np.random.default_rng(3), make_search(simulations=300, reuse=True, rave=0, solver=False)
-    workspace = Workspace()
-    states = game.init(3, rng)
-    last = search.run(game, states, rng, workspace=workspace)
-    for _ in range(3):
-        actions = np.array([result.best for result in last])
-        game.step(states, actions)
-        if states["done"].any():
-            break
-        results = search.run(game, states, rng, workspace=workspace)
-        for before, action, after in zip(last, actions, results, strict=True):
-            assert after.simulations == 300
-            # each simulation through an action, but the first, went on to one below it
-            assert after.visits.sum() == 300 + before.visits[action] - 1
-            assert not after.visits[~game.legal_action_mask(states).any(axis=0)].any()
-        last = results
-
-
 @pytest.mark.smallest
 @pytest.mark.parametrize("game", [Chameleon(size=3), Trinim(size=3, num_players=3), Unlur(radius=3)], ids=str)
 def test_a_game_played_by_searches(game):
@@ -55,18 +34,6 @@ def test_rows_may_change_places():
     assert [r.visits.sum() for r in after] == [400, 400]
     assert (after[0].visits >= before[2].visits).all()
     assert (after[1].visits >= before[0].visits).all()
-
-
-def test_a_proven_position_needs_no_further_search():
-    game, rng, search = Chameleon(size=3), np.random.default_rng(0), Search(simulations=30_000, reuse=True)
-    workspace = Workspace()
-    states = game.init(1, rng)
-    [first] = search.run(game, states, rng, workspace=workspace)
-    assert first.proven
-    [again] = search.run(game, states, rng, workspace=workspace)
-    assert again.proven
-    assert again.simulations == 0
-    assert again.value.tolist() == first.value.tolist()
 
 
 def test_one_agent_plays_other_games_and_hidden_ones_in_between():

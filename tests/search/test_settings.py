@@ -49,23 +49,6 @@ def test_the_budget_is_used_exactly(name, options, width):
 
 
 @small_games
-@pytest.mark.parametrize(
-    "settings", [{}, {"parallel_simulations": 8}, {"threads": 2}, {"threads": 40, "parallel_simulations": 3}], ids=str
-)
-def test_the_same_seed_gives_the_same_search(name, options, settings):
-    """Also when the room of an earlier search, of other positions, is used again."""
-    game, views = roots(name, options)
-    search, workspace = make_search(simulations=80, **settings), Workspace()
-    first = search.run(game, views, np.random.default_rng(5), workspace=workspace)
-    search.run(game, views[::-2], np.random.default_rng(6), workspace=workspace)
-    second = search.run(game, views, np.random.default_rng(5), workspace=workspace)
-    for result, again in zip(first, second, strict=True):
-        assert result.visits.tolist() == again.visits.tolist()
-        assert result.principal_variation == again.principal_variation
-        np.testing.assert_array_equal(result.values, again.values)
-
-
-@small_games
 @pytest.mark.parametrize("rave", [0, None])
 def test_resigning_is_never_searched(name, options, rave):
     game, views = roots(name, options)

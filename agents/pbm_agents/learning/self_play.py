@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.authoring import seeds
+from pbm_envs.toolbox import check_settings, setting
 
 from ..common.progress import progress_bar
 from ..common.workers import make_pool
 from ..search import Search, SearchResult, Workspace
-from ..search.result import check_temperature
 from ..search.rules import without_noise
 from .training_data import CUT_OFF, ENDED, RESIGNED, Examples, Floats, from_mover, joined
 
@@ -32,47 +32,40 @@ from .training_data import CUT_OFF, ENDED, RESIGNED, Examples, Floats, from_move
 class SelfPlay:
     """How moves are chosen, and when a game is given up."""
 
-    temperature: float = 1.0
-    """Moves are drawn from `SearchResult.policy(temperature)` in the first `exploring_plies` plies of a game."""
-    exploring_plies: int | None = None
-    """How many plies are drawn at `temperature`; None for all."""
-    final_temperature: float = 0.0
-    """After the first `exploring_plies`, moves are drawn from the policy at this temperature."""
-    resign_below: float | None = None
-    """A player to move whose root value is below this gives up; None: nobody does."""
-    no_resign_share: float = 0.1
-    """In this share of the games nobody gives up: `wrong_resignations` learns from them whether the threshold is
-    right.
-    """
-    full_share: float = 1.0
-    """In this share of the positions, drawn for each, the search has all its simulations and gives an example; the
-    others are searched quickly and without noise, and only lead on: playout-cap randomization (Wu 2020). More games for
-    the same time, so more returns, and the policies that are learned from are still good ones.
-    """
-    quick_simulations: int = 16
-    """Of the quick searches, or as many as the search has, if these are fewer."""
-    full_observations: bool = False
-    """Whether examples say what the player to move would see if nothing were hidden."""
+    temperature: float = setting(
+        1.0, low=0, help="Moves of the exploring plies are drawn from `SearchResult.policy(temperature)`."
+    )
+    exploring_plies: int | None = setting(None, low=0, help="First plies that explore. None: all.")
+    final_temperature: float = setting(0.0, low=0, help="Temperature of the moves after them.")
+    resign_below: float | None = setting(
+        None, low=-1, high=1, help="A player to move whose root value is below this resigns. None: nobody does."
+    )
+    no_resign_share: float = setting(
+        0.1,
+        low=0,
+        high=1,
+        help="Share of the games in which nobody resigns: `wrong_resignations` learns from them whether the threshold "
+        "is right.",
+    )
+    full_share: float = setting(
+        1.0,
+        low=1e-9,
+        high=1,
+        help="Share of the positions, drawn for each, in which the search has all its simulations and gives an "
+        "example. The others are searched quickly, without noise: playout-cap randomization (Wu 2020).",
+    )
+    quick_simulations: int = setting(16, low=1, help="Simulations of the quick searches, if the search has more.")
+    full_observations: bool = setting(
+        False, help="Whether examples hold what the player to move would see if nothing were hidden."
+    )
 
     def __post_init__(self) -> None:
-        check_temperature(self.temperature)
-        check_temperature(self.final_temperature)
-        if self.exploring_plies is not None and self.exploring_plies < 0:
-            raise ValueError(f"exploring_plies is {self.exploring_plies!r}: expected None, or at least 0")
-        if self.resign_below is not None and not -1 <= self.resign_below <= 1:
-            raise ValueError(f"resign_below is {self.resign_below!r}: expected None, or a number from -1 to 1")
-        if not 0 <= self.no_resign_share <= 1:
-            raise ValueError(f"no_resign_share is {self.no_resign_share!r}: expected a number from 0 to 1")
-        if not 0 < self.full_share <= 1:
-            raise ValueError(f"full_share is {self.full_share!r}: expected a number above 0, up to 1")
-        if isinstance(self.quick_simulations, bool) or self.quick_simulations < 1:
-            raise ValueError(f"quick_simulations is {self.quick_simulations!r}: expected at least 1")
+        check_settings(self)
 
     def temperature_at(self, ply: int) -> float:
-        """The temperature of the move of this ply."""
-        return (
-            self.temperature if self.exploring_plies is None or ply < self.exploring_plies else self.final_temperature
-        )
+        """Return the temperature of the move of this ply."""
+        exploring = self.exploring_plies is None or ply < self.exploring_plies
+        return self.temperature if exploring else self.final_temperature
 
 
 DEFAULT = SelfPlay()

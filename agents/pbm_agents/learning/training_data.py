@@ -19,6 +19,8 @@ from pbm_envs import Game
 from pbm_envs.records import UNFINISHED, GameRecord, replay
 
 Floats = NDArray[np.float32]
+WEIGHT = 131
+"""Greatest weight of a number of an observation: sums of so many are exact in single precision."""
 ENDED, CUT_OFF, RESIGNED = range(3)
 """How a game ended: by the rules, by a limit of plies, or because a player gave it up."""
 
@@ -231,3 +233,20 @@ def symmetry_tables(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         numbers[k, on_board[symmetry.cells][:, symmetry.planes]] = on_board
         moves[k, symmetry.actions] = np.arange(game.num_actions)
     return numbers, moves
+
+
+def form_weights(places: NDArray[np.int32]) -> Floats:
+    """Return (2, N, S) float32 weights of an observation under each symmetry, whose sums choose its symmetric form.
+
+    They come in two parts, of which the first counts first, are as good as random, and always the same: small whole
+    numbers, whose sums are exact on any device.
+
+    Args:
+        places: (S, N) where in an observation each number comes from, as `symmetry_tables` says.
+    """
+    size = places.shape[1]
+    weights = np.zeros((2, size, len(places)), np.float32)
+    sines = np.sin(np.arange(1, size + 1, dtype=np.float64)[None] ** 2 + [[1.0], [2.0]])
+    for k, come_from in enumerate(places):
+        weights[:, come_from, k] = np.round(WEIGHT * sines)
+    return weights

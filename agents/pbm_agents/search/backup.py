@@ -1,32 +1,117 @@
-"""Backup: the values of leaves, and proven outcomes, on their way up the tree.
+"""What becomes of simulations that have left the known tree: expansion, and backup of values and proofs.
 
-Values are vectors, one entry a player. Proofs are those of MCTS-Solver (Winands, Bjoernsson & Saito 2008), with perfect
-information and any number of players.
+The arrays of these kernels are those of `Buffers` (some rows of them) and of a Tree. Values are vectors, one entry per
+player. Proofs are those of MCTS-Solver (Winands, Bjoernsson & Saito 2008), with perfect information and any number of
+players.
 """
 
 from __future__ import annotations
 
-from pbm_envs.authoring import NOBODY
+from pbm_envs.authoring import NOBODY, Seeds, next_bits
 from pbm_envs.toolbox import Array, stack_kernel
 
-from .tree import BEST, ILLEGAL, NO_CHILD, NO_PARENT, SUM, TERMINAL, UNVISITED, Tree, edge_at
+from .tree import (
+    BEST,
+    EVALUATED,
+    ILLEGAL,
+    NO_CHILD,
+    NO_PARENT,
+    SUM,
+    TERMINAL,
+    UNVISITED,
+    Tree,
+    add_node,
+    edge_at,
+    is_leaf,
+    open_node,
+)
+
+
+@stack_kernel
+def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_seeds: Seeds, *arrays: Array) -> int:
+    """Sort the first `count` simulations after the games' step; return how many go on.
+
+    Those that have come to a leaf (the game is over, or `is_leaf`) are moved to the second half of the buffers, after
+    the `arrived` that are there, and get a random stream. The others close ranks, each at the node it goes on from.
+    """
+    tree, going, leaf = Tree(*arrays), 0, len(simulations) // 2 + arrived
+    first_leaf = leaf - arrived
+    to_move, done = tree.settings[0]["to_move"], tree.settings[0]["done"]
+    for r in range(count):
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        at = edge_at(tree, g, n, action)
+        edge = tree.edges[g, at]
+        over = states[r, done] != 0
+        if over or is_leaf(tree, g, at):
+            simulations[leaf] = simulations[r]
+            simulations[leaf]["done"] = over
+            for k in range(states.shape[1]):
+                states[leaf, k] = states[r, k]
+            leaf_seeds[leaf - first_leaf] = next_bits(tree.seeds, g)
+            leaf += 1
+            continue
+        if edge["child"] == NO_CHILD:
+            add_child(tree, g, n, action, states[r, to_move])
+        simulations[going]["tree"], simulations[going]["node"] = g, edge["child"]
+        for k in range(states.shape[1]):
+            states[going, k] = states[r, k]
+        going += 1
+    return going
+
+
+@stack_kernel
+def expand(
+    simulations: Array, count: int, states: Array, masks: Array, priors: Array, values: Array, *arrays: Array
+) -> None:
+    """Give each of the first `count` leaves without a node one with these priors, while there is room.
+
+    Where nodes keep what they were evaluated at, `values` are written there too.
+    """
+    tree = Tree(*arrays)
+    keep_values = tree.sums.shape[2] > EVALUATED
+    for r in range(count):
+        g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
+        at = edge_at(tree, g, n, action)
+        child = int(tree.edges[g, at]["child"])
+        if simulations[r]["done"]:
+            continue
+        if child == NO_CHILD and at != UNVISITED and tree.sizes[g] < tree.nodes.shape[1]:
+            child = add_child(tree, g, n, action, states[r, tree.settings[0]["to_move"]])
+            for a in range(priors.shape[1]):
+                tree.priors[g, child, a] = priors[r, a]
+            if tree.states.size:
+                open_node(tree, g, child, states[r], masks[r])
+        if keep_values and child > 0:
+            for k in range(values.shape[1]):
+                tree.sums[g, child, EVALUATED, k] = values[r, k]
+
+
+@stack_kernel
+def put_priors(simulations: Array, count: int, priors: Array, *arrays: Array) -> None:
+    """Write the priors of the nodes that the first `count` simulations have just come to."""
+    tree = Tree(*arrays)
+    for r in range(count):
+        g, n = simulations[r]["tree"], simulations[r]["node"]
+        for a in range(priors.shape[1]):
+            tree.priors[g, n, a] = priors[r, a]
+
+
+@stack_kernel
+def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
+    """Add a node below node n by this action, with this player to move. Return its number."""
+    child = add_node(tree, g, player)
+    tree.nodes[g, child]["parent"], tree.nodes[g, child]["action"] = n, action
+    tree.edges[g, edge_at(tree, g, n, action)]["child"] = child
+    return child
 
 
 @stack_kernel
 def backup(simulations: Array, count: int, values: Array, last_players: Array, value: Array, *arrays: Array) -> int:
-    """Add the values of the leaves to all nodes and edges above them, take the virtual losses back, and prove what the
-    ends of games prove.
+    """Add the values (R, P) of the first `count` leaves to the nodes and edges above them; return how many roots that
+    proves.
 
-    Args:
-        simulations: (R,) of SIMULATION.
-        count: How many of them are at leaves.
-        values: (R, P) of the leaves.
-        last_players: (R, A) for RAVE: who has played an action in the playout, as in `Game.playout`. Overwritten.
-        value: (P,) float64, overwritten: room for one leaf's values.
-        arrays: Those of a Tree.
-
-    Returns:
-        How many roots are proven by it.
+    Virtual losses are taken back. `last_players` (R, A), for RAVE, says who has played an action in the playout, as in
+    `Game.playout`. It is overwritten, and so is `value` (P,).
     """
     tree = Tree(*arrays)
     sums, proven = tree.sums, 0
@@ -54,8 +139,9 @@ def backup(simulations: Array, count: int, values: Array, last_players: Array, v
 
 @stack_kernel
 def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -> None:
-    """Count the simulation for each action played below node n: by the player to move there, or by anyone where moves
-    do the same whoever plays them.
+    """Count the simulation for each action played below node n by the player to move there.
+
+    Where moves do the same whoever plays them, it counts whoever has played it.
     """
     rave, player, anyone = tree.rave, tree.nodes[g, n]["player"], tree.settings[0]["moves_player_independent"]
     for a in range(len(last_players)):  # without a branch, which would be taken at random and take longer
@@ -66,11 +152,10 @@ def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -
 
 @stack_kernel
 def prove(tree: Tree, g: int, n: int, action: int, outcome: Array) -> bool:
-    """The outcome of an edge is proven. So is that of its node, if the player to move wins by it or all legal actions
-    are proven; and so on upwards. True if this proves the root.
+    """Mark the outcome of an edge as proven, and of the nodes above as far as that follows; return whether the root is.
 
-    When all actions are proven, the player to move takes the best. If equally good ones differ for the others (three
-    players), nobody knows which: such a node is never proven.
+    A node is proven if the player to move wins by an action, or if all legal actions are proven: then that player takes
+    the best. If equally good ones differ for the others (three players), such a node is never proven.
     """
     child = TERMINAL
     while True:

@@ -27,19 +27,15 @@ from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at, 
 VISITS = 50
 """c_visit of the paper: values weigh more, the more visits the most visited action has."""
 TINY = 1e-30
-"""The least prior that counts."""
+"""Smaller priors count as this."""
 
 
 @lru_cache(maxsize=64)
 def visits_to_have(considered: int, simulations: int) -> tuple[int, ...]:
-    """How many visits the action of each simulation has before it, in sequential halving (Karnin et al. 2013).
+    """Return how many visits the action of each simulation has before it, in sequential halving (Karnin et al. 2013).
 
-    >>> visits_to_have(4, 8)
+    >>> visits_to_have(4, 8)  # of four actions at first
     (0, 0, 0, 0, 1, 1, 2, 2)
-
-    Args:
-        considered: Actions at the beginning.
-        simulations: All that there are, over all rounds.
     """
     rounds = max(1, math.ceil(math.log2(considered)))
     visits, sequence, left = [0] * considered, list[int](), considered
@@ -62,7 +58,7 @@ class Candidates(NamedTuple):
 
 
 class GumbelRoots:
-    """What the roots of some trees need: which actions look good, and how often the next one was visited."""
+    """The candidates at the roots of some trees, and what is read from there at the end."""
 
     def __init__(self, tree: Tree, masks: Mask, considered: int, simulations: int, noise: float) -> None:
         """For the first trees, whose roots have `masks` (G, A) of actions that can be searched."""
@@ -78,8 +74,9 @@ class GumbelRoots:
         self._masks, self._logits = masks, logits
 
     def read(self, tree: Tree, g: int) -> tuple[int, Floats]:
-        """What tree g has found: the action with the highest score among the most visited ones (if possible, among
-        those that are not proven), and the policy (A,) of priors and completed values.
+        """Return the best action of tree g and the policy (A,) of priors and completed values.
+
+        The best has the highest score of the most visited actions that are not proven, if there are some.
         """
         scores = self.candidates.scores[g]
         values = np.empty(len(scores))
@@ -94,7 +91,7 @@ class GumbelRoots:
 
 
 def gumbel_numbers(seeds: Seeds, count: int) -> Floats:
-    """(len(seeds), count) independent numbers of the standard Gumbel distribution."""
+    """Return (len(seeds), count) independent numbers of the standard Gumbel distribution."""
     return np.array([np.random.default_rng(int(seed)).gumbel(size=count) for seed in seeds])
 
 
@@ -116,8 +113,9 @@ def choose_with_gumbel(hidden: bool) -> Callable[..., int]:
 
 @stack_kernel
 def root_action(tree: Tree, g: int, mask: Array, hidden: bool, scores: Array, expected: int) -> int:
-    """The action at the root with the highest score among those that have `expected` visits; if all of these are
-    proven, among those whose visits are nearest to that.
+    """Return the action with the highest score of those with `expected` visits at the root.
+
+    If all of these are proven, of those whose visits are nearest to that.
     """
     weight, mixed = value_weight(tree, g, 0), mixed_value(tree, g, 0)
     best, highest, nearest = -1, BELOW_ALL, 1 << 30
@@ -136,7 +134,7 @@ def root_action(tree: Tree, g: int, mask: Array, hidden: bool, scores: Array, ex
 
 @stack_kernel
 def interior_action(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
-    """The action whose visits lie furthest below its share in the completed policy."""
+    """Return the action whose visits lie furthest below its share in the completed policy."""
     edges, priors = tree.edges, tree.priors
     weight, mixed = value_weight(tree, g, n), mixed_value(tree, g, n)
     highest, visits = BELOW_ALL, 0
@@ -166,7 +164,7 @@ def interior_action(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> in
 
 @stack_kernel
 def completed_weight(edge: Record, prior: float, weight: float, highest: float, unvisited: float) -> float:
-    """The prior of an action times the exponential of its weighted value, of one without a visit times `unvisited`."""
+    """Return an action's prior times the exponential of its weighted value, without a visit times `unvisited`."""
     if edge["visits"] == 0:
         return max(prior, TINY) * unvisited
     return max(prior, TINY) * math.exp(weight * (edge["total"] / edge["visits"] - highest))
@@ -174,7 +172,7 @@ def completed_weight(edge: Record, prior: float, weight: float, highest: float, 
 
 @stack_kernel
 def value_weight(tree: Tree, g: int, n: int) -> float:
-    """What returns weigh against logarithms of priors at a node. The paper's values are from 0 to 1: half of ours."""
+    """Return the weight of returns against logarithms of priors: half the paper's, whose values are 0 to 1."""
     most = 0
     for a in range(tree.places.shape[2]):
         most = max(most, tree.edges[g, edge_at(tree, g, n, a)]["visits"])
@@ -183,8 +181,9 @@ def value_weight(tree: Tree, g: int, n: int) -> float:
 
 @stack_kernel
 def mixed_value(tree: Tree, g: int, n: int) -> float:
-    """What an action without a visit is taken to be worth: the evaluator's value of the node and the visited actions'
-    values, weighted by their priors and all their visits.
+    """Return the value of actions without a visit: a mixture of the evaluator's and of the visited actions' values.
+
+    The latter are weighted by their priors and all their visits.
     """
     priors = tree.priors
     visits, share, weighted = 0, 0.0, 0.0
@@ -201,9 +200,7 @@ def mixed_value(tree: Tree, g: int, n: int) -> float:
 
 @stack_kernel
 def complete_values(g: int, values: Array, *arrays: Array) -> None:
-    """Write the weighted values (A,) of the actions at the root of tree g: means, or outcomes once proven, else the
-    mixed value.
-    """
+    """Write the weighted `values` (A,) at the root of tree g: means, or outcomes once proven, else the mixed value."""
     tree = Tree(*arrays)
     weight, mixed, player = value_weight(tree, g, 0), mixed_value(tree, g, 0), tree.nodes[g, 0]["player"]
     for a in range(len(values)):

@@ -35,11 +35,9 @@ from .tree import (
 
 @cache
 def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]:
-    """Return the kernel `select` for a rule.
+    """Return the kernel `select` for a rule, a kernel `choose(tree, g, n, mask, tables)`.
 
-    Args:
-        choose: The rule, a kernel `choose(tree, g, n, mask, tables)`.
-        hidden: Whether information sets are searched.
+    With `hidden` information sets are searched.
     """
 
     @stack_kernel
@@ -54,22 +52,14 @@ def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]
         leaf_seeds: Seeds,
         *arrays: Array,
     ) -> bool:
-        """Select an action for each of the first `count` simulations: with perfect information down to the first edge
-        without a node to go on from, else one ply down. Each edge of the path gets a visit and a virtual loss.
+        """Select an action for each of the first `count` simulations; return whether all come to leaves by them.
 
-        Args:
-            simulations: (R,) of SIMULATION, which get `node` and `action`.
-            count: How many of them are under way.
-            states: (R, bytes) their states; with perfect information they get those of the nodes they come to.
-            masks: (R, A) the legal actions. With hidden information resigning is taken out.
-            actions: (R,) gets the actions.
-            starting: The simulations begin at the roots of `trees`; else they continue from where they are.
-            trees: (count,) the trees that the simulations are in; (0,) if some have come to leaves before.
-            leaf_seeds: (R,) gets a random stream for each of `trees`, if all simulations come to leaves.
-            arrays: Those of a Tree, then the rule's `tables`.
+        With perfect information they descend to the first edge without a node to go on from, and `states` become those
+        of the nodes they come to; else they descend one ply, and resigning is taken out of `masks`. Each edge of the
+        path gets a visit and a virtual loss. Simulations that are `starting` begin at the roots of `trees` (count,), or
+        (0,) if some have come to leaves before; if all come to leaves, `leaf_seeds` get a random stream for each.
 
-        Returns:
-            Whether all of them come to leaves by these actions.
+        The other arrays are those of Buffers, `arrays` those of a Tree and then the rule's `tables`.
         """
         tree, tables, at_leaves = Tree(*arrays[:TREE]), arrays[TREE:], True
         if starting:
@@ -102,8 +92,9 @@ def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]
 
 @stack_kernel
 def take(tree: Tree, g: int, n: int, action: int, hidden: bool) -> int:
-    """Give an edge a visit and a virtual loss. Return the node to continue from, or NO_CHILD or less at the end of the
-    path: where no node is known, or with hidden information after one ply.
+    """Give an edge a visit and a virtual loss. Return the node to continue from, or NO_CHILD or less at the path's end.
+
+    The path ends where no node is known, with hidden information after one ply.
     """
     node, at, below = tree.nodes[g, n], edge_at(tree, g, n, action), NO_CHILD
     node["visits"] += 1
@@ -134,8 +125,10 @@ def count_available(tree: Tree, g: int, n: int, mask: Array) -> None:
 
 @stack_kernel
 def can_take(tree: Tree, g: int, n: int, at: int, legal: bool, hidden: bool) -> bool:
-    """Whether a rule may choose the action whose edge lies at this place: with hidden information, one that is legal in
-    this simulation's world; else one whose outcome is not proven, unless all are.
+    """Return whether a rule may choose the action whose edge lies at this place.
+
+    With hidden information it must be legal in this simulation's world; else its outcome must not be proven, unless
+    all are.
     """
     if hidden:
         return legal
@@ -145,7 +138,7 @@ def can_take(tree: Tree, g: int, n: int, at: int, legal: bool, hidden: bool) -> 
 
 @stack_kernel
 def random_untried(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
-    """One of the legal actions without a visit, all equally likely."""
+    """Draw one of the legal actions without a visit, all equally likely."""
     places = tree.places
     k = draw(tree.seeds, g, tree.nodes[g, n]["untried"])
     for a in range(places.shape[2]):
@@ -158,13 +151,13 @@ def random_untried(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int
 
 @stack_kernel
 def uct(visits: int, mean: float, prior: float, parent_visits: int, c: float) -> float:
-    """The score of UCT (Kocsis & Szepesvari 2006)."""
+    """Return the score of UCT (Kocsis & Szepesvari 2006)."""
     return mean + c * math.sqrt(math.log(parent_visits) / visits)
 
 
 @stack_kernel
 def puct(visits: int, mean: float, prior: float, parent_visits: int, c: float) -> float:
-    """The score of PUCT (Silver et al. 2017)."""
+    """Return the score of PUCT (Silver et al. 2017)."""
     return mean + c * prior * math.sqrt(parent_visits) / (1 + visits)
 
 
@@ -220,7 +213,7 @@ def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, 
 
 @stack_kernel
 def legal_actions(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
-    """How many actions can be searched at a node."""
+    """Return how many actions can be searched at a node."""
     if not hidden:
         return int(tree.nodes[g, n]["untried"] + tree.nodes[g, n]["edges"])
     count = 0
@@ -231,7 +224,7 @@ def legal_actions(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
 
 @stack_kernel
 def visited_share(tree: Tree, g: int, n: int) -> float:
-    """The sum of the priors of the actions that have a visit."""
+    """Return the sum of the priors of the actions that have a visit."""
     share = 0.0
     for a in range(tree.places.shape[2]):
         if tree.places[g, n, a] >= AN_EDGE:

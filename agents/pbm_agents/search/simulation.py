@@ -15,9 +15,8 @@ from pbm_envs import Game
 from pbm_envs.authoring import NOBODY, Seeds
 from pbm_envs.toolbox import Array, PlayKernels, branch
 
-from .backup import backup
+from .backup import advance, backup, expand, put_priors
 from .evaluators import ActionPriors, Evaluator
-from .expansion import advance, expand, put_priors
 from .gumbel import GumbelRoots
 from .rules import PUCT, Gumbel, Rule
 from .settings import SearchSettings

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pbm_envs.authoring import NOBODY, Seeds, States, next_bits
 from pbm_envs.toolbox import Array, PlayKernels, call, call_for_flag, call_for_int, stack_kernel, table_of_calls
 
-from .backup import backup
-from .expansion import advance, put_priors
+from .backup import advance, backup, put_priors
 from .tree import Tree
 from .workspace import Buffers, Memory
 
@@ -77,22 +76,22 @@ def make_waves(
     arguments: Arguments,
     *arrays: Array,
 ) -> tuple[int, int]:
-    """Make waves of a simulation for each entry of `trees`.
+    """Make at most so many `waves` of a simulation for each entry of `trees` (count,): fewer if one proves a root.
 
     Args:
-        calls: Of `stages`.
-        waves: At most so many are made: fewer if one proves a root.
-        trees: (count,) the tree of each simulation.
-        drawn: With hidden information: the worlds of the only wave are in `Buffers.states`, their masks in
+        calls: Those of `stages`.
+        waves: See above.
+        trees: See above.
+        drawn: With hidden information: whether the worlds of the only wave are in `Buffers.states`, their masks in
             `Buffers.masks`.
         views: (G,) what the players to move know.
-        root_masks: (G, A) what is legal there.
-        arguments: Of `arguments_of`.
+        root_masks: (G, A) the legal actions there.
+        arguments: Those of `arguments_of`.
         arrays: Those of Buffers, then those of a Tree.
 
     Returns:
-        How many waves were made, and how many roots the last one has proven. NO_WORLDS: the worlds that are to be drawn
-        with `Buffers.seeds` have to be drawn from Python, and then one wave be made with them.
+        How many waves were made, and how many roots the last one has proven. Determinization may need Python: then
+        this is NO_WORLDS, and worlds are drawn with `Buffers.seeds` before the next call, which is `drawn`.
     """
     buffers, in_tree = Buffers(*arrays[:BUFFERS]), arrays[BUFFERS:]
     states, state_bytes, masks, simulations = buffers.states, buffers.state_bytes, buffers.masks, buffers.simulations
