@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pbm_agents import make_agent
 from pbm_agents.learning.self_play import self_play
 from pbm_agents.search import gumbel, make_search
 
@@ -125,17 +124,6 @@ def test_self_play_learns_the_completed_policy():
     assert not examples.policies[~examples.masks].any()
 
 
-def test_first_plays_are_reduced():
-    """With a great reduction, actions are tried again before others are tried."""
-    game, rng = Chameleon(size=4, swap_rule=False), np.random.default_rng(1)
-    tried = []
-    for reduction in (0.0, 0.5, 100.0):
-        search = make_search(simulations=40, evaluator=uniform, solver=False, first_play_reduction=reduction)
-        [result] = search.run(game, game.init(1, rng), rng)
-        tried.append(int((result.visits > 0).sum()))
-    assert tried[0] > tried[1] >= tried[2] == 1
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -156,6 +144,7 @@ def test_first_plays_are_reduced():
             "forced_playouts is 2.0: expected settings of UCT, .*, or an evaluator that gives priors",
         ),
         ({"first_play_reduction": -1.0, "evaluator": 1}, "first_play_reduction is -1.0: expected"),
+        ({"gumbel": 4, "evaluator": 1, "simulations": None, "seconds": 1}, "expected a budget in simulations"),
     ],
     ids=str,
 )
@@ -163,17 +152,7 @@ def test_what_does_not_go_together(settings, message):
     if "evaluator" in settings:
         settings = settings | {"evaluator": uniform}
     with pytest.raises(ValueError, match=message):
-        make_search(simulations=10, **settings)
-
-
-def test_by_the_clock_it_is_refused():
-    with pytest.raises(ValueError, match="expected a budget in simulations"):
-        make_search(seconds=1, evaluator=uniform, gumbel=4)
-
-
-def test_by_name():
-    with pytest.raises(ValueError, match="gumbel is 8: expected an evaluator"):
-        make_agent("mcts:simulations=10,gumbel=8")
+        make_search(**{"simulations": 10} | settings)
 
 
 def uniform(observations, masks):

@@ -12,7 +12,7 @@ from tests.training.test_trainer import GAMES, TINY, lasting, weights
 pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
 
-from pbm_agents import Search, make_agent
+from pbm_agents import Search
 from pbm_agents.learning.critic import Critic
 from pbm_agents.learning.network import read
 from pbm_agents.learning.self_play import _full_observations
@@ -66,19 +66,6 @@ def test_a_run_with_a_critic_goes_on(tmp_path):
     with pytest.raises(ValueError, match=r"critic_share is 0.5 in Chameleon.*expected 0, as nothing is hidden"):
         train(GAMES[0], tmp_path / "open", SETTINGS)
     assert not (tmp_path / "open").exists()
-
-
-def test_what_it_has_learned_to_play_depends_on_nothing_hidden(tmp_path):
-    """Hidden faces are exchanged: the same moves, by search and by network."""
-    game, states, others = twins({"base": 2, "rows": 4, "cols": 3})
-    train(game, tmp_path / "run", Training(**{**vars(SETTINGS), "rounds": 1}))
-    file = tmp_path / "run" / "network.pt"
-    for name in (f"mcts:simulations=20,gumbel=4,network={file}", f"network:file={file}"):
-        one, other = (
-            make_agent(name).act(game, game.view(batch, batch["to_move"]), np.random.default_rng(1))
-            for batch in (states, others)
-        )
-        assert one.tolist() == other.tolist()
 
 
 def test_it_learns():

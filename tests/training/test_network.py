@@ -1,8 +1,5 @@
 """Networks: symmetric, saved and loaded, playing and evaluating by name, in games of two and of three."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -13,7 +10,6 @@ pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
 
 from pbm_agents import Search, evaluate, make_agent
-from pbm_agents.arena import Tournament, play_tournament
 from pbm_agents.learning.network import NetworkAgent, PolicyValueNetwork
 from pbm_agents.learning.self_play import self_play
 from pbm_agents.learning.torsos import ResidualConvolution
@@ -149,38 +145,6 @@ def test_names_of_files_that_are_none(name, tmp_path):
         make_agent(name.format(tmp_path / "nothing.pt"))
 
 
-@every_game
-def test_it_judges_a_search(game):
-    """Whose values are by seat: of the leaf after one simulation."""
-    network, rng = network_of(game), np.random.default_rng(1)
-    states = positions(game, rng, 2, 6)
-    states = states[~states["done"]]
-    views = game.view(states, states["to_move"])
-    results = Search(simulations=1, evaluator=network.evaluator()).run(game, views, rng)
-    for state, result in zip(states, results, strict=True):
-        leaf = np.array([state])
-        game.step(leaf, [result.best])
-        if leaf["done"][0] or not game.perfect_information:
-            continue
-        _, [values] = network.priors_and_values(*movers_see(game, leaf))
-        assert np.allclose(result.value, np.roll(values, leaf["to_move"][0]), atol=1e-5)
-    examples = self_play(game, Search(simulations=8, evaluator=network.evaluator()), 2, rng)
-    assert not examples.policies[~examples.masks].any()
-
-
-def test_a_tournament_of_networks_and_searches(tmp_path):
-    game = Trinim(size=3, num_players=3)
-    network_of(game).save(tmp_path / "my network.pt")
-    agents = (
-        "random",
-        f"network:file={tmp_path}/my network.pt",
-        f"mcts:simulations=8,network={tmp_path}/my network.pt",
-    )
-    records = play_tournament(Tournament((game,), agents, openings=2), tmp_path / "results")
-    assert len(records) == 12
-    assert not any(record.forfeits for record in records)
-
-
 def test_it_can_learn():
     """By the moves and results of a search: probabilities rise, values come closer."""
     game, rng = Chameleon(size=3), np.random.default_rng(1)
@@ -199,11 +163,6 @@ def test_it_can_learn():
     assert losses[-1] < 0.6 * losses[0]
     policy = lambda observations, masks: network.priors_and_values(observations, masks)[0]  # noqa: E731
     assert evaluate(policy, game, games=100)["random"].score.value > 0.75
-
-
-def test_agents_do_without_pytorch_until_asked():
-    code = "import sys, pbm_agents; pbm_agents.make_agent('mcts:simulations=5'); sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(

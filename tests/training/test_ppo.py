@@ -61,20 +61,6 @@ def test_targets_by_their_definition(game, gamma, lam):
                 assert found[t, row, player] == pytest.approx(target(t, row, player), abs=1e-5)
 
 
-def test_the_loser_learns_of_it_at_their_last_ply():
-    """Who moves last wins here: the other's last ply has the target -1, though its own reward was 0."""
-    batch, expected, _ = batch_of(Chameleon(size=3))
-    returns = program.targets(batch, expected, 1.0, 1.0)
-    own = program.rolled(returns, batch.movers)
-    ends = [(t, row) for t, row in batch.ends.nonzero().tolist() if t > 0 and not batch.ends[t - 1, row]]
-    assert ends
-    for t, row in ends:
-        assert own[t, row].tolist() in ([1, -1], [-1, 1])
-        if batch.movers[t - 1, row] != batch.movers[t, row]:
-            assert own[t - 1, row, 0] == -own[t, row, 0]
-            assert batch.rewards[t - 1, row].tolist() == [0, 0]
-
-
 def test_a_game_that_is_cut_off_is_worth_what_the_network_says():
     """Not 0: the network's value of the last position, from the player who would be next to move."""
     game = Curio(base=2, rows=4, cols=3, no_capture_limit=3)

@@ -53,19 +53,6 @@ def test_the_games_are_those_of_the_vector_environment(game):
     assert ends > 5
 
 
-def test_the_last_reward_arrives_whoever_has_moved_last():
-    """The learner loses games in the opponent's answer, and wins them in its own move."""
-    env, rng = GamesVecEnv(Chameleon(size=3), 8), np.random.default_rng(1)
-    env.seed(1)
-    env.reset()
-    last = []
-    for _ in range(60):
-        _, rewards, dones, _ = env.step(legal(get_action_masks(env), rng))
-        assert not rewards[~dones].any()
-        last += rewards[dones].tolist()
-    assert set(last) == {1.0, -1.0}
-
-
 def test_seeds_and_starts_are_for_the_next_reset_alone():
     env = GamesVecEnv(Chameleon(size=4), 2, seat=0)
     env.seed(5)
@@ -117,24 +104,6 @@ def test_it_takes_a_wrapped_vector_environment():
         GamesVecEnv(chameleon_v0.vector_env(4, size=3))
     with pytest.raises(ValueError, match="expected none beside a vector environment"):
         GamesVecEnv(games, 4)
-
-
-@pytest.mark.parametrize("envs", [1, 8])
-def test_the_learner_never_plays_an_illegal_move(envs, monkeypatch):
-    """Which the environment would end the game for, at -1."""
-    env = program.environment(Chameleon(size=3), envs, "random")
-    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=1)
-    batch, played = model.get_env(), []
-    step = batch.step_async
-
-    def spied(actions):
-        played.extend(get_action_masks(batch)[np.arange(envs), actions].tolist())
-        step(actions)
-
-    monkeypatch.setattr(batch, "step_async", spied)
-    model.learn(256)
-    assert len(played) >= 256
-    assert all(played)
 
 
 @pytest.mark.parametrize("envs", [1, 8])
@@ -193,23 +162,6 @@ def test_opponents_change_while_it_learns():
         assert scores[1].games > 5
         with pytest.raises((ValueError, AttributeError), match="call set_opponents"):
             env.set_attr("opponent", "random")
-
-
-def test_a_game_that_is_cut_off_is_worth_what_the_network_says():
-    """Stable-Baselines3 adds the value of `terminal_observation` where it reads `TimeLimit.truncated`."""
-    env = GamesVecEnv(Curio(base=2, rows=4, cols=3, no_capture_limit=4), 8)
-    rng, turn = np.random.default_rng(1), list(env.games.game.planes).index("my turn")
-    env.seed(1)
-    env.reset()
-    cut = 0
-    for _ in range(100):
-        _, _, dones, infos = env.step(legal(get_action_masks(env), rng))
-        for row in np.flatnonzero(dones):
-            if infos[row]["TimeLimit.truncated"]:
-                cut += 1
-                assert (infos[row]["terminal_observation"][..., turn] == 1).all()
-                assert infos[row]["score"] == 0.5
-    assert cut > 5
 
 
 @pytest.mark.parametrize("envs", [1, 8])

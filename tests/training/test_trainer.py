@@ -4,10 +4,6 @@ import csv
 import importlib
 import json
 import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -132,34 +128,6 @@ def test_killed_before_and_after_every_file(tmp_path, monkeypatch):
     assert lasting(again) == lasting(curve)
     assert weights(tmp_path / "run") == weights(expected)
     assert (tmp_path / "run" / "network.pt").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
-def test_killed_by_the_system(tmp_path):
-    """`pbm train` with two processes is killed again and again, at any moment; then it is left alone."""
-    command = "chameleon -o size=3 --rounds 3 --games 40 --simulations 6 --gumbel 4 --hidden 8 --layers 1"
-    command += " --evaluate random --evaluation-games 4 --gate-games 4 --workers 2"
-
-    def start(folder):
-        return subprocess.Popen(
-            [sys.executable, "-m", "pbm_agents.cli", "train", *command.split(), "--out", str(folder)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    for seconds in (3, 7, 8, 9, 11, 13):
-        process = start(tmp_path / "killed")
-        time.sleep(seconds)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    for folder in ("killed", "alone"):
-        process = start(tmp_path / folder)
-        said, _ = process.communicate(timeout=600)
-        assert process.returncode == 0, said
-        assert "The agent is mcts:simulations=200,network=" in said
-    assert weights(tmp_path / "killed") == weights(tmp_path / "alone")
 
 
 def test_other_settings_are_refused_and_more_rounds_are_not(tmp_path):
