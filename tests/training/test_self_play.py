@@ -154,7 +154,7 @@ def test_processes_change_nothing():
     assert sorted(set(alone.games.tolist())) == [0, 1, 2, 3, 4]
     other = self_play_in_processes(GAME, search, 5, seed=8, workers=1, batch=2)
     assert not equal(alone, other)
-    with pytest.raises(ValueError, match="workers=0"):
+    with pytest.raises(ValueError, match="workers is 0"):
         self_play_in_processes(GAME, search, 5, seed=7, workers=0)
 
 

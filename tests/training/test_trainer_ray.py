@@ -33,7 +33,7 @@ def test_ray_trains_the_same_network(tmp_path, ray):
     assert not Path(tmp_path / "ray" / "self_play").exists()
 
 
-play_batch = round_games._play_batch
+play_batch = round_games.play_batch
 
 
 def play_blocking_batch(*arguments):
@@ -44,7 +44,7 @@ def play_blocking_batch(*arguments):
 def train_on_ray(out, address):
     """Train, with games of which some never end; also called by a command."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(round_games, "_play_batch", play_blocking_batch)
+        patch.setattr(round_games, "play_batch", play_blocking_batch)
         return train(Chameleon(size=3), out, TINY, ray=address)
 
 

@@ -57,7 +57,7 @@ class Deadly:
         return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), 2))
 
 
-play_batch = round_games._play_batch
+play_batch = round_games.play_batch
 
 
 def play_deadly_batch(game, search, how, job):
@@ -82,7 +82,7 @@ def test_an_actor_on_ray_that_is_killed_in_the_midst_of_a_game(tmp_path, monkeyp
             )
         return found
 
-    monkeypatch.setattr(round_games, "_play_batch", play_deadly_batch)
+    monkeypatch.setattr(round_games, "play_batch", play_deadly_batch)
     found = play("ray", make_pool(ray=True))
     assert (tmp_path / "ray" / "killed").exists()
     assert sorted((tmp_path / "ray" / "begun").read_text().split()) == ["0", "1", "1", "2", "3"]

@@ -32,10 +32,9 @@ class Critic:
         self.share = settings.critic_share
 
     def learn(self, batch: Examples) -> tuple[float, Tensor]:
-        """Update the critic: its loss, and (N, P) targets for the values of the network that sees views.
+        """Update the critic with a batch that has full observations.
 
-        Args:
-            batch: With full observations.
+        Return its loss, and (N, P) targets for the values of the network that sees views.
         """
         returns = torch.from_numpy(batch.returns)
         _, values = self.network(torch.from_numpy(batch.full_observations), torch.from_numpy(batch.masks))

@@ -19,19 +19,18 @@ OPENING_MOVES = 2
 
 
 def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, pool: Pool) -> dict[str, Any]:
-    """Play the games of an evaluation.
+    """Play the games of an evaluation after a round, whose number, from 0, decides the openings.
 
     Args:
         game: The rules.
         settings: The opponents, and how many games.
-        number: Of the round, from 0: decides the openings.
+        number: Of the round.
         mine: The evaluator of the learner's network.
         best: That of the best network so far; None: the learner's takes over without a match.
         pool: Plays.
 
     Returns:
-        For the line of the curve: scores by opponent, Elo against the last of them, and `taken`, whether the learner's
-        network is the best from now on.
+        Scores by opponent, Elo against the last of them, and `taken`: whether the learner's network is now the best.
     """
     jobs: dict[str, Any] = {}
     search = settings.playing_search(mine)

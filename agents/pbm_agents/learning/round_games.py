@@ -14,8 +14,7 @@ from pbm_envs import Game
 from pbm_envs.toolbox import in_one_piece, is_partial
 
 from ..common.workers import Pool
-from ..search import Search
-from .self_play import SelfPlay, self_play
+from .self_play import play_batch
 from .settings import Training
 from .training_data import Examples, joined
 
@@ -55,7 +54,7 @@ def play_round(
             advance(size, None)
         else:
             jobs[k] = (size, (settings.seed, number, k))
-    for k, examples in pool.run(partial(_play_batch, game, search, how), jobs):
+    for k, examples in pool.run(partial(play_batch, game, search, how), jobs):
         _save(files[k], examples)
         positions += len(examples.returns)
         advance(sizes[k], speed := positions / (perf_counter() - began))
@@ -68,11 +67,6 @@ def forget_rounds(folder: Path, before: int) -> None:
     for file in folder.glob("*.npz"):
         if is_partial(file) or int(file.name.partition("-")[0]) < before:
             file.unlink()
-
-
-def _play_batch(game: Game, search: Search, how: SelfPlay, job: tuple[int, tuple[int, ...]]) -> Examples:
-    games, seed = job
-    return self_play(game, search, games, np.random.default_rng(seed), how)
 
 
 def _save(file: Path, examples: Examples) -> None:

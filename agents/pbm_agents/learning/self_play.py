@@ -12,13 +12,14 @@ Dirichlet noise in the priors of the root is a setting of the selection rule (`P
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
-from pbm_envs.authoring import seeds
+from pbm_envs.authoring import check_range, seeds
 from pbm_envs.toolbox import check_settings, setting
 
 from ..common.progress import progress_bar
@@ -82,15 +83,9 @@ def self_play(
     says of it as if there were no limit. (Random playouts stop at the limit at once, and say about 0.) A player who
     gives up (`settings.resign_below`) loses.
 
-    Args:
-        game: the rules.
-        search: plays all seats.
-        games: how many.
-        rng: decides everything that is random.
-        settings: how moves are chosen; their policies are always those of temperature 1.
+    The policies of examples are always those of temperature 1.
     """
-    if games < 1:
-        raise ValueError(f"games is {games!r}: expected at least 1")
+    check_range("games", games, 1)
     states = game.init(games, rng)
     may_resign = rng.random(games) >= settings.no_resign_share
     endings = np.full(games, ENDED, np.int8)
@@ -160,27 +155,33 @@ def self_play_in_processes(
     """`self_play` in several processes: the same examples in the same order, however many processes there are.
 
     Args:
-        game: the rules.
-        search: plays all seats; it goes to the processes as a pickle, so an evaluator must be one that can be pickled,
-            such as a function of a module, or `PolicyValueNetwork.evaluator()`.
-        games: how many.
-        seed: decides everything that is random.
-        workers: processes; 1 for none but this.
-        settings: how moves are chosen.
-        batch: games that are played side by side in a process. Another number is other games.
-        progress: show a bar (extra `cli`).
+        game: The rules.
+        search: Plays all seats. It is pickled, so its evaluator must be a function of a module, or such as
+            `PolicyValueNetwork.evaluator()`.
+        games: How many.
+        seed: Decides everything that is random.
+        workers: Processes; 1: this one alone.
+        settings: How moves are chosen.
+        batch: Games that are played side by side in a process. Another number means other games.
+        progress: Show a bar (extra `cli`).
     """
-    if workers < 1 or batch < 1 or games < 1:
-        raise ValueError(f"games={games!r}, workers={workers!r}, batch={batch!r}: expected at least 1")
+    for name, value in (("workers", workers), ("batch", batch), ("games", games)):
+        check_range(name, value, 1)
     sizes = [min(batch, games - first) for first in range(0, games, batch)]
     streams = np.random.SeedSequence(seed).spawn(len(sizes))
-    jobs = [(game, replace(search), size, stream, settings) for size, stream in zip(sizes, streams, strict=True)]
+    jobs = dict(enumerate(zip(sizes, streams, strict=True)))
     parts = {}
     with make_pool(workers) as pool, progress_bar(progress, total=len(jobs), unit="batch", desc="self-play") as bar:
-        for k, part in pool.run(_play, dict(enumerate(jobs))):
+        for k, part in pool.run(partial(play_batch, game, replace(search), settings), jobs):
             parts[k] = part._replace(games=part.games + k * batch)
             bar.update()
     return joined(parts[k] for k in range(len(jobs)))
+
+
+def play_batch(game: Game, search: Search, settings: SelfPlay, job: tuple[int, Any]) -> Examples:
+    """Play a job: so many games from this seed."""
+    games, seed = job
+    return self_play(game, search, games, np.random.default_rng(seed), settings)
 
 
 def wrong_resignations(examples: Examples, threshold: float) -> float:
@@ -196,11 +197,6 @@ def wrong_resignations(examples: Examples, threshold: float) -> float:
     who = np.stack([examples.games[low], examples.players[low]], axis=1)
     _, first = np.unique(who, axis=0, return_index=True)
     return float((examples.returns[low][first, 0] >= 0).mean()) if len(first) else float("nan")
-
-
-def _play(job: tuple[Game, Search, int, np.random.SeedSequence, SelfPlay]) -> Examples:
-    game, search, games, stream, settings = job
-    return self_play(game, search, games, np.random.default_rng(stream), settings)
 
 
 def _searched(

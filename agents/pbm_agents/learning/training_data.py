@@ -28,31 +28,25 @@ ENDED, CUT_OFF, RESIGNED = range(3)
 class Examples(NamedTuple):
     """N positions, each of rows x cols x planes + 9 A + 8 P + 14 bytes: 0.7 KB in Chameleon 5x5, 3.8 KB in Curio."""
 
-    observations: NDArray[np.int8]
-    """(N, rows, cols, planes)"""
-    masks: NDArray[np.bool_]
-    """(N, A)"""
+    observations: NDArray[np.int8]  # (N, rows, cols, planes)
+    masks: NDArray[np.bool_]  # (N, A)
     policies: Floats
     """(N, A) a probability for each action: of the visits of a search, or 1 for the move played."""
     returns: Floats
-    """(N, P) of the whole game: of the player to move, then of the next player, and so on. Of a game that a limit of
-    plies has cut off, what its last position is worth (`self_play`); of records, 0.
+    """(N, P) of the whole game, from the player to move on. In a game that a limit of plies has cut off, the value of
+    its last position (`self_play`); in records 0.
     """
-    games: NDArray[np.int64]
-    """(N,) which game, counted from 0."""
-    plies: NDArray[np.int32]
-    """(N,) which ply of it."""
-    players: NDArray[np.int8]
-    """(N,) the seat of the player to move."""
-    endings: NDArray[np.int8]
-    """(N,) how the game ended: ENDED, CUT_OFF or RESIGNED."""
+    games: NDArray[np.int64]  # (N,) counted from 0
+    plies: NDArray[np.int32]  # (N,) of the game
+    players: NDArray[np.int8]  # (N,) the seat of the player to move
+    endings: NDArray[np.int8]  # (N,) how the game ended: ENDED, CUT_OFF or RESIGNED
     root_values: Floats
-    """(N, P) what the search expected, from the player to move on; nan where there was none."""
+    """(N, P) what the search expected, from the player to move on; nan without a search."""
     visits: NDArray[np.int32]
-    """(N, A) simulations of the search that began with each action; 0 where there was none."""
+    """(N, A) simulations of the search that began with each action; 0 without a search."""
     full_observations: NDArray[np.int8]
-    """(N, rows, cols, planes) what the player to move would see if nothing were hidden, of `self_play` with
-    `full_observations`: for a critic (`critic`), never for what plays. Else (N, 0).
+    """(N, rows, cols, planes) what the player to move would see if nothing were hidden, for a critic, never for what
+    plays; (N, 0) unless `SelfPlay.full_observations`.
     """
 
     @classmethod
