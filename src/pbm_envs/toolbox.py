@@ -5,6 +5,7 @@
 | `stack_kernel` | as `kernel`, for functions that make no arrays but on their stack: most kernels |
 | `table_of_calls`, `call`, `call_for_int`, `call_for_flag` | kernels that call others by address |
 | `BatchKernel`, `PlayKernels` | what plays a game without returning to Python |
+| `NetworkInputs` | what a small network sees of a game, move by move |
 | `COMPILES`, `COMPILING`, `Progress`, `SEARCH`, `SHARED`, `rules_of` | what is compiled, and how far that is |
 | `cache_directory` | where compiled kernels are kept |
 | `branch` | new random streams inside kernels |
@@ -42,14 +43,14 @@ from .core.options import (
 )
 from .core.printable import describe_error, printable, quoted, summary
 from .core.randomness import BITS, RECORDED_BITS, branch, derive, stream
-from .core.record_rules import BatchKernel, PlayKernels
+from .core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from .core.scene import Drawn, Sample
 from .core.state import as_bytes
 from .core.types import Array, Floats
 
 __all__ = ["stack_kernel"]
 __all__ += ["call", "call_for_flag", "call_for_int", "table_of_calls"]
-__all__ += ["BatchKernel", "PlayKernels"]
+__all__ += ["BatchKernel", "NetworkInputs", "PlayKernels"]
 __all__ += ["COMPILES", "COMPILING", "SEARCH", "SHARED", "Progress", "rules_of"]
 __all__ += ["cache_directory"]
 __all__ += ["branch"]

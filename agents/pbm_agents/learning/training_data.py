@@ -229,7 +229,7 @@ def symmetry_tables(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return numbers, moves
 
 
-def form_weights(places: NDArray[np.int32]) -> Floats:
+def form_weights(places: NDArray[Any]) -> Floats:
     """Return (2, N, S) float32 weights of an observation under each symmetry, whose sums choose its symmetric form.
 
     They come in two parts, of which the first counts first, are as good as random, and always the same: small whole

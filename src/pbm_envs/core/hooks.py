@@ -16,7 +16,7 @@ from .kernels import register_records
 from .notation import Notation
 from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
-from .record_rules import BatchKernel, PlayKernels, RecordRules
+from .record_rules import BatchKernel, NetworkInputs, PlayKernels, RecordRules
 from .scene import Drawing, Heat, Sample, Scene
 from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
@@ -240,6 +240,13 @@ class GameHooks(ABC):
             mask=BatchKernel(rules.mask, (tables, self.resign_action)),
             playout=BatchKernel(rules.playout, (tables, self.num_actions)),
         )
+
+    def _network_inputs(self) -> NetworkInputs | None:
+        """Return what a small network sees in a game of perfect information, updated move by move in a search.
+
+        None: it sees the observation, which is slower.
+        """
+        return None
 
     def _view(self, states: States, views: States) -> None:
         """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in perfect information."""

@@ -36,6 +36,29 @@ class PlayKernels(NamedTuple):
     bool says where. None: `_determinize` is called."""
     priors: BatchKernel | None = None
     """Called as `kernel(states, *arguments, out)`: priors (B, A) float32 of actions, beside playouts."""
+    network: BatchKernel | None = None
+    """Evaluates leaves in place of playouts: see `pbm_agents.learning.small_network`."""
+
+
+class NetworkInputs(NamedTuple):
+    """What a small network sees of a game's states, as numbers 0 or 1 of which a move changes few.
+
+    A state has one set of inputs for each *perspective*, such as that of either player; the network is given those of
+    the player to move. All inputs of a record of zeros are 0.
+    """
+
+    size: int
+    """Inputs of a perspective (I)."""
+    changed: Callable[..., int]
+    """A kernel `changed(before, after, perspective, tables, out)`. It writes the inputs that differ between two states
+    of a game to `out`, i for one that has become 1, ~i for one that has become 0, and returns how many there are.
+    """
+    perspective: Callable[..., int]
+    """A kernel `perspective(state)`: that of the player to move."""
+    actions: Ints
+    """(perspectives, A): the number of the network's output for each action."""
+    tables: Tables
+    """Arrays that `changed` is given."""
 
 
 @final

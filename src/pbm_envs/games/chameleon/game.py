@@ -13,7 +13,7 @@ from ...core.boards import rhombus
 from ...core.game import ALLOW_RESIGN
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import Option
-from ...core.record_rules import BatchKernel, PlayKernels
+from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Planes, Record, States
@@ -81,6 +81,13 @@ class Chameleon(ConnectionGame):
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._swap_rule)
+
+    def _network_inputs(self) -> NetworkInputs:
+        mirrored = next(symmetry for symmetry in self.symmetries if symmetry.name == "mirror")
+        places = np.stack([np.arange(self.board.size), mirrored.cells])
+        actions = np.stack([np.arange(self.num_actions), mirrored.actions])
+        size, changed, perspective = 2 * self.board.size, rules.changed_inputs, rules.perspective_of
+        return NetworkInputs(size, changed, perspective, actions, (places,))
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges, self._swap_rule

@@ -10,7 +10,7 @@ from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, concede, shows_mask, state_dtype, win
-from ...core.types import Ints, Mask, Record, Seeds, States
+from ...core.types import Ints, Mask, Record, Seeds, States, Tables
 from ..chains import broken_bridges, chain_fields, copy_board, join, saving_cell
 
 X, O = 1, 2  # noqa: E741  the letter's name
@@ -158,3 +158,25 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
 
 playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _playout_kernel(save_bridges=True)
 """In `bridge_playout_batch` a player whose bridge the last move has broken saves it (`broken_bridges`)."""
+
+
+@stack_kernel
+def changed_inputs(before: Record, after: Record, perspective: int, tables: Tables, out: Ints) -> int:
+    """Write the inputs of a network that differ: each cell's x, then each cell's o, as `NetworkInputs` says."""
+    places, old, new, count = tables[0], before["stones"], after["stones"], 0
+    for cell in range(len(old)):
+        if old[cell] != new[cell]:
+            place = places[perspective, cell]
+            if old[cell] != EMPTY:
+                out[count] = ~((old[cell] - X) * len(old) + place)
+                count += 1
+            if new[cell] != EMPTY:
+                out[count] = (new[cell] - X) * len(old) + place
+                count += 1
+    return count
+
+
+@stack_kernel
+def perspective_of(state: Record) -> int:
+    """Return 0 where the player to move joins top and bottom, else 1: the board is then mirrored, so that they do."""
+    return 0 if state["to_move"] == state["vert"] else 1
