@@ -250,7 +250,7 @@ def test_a_killed_test_goes_on(decided, tmp_path):
         process = subprocess.Popen(
             [sys.executable, "-m", "pbm_agents.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        games, deadline = folder / "games.jsonl", time.monotonic() + 60
+        games, deadline = folder / "games.jsonl", time.monotonic() + 600
         size = games.stat().st_size if games.exists() else 0
         while process.poll() is None and time.monotonic() < deadline:
             if games.exists() and games.stat().st_size > size:

@@ -123,9 +123,9 @@ def test_ctrl_c_ends_warm_up_and_its_processes(tmp_path):
             time.sleep(0.1)
         assert len(processes_with(str(tmp_path))) > 2
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.process.wait(10) == 130
+        assert terminal.process.wait(PATIENCE) == 130
         assert "Traceback" not in terminal.rest()
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while processes_with(str(tmp_path)) and time.monotonic() < end:
             time.sleep(0.1)
         assert not processes_with(str(tmp_path))

@@ -69,7 +69,7 @@ class Program:
 
     def end(self) -> tuple[list[str], str]:
         """Lines and log, after the program has gone on to its end."""
-        out, log = self.process.communicate("\n", timeout=100)
+        out, log = self.process.communicate("\n", timeout=500)
         assert self.process.returncode == 0, log
         return out.splitlines(), log
 

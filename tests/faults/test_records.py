@@ -186,3 +186,12 @@ def test_a_file_in_another_encoding_is_named(tmp_path):
     path.write_bytes(good()[0].to_json().encode() + b"\n" + good()[1].to_json().encode("utf-16") + b"\n")
     with pytest.raises(RecordError, match=r"games.jsonl, line 2: .*utf-8"):
         list(read_records(path))
+
+
+def test_records_share_their_texts():
+    """A hundred thousand records of one tournament hold each move and each name once."""
+    one, other = (GameRecord.from_json(good()[0].to_json()) for _ in range(2))
+    assert one.moves
+    assert all(
+        a is b for name in ("moves", "agents") for a, b in zip(getattr(one, name), getattr(other, name), strict=True)
+    )

@@ -153,7 +153,7 @@ def test_a_tournament_that_finds_no_room(played, tmp_path):
     """One line with the file; the batches before are kept, and with room it resumes to the same games."""
     folder = tmp_path / "results"
     command = [sys.executable, "-c", LIMITED, "3000", "tournament", str(folder), *COMMAND]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("pbm: ")

@@ -1,6 +1,7 @@
 """Tabs that ask for too much, read nothing, send half a request, or are closed while an agent thinks."""
 
 import contextlib
+import itertools
 import re
 import socket
 import threading
@@ -35,12 +36,9 @@ def thinking(person):
 
 
 def test_a_search_ends_when_it_is_told_to():
-    closed = threading.Event()
-    threading.Timer(0.3, closed.set).start()
-    start = time.monotonic()
-    with end_searches_when(closed.is_set):
+    asked = itertools.count()
+    with end_searches_when(lambda: next(asked) > 5):
         results = make_agent(ENDLESS).analyse(GAME, GAME.init(2, np.random.default_rng(0)), np.random.default_rng(0))
-    assert time.monotonic() - start < PATIENCE / 2
     assert all(result.simulations > 0 for result in results)
 
 
@@ -62,7 +60,7 @@ def test_leaving_a_game_ends_its_searches(leave):
         person.table.close()
     else:
         person.say("new", game="chameleon", options=["size=3"], players=["person", "random"])
-    agent.join(PATIENCE / 4)
+    agent.join(PATIENCE)
     assert not agent.is_alive()
     person.table.close()
 
@@ -105,13 +103,11 @@ def test_trees_of_large_boards_count_as_memory():
 
 
 def test_a_search_that_takes_too_long_ends_and_is_played():
-    limits = Limits(simulations=10**9, memory=10**6, seconds=0.3)
+    limits = Limits(simulations=10**10, memory=10**6, seconds=0.3)
     with Person(start(GAME, "person", "random", seed=1), limits=limits) as person:
-        slow = "mcts:simulations=300000,solver=False,early_stop=False,playouts=100"
+        slow = "mcts:simulations=300000,solver=False,early_stop=False,playouts=10000"
         person.do("new", game="chameleon", options=["size=3"], players=["person", slow])
-        began = time.monotonic()
-        assert person.play("a1x")["legal"]
-        assert time.monotonic() - began < PATIENCE / 4
+        assert person.play("a1x")["legal"], "else it would think for an hour"
 
 
 def test_a_tab_that_reads_nothing_is_closed(monkeypatch):
@@ -138,11 +134,10 @@ def test_half_a_request_is_dropped(monkeypatch):
                      whole + b"GET"):  # fmt: skip
             with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
                 connection.sendall(half)
-                began, received = time.monotonic(), b""
+                received = b""
                 with contextlib.suppress(ConnectionError):
                     while part := connection.recv(1 << 16):
                         received += part
-                assert time.monotonic() - began < PATIENCE / 4, half
                 assert (b"200 OK" in received) == half.startswith(whole)
         with Tab(port) as tab:  # an open web socket is no half request
             time.sleep(1)

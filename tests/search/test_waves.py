@@ -98,24 +98,23 @@ def test_a_long_search_can_be_interrupted():
     game, rng = make_game("chameleon", size=11), np.random.default_rng(0)
     states = game.init(1, rng)
     Search(simulations=100).run(game, states, rng)  # compiles
-    search, told = Search(seconds=120, memory=64), []
+    workspace = Workspace()
 
     def interrupt():
-        told.append(time.perf_counter())
+        while not workspace._lock.locked():
+            time.sleep(0.01)
         _thread.interrupt_main()
 
-    threading.Timer(0.2, interrupt).start()
-    with pytest.raises(KeyboardInterrupt):
-        search.run(game, states, rng)
-    assert time.perf_counter() - told[0] < 2, "0.01 on an idle machine"
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):  # else it takes an hour
+        Search(seconds=3600, memory=64).run(game, states, rng, workspace=workspace)
 
 
 def test_whoever_ends_searches_is_asked_often():
     """After the first simulation, and then so often that none of them waits for long."""
     game, rng, asked = make_game("chameleon", size=11), np.random.default_rng(0), []
     states = game.init(1, rng)
-    with end_searches_when(lambda: bool(asked.append(time.perf_counter()))):
+    with end_searches_when(lambda: bool(asked.append(1))):
         [result] = Search(simulations=20_000).run(game, states, rng)
     assert result.simulations == 20_000
     assert len(asked) > 20
-    assert np.median(np.diff(asked)) < 0.1

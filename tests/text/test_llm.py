@@ -113,7 +113,7 @@ def test_a_request_ends_at_its_deadline(silent):
     began = time.monotonic()
     with pytest.raises(InfrastructureError, match=r"1 requests have failed in .* of 0.3 seconds"):
         ask(Unlur(radius=3), answer, timeout=0.3, retries=9)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300, "the server waits for 600 seconds"
     assert len(requests) == 1
 
 
