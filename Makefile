@@ -2,10 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Python compiles a module to bytecode when it is first imported; pip would compile all modules of all packages
+PIP := -m pip install --no-compile --quiet --disable-pip-version-check
 SUM := $(shell cksum pyproject.toml | cut -d' ' -f1)
 # what playing needs, and what developing needs beside it
 PLAY_STAMP := $(VENV)/installed-to-play-$(SUM)
 STAMP := $(VENV)/installed-for-$(SUM)
+SLOW_STAMP := $(VENV)/installed-for-slow-tests-$(SUM)
 
 # what depends on other people's versions
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
@@ -20,7 +23,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
 	tests/trinim/test_resign.py tests/chameleon/test_texts.py tests/unlur/test_texts.py tests/search/test_results.py
 
-.PHONY: demo test test-slow test-nojit test-oldest test-libraries test-text-libraries coverage docs pages pictures notebooks screenshots lint format clean
+.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots lint format clean
 
 demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 	$(BIN)/python -m pbm_agents.cli.demo
@@ -28,22 +31,23 @@ demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 test: $(STAMP)  ## all tests but the slow ones, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
-test-slow: $(STAMP)  ## the slow ones, with Ray if there is one for this Python, and JupyterLab
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[ray]" "jupyterlab>=4"
+test-slow: $(STAMP) $(SLOW_STAMP)  ## the slow ones, with Ray if there is one for this Python, and JupyterLab
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow
 	$(BIN)/python -m pytest -n 2 -q --nbmake $(filter-out $(WITH_TORCH),$(NOTEBOOKS))
 
 test-nojit: $(STAMP)  ## the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m smallest
 
-test-oldest:  ## the oldest supported versions, in an environment of their own
-	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install -q --disable-pip-version-check -c oldest.txt -e ".[test]"
+test-oldest: $(VENV)-oldest/installed  ## the oldest supported versions, in an environment of their own
 	$(VENV)-oldest/bin/python -m pytest -n 2 --dist loadgroup -q $(OLDEST_TESTS)
 
-test-libraries: $(VENV)-libraries/installed $(VENV)-rllib/installed  ## the programs that train with RL libraries
+test-libraries: test-training test-rllib  ## the programs that train with RL libraries
+
+test-training: $(VENV)-libraries/installed
 	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
 	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
+
+test-rllib: $(VENV)-rllib/installed
 	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_rllib.py tests/training/test_docstrings.py
 	$(VENV)-rllib/bin/python -m pytest -q -m libraries tests/training/test_trainer_ray.py  # Ray keeps a process's first home
 
@@ -87,23 +91,33 @@ format: $(STAMP)
 clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib $(TEXT_LIBRARIES:%=$(VENV)-%) .mypy_cache .ruff_cache .pytest_cache .hypothesis build docs/_build
 
-# Python compiles a module to bytecode when it is first imported; pip would compile all of them, which takes ten seconds
 $(PLAY_STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --no-compile --quiet --disable-pip-version-check -e ".[cli]"
+	$(BIN)/python $(PIP) -e ".[cli]"
 	rm -f $(VENV)/installed-*
 	touch $@
 
 $(STAMP): $(PLAY_STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python $(PIP) -e ".[dev]"
+	touch $@
+
+$(SLOW_STAMP): $(STAMP)
+	-$(BIN)/python $(PIP) -e ".[ray]" "jupyterlab>=4"
+	touch $@
+
+# all that is not the environment of this folder: needs no processor for long, but the network
+environments: $(VENV)-oldest/installed $(VENV)-libraries/installed $(VENV)-rllib/installed $(TEXT_LIBRARIES:%=$(VENV)-%/installed)
+
+$(VENV)-oldest/installed: oldest.txt pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python $(PIP) -c $< -e ".[test]"
 	touch $@
 
 # verifiers starts its programs by uv
 $(TEXT_LIBRARIES:%=$(VENV)-%/installed): pyproject.toml
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check uv pytest pytest-xdist hypothesis \
-		-e ".[$(@D:$(VENV)-%=%)]"
+	$(@D)/bin/python $(PIP) uv pytest pytest-xdist hypothesis -e ".[$(@D:$(VENV)-%=%)]"
 	touch $@
 
 # libraries whose versions clash have an environment each
@@ -111,5 +125,5 @@ $(VENV)-libraries/installed: notebooks/training/requirements.txt pyproject.toml
 $(VENV)-rllib/installed: notebooks/training/requirements-rllib.txt pyproject.toml
 $(VENV)-libraries/installed $(VENV)-rllib/installed:
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $< -e ".[test]"
+	$(@D)/bin/python $(PIP) -r $< -e ".[test]"
 	touch $@

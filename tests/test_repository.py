@@ -54,11 +54,12 @@ def test_workflows_make_targets_that_exist(path):
 
 
 def test_every_check_of_the_makefile_runs_in_some_workflow():
-    """So that a check cannot be forgotten: what changes files, cleans up or shows something is none."""
+    """So that none is forgotten. Other targets change files, clean up, show something, or are parts of a check."""
     targets = set(re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)[1].split())
     text = "\n".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
     made = set(re.findall(r"\bmake ([\w-]+)", text))
-    assert targets - made == {"demo", "test", "pages", "pictures", "notebooks", "screenshots", "format", "clean"}
+    others = {"demo", "test", "pages", "pictures", "notebooks", "screenshots", "format", "clean"}
+    assert targets - made == others | {"environments", "test-training", "test-rllib"}
 
 
 def test_the_tests_run_on_three_systems_in_every_supported_python():
