@@ -140,7 +140,7 @@ def test_plots_name_every_agent_and_nothing_overlaps(tmp_path):
         figure.draw(renderer)
         [axes, *_] = figure.axes
         labels = axes.get_yticklabels()
-        assert [label.get_text() for label in labels] == [row.agent for row in rows]
+        assert sorted(label.get_text() for label in labels) == sorted(row.agent for row in rows)
         boxes = [text.get_window_extent(renderer) for text in [*labels, *axes.texts, axes.title]]
         assert not [(a, b) for k, a in enumerate(boxes) for b in boxes[:k] if a.overlaps(b)]
         for box in boxes:

@@ -248,19 +248,10 @@ def rate_on_ladder(
 ) -> LadderRating:
     """Play until the agent's rating is known to within `half_width` points, or `openings` have been played.
 
-    Args:
-        agent: As `make_agent` reads it: `module:attribute` for your own.
-        ladder: One, or the name or id of one.
-        folder: Where the games are kept; made if missing. The same call resumes, however it was stopped.
-        half_width: Half the width of the 95% interval at which to stop, in Elo points.
-        openings: Openings after which to stop in any case.
-        seed: Seed of the first opening; the others follow.
-        key: As in `Tournament`. With perfect information there is none by default, and the same call plays the same
-            games in any folder.
-        run: How the games are played.
-
-    Returns:
-        The rating, which does not depend on `run`.
+    `agent` is a name: `module:attribute` for one of your own. `ladder` may be a name or an id. The games are kept in
+    `folder`, which is made if missing; the same call resumes, however it was stopped. With perfect
+    information there is no key by default, and the same call plays the same games in any folder. The rating does not
+    depend on `run`.
 
     Raises:
         ValueError: The agent, the ladder or a number is impossible, or `folder` holds something else.

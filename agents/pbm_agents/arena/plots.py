@@ -15,6 +15,7 @@ from .placement import LadderRating
 from .standings import HeadToHead, Standing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 KINDS = ("png", "svg")
@@ -26,24 +27,44 @@ FADED = 0.28
 
 def plot_ratings(table: Sequence[Standing], title: str) -> Figure:
     """Plot the ratings of agents with their 95% intervals, the best at the top."""
-    figure = _figure(7 + POINTS * _longest(table), 1.4 + 0.38 * len(table))
-    axes = figure.add_subplot()
-    places = np.arange(len(table))[::-1]
-    values, lows, highs = np.array([s.rating for s in table]).T
-    axes.hlines(places, lows, highs, color="#9db7d5", linewidth=5)
-    axes.plot(values, places, "o", color="#1f4e79", markersize=8)
-    for s, place in zip(table, places, strict=True):
+    figure = _figure(7 + POINTS * max(len(s.agent) for s in table), 1.4 + 0.38 * len(table))
+    axes = _intervals(figure, [s.agent for s in table][::-1], [s.rating for s in table][::-1])
+    for place, s in enumerate(reversed(table)):
         axes.annotate(
             f"{round(s.rating.value):+}", (s.rating.value, place), (0, 8), textcoords="offset points", ha="center"
         )
-    axes.set_yticks(places, [s.agent for s in table])
     axes.set_ylim(-0.6, len(table) - 0.25)
     axes.set_xlabel("strength in Elo points, with 95% interval")
     axes.set_title(title)
+    return figure
+
+
+def plot_placement(rating: LadderRating) -> Figure:
+    """Plot the ladder as a scale, with the agent's place on it and its 95% interval."""
+    value, low, high = rating.rating
+    rungs = rating.ladder.rungs
+    figure = _figure(9, 1.6 + 0.3 * len(rungs))
+    axes = _intervals(figure, [rung.name for rung in rungs], [(rung.elo, rung.low, rung.high) for rung in rungs])
+    axes.axvspan(low, high, color="#f2c14e", alpha=0.45, linewidth=0)
+    axes.axvline(value, color="#b3541e", linewidth=2)
+    axes.set_xlabel(f"Elo on {rating.ladder.id} (random = 0)")
+    lines = [f"{rating.agent}: {value:,.0f} ± {(high - low) / 2:.0f}"]
+    lines += [f"exploitability in {game}: {found}" for game, found in rating.exploitability.items()]
+    axes.set_title("\n".join(lines))
+    return figure
+
+
+def _intervals(figure: Figure, names: Sequence[str], ratings: Sequence[tuple[float, float, float]]) -> Axes:
+    """Draw a named line for each rating, from the bottom, with its interval."""
+    axes = figure.add_subplot()
+    values, lows, highs = np.array(ratings).T
+    axes.hlines(range(len(names)), lows, highs, color="#9db7d5", linewidth=5)
+    axes.plot(values, range(len(names)), "o", color="#1f4e79", markersize=8)
+    axes.set_yticks(range(len(names)), names)
     axes.grid(axis="x", alpha=0.3)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    return figure
+    return axes
 
 
 def plot_head_to_head(meetings: HeadToHead, title: str) -> Figure:
@@ -100,10 +121,6 @@ def save_plot(figure: Figure, path: str | Path) -> list[Path]:
     return paths
 
 
-def _longest(table: Sequence[Standing]) -> int:
-    return max(len(s.agent) for s in table)
-
-
 def _figure(width: float, height: float) -> Figure:
     """Make a figure without pyplot, so that there is no window and no global state."""
     try:
@@ -111,25 +128,3 @@ def _figure(width: float, height: float) -> Figure:
     except ImportError:
         raise ImportError("plots need matplotlib: pip install 'pbm-envs[plot]'") from None
     return Figure(figsize=(width, height), layout="constrained")
-
-
-def plot_placement(rating: LadderRating) -> Figure:
-    """The ladder as a scale, and the agent's place on it with its 95% interval."""
-    value, low, high = rating.rating
-    rungs = rating.ladder.rungs
-    figure = _figure(9, 1.6 + 0.3 * len(rungs))
-    axes = figure.add_subplot()
-    places = np.arange(len(rungs))
-    axes.axvspan(low, high, color="#f2c14e", alpha=0.45, linewidth=0)
-    axes.axvline(value, color="#b3541e", linewidth=2)
-    axes.hlines(places, [rung.low for rung in rungs], [rung.high for rung in rungs], color="#9db7d5", linewidth=5)
-    axes.plot([rung.elo for rung in rungs], places, "o", color="#1f4e79", markersize=7)
-    axes.set_yticks(places, [rung.name for rung in rungs])
-    axes.set_xlabel(f"Elo on {rating.ladder.id} (random = 0)")
-    lines = [f"{rating.agent}: {value:,.0f} ± {(high - low) / 2:.0f}"]
-    lines += [f"exploitability in {game}: {found}" for game, found in rating.exploitability.items()]
-    axes.set_title("\n".join(lines))
-    axes.grid(axis="x", alpha=0.3)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    return figure

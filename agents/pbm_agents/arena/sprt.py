@@ -4,28 +4,26 @@
     result = play_sprt(test, "folder", Run(workers=2))
     print(result)
 
-The generalized sequential probability ratio test of fastchess and OpenBench: H0 says that the new agent is `elo0`
-points stronger than the old one, H1 that it is `elo1`. Openings are played one after another, each from every seating;
-after each the likelihood ratio (`likelihood`) is looked at, and the test ends when its logarithm leaves the interval
-between log(beta) and log(1 / alpha). Then H1 has been accepted wrongly with a probability of at most alpha if the truth
-is H0 or weaker, and H0 with at most beta if it is H1 or stronger (Wald 1945). The usual bounds, log(beta / (1 - alpha))
-and log((1 - beta) / alpha), are a little narrower, and keep that promise only nearly. `benchmarks/sprt_errors.py`
-measures it.
+The generalized sequential probability ratio test, as in fastchess and OpenBench: H0 says that the new agent is `elo0`
+points stronger than the old one, H1 that it is `elo1`. Openings are played one after another, each from every seating.
+After each, the test ends if the log-likelihood ratio (`likelihood`) leaves the interval between log(beta) and
+log(1 / alpha). Then H1 is accepted wrongly with a probability of at most alpha if the truth is H0 or weaker, H0 with at
+most beta if it is H1 or stronger (Wald 1945). The usual bounds, log(beta / (1 - alpha)) and log((1 - beta) / alpha),
+are a little narrower and keep that promise only nearly: `benchmarks/sprt_errors.py` measures it.
 
-* The unit is the opening, not the game: its games are alike (unless something is hidden: then each has its own set-up,
-  and the opening is only a pair of seats), and one seat is often better. Two players give
-  the pentanomial distribution of pairs, scores 0, 1/4, 1/2, 3/4 and 1.
-* A draw is half a win for each of two, a third for each of three. How many draws there are is counted, not assumed.
-* Of three seats the two agents have all six fillings AAB, ABA, BAA, ABB, BAB, BBA. What an agent scores in a game is
-  the share of the win that its seats have together, and the score of an opening is the mean of six. What that
-  is for a difference in Elo says Luce's model (`expected_score`): 1/2 for equals, as in a game of two.
+* The unit is the opening, not the game, since games of one opening are alike and one seat is often better. Two players
+  give the pentanomial distribution of pairs, with scores 0, 1/4, 1/2, 3/4 and 1.
+* A draw is half a win for each of two players, a third for each of three; how many draws there are is not assumed.
+* Three seats are filled in all six ways AAB, ABA, BAA, ABB, BAB, BBA. An agent's score in a game is the share of the
+  win that its seats have together, that of an opening the mean of six. `expected_score` turns a difference in Elo
+  into a score: 1/2 for equals, as with two players.
 
 With `normalized`, `elo0` and `elo1` are normalized Elo: the distance of the mean score from 1/2 in standard deviations
 of a game's score, times 800 / ln(10). A difference then takes the same number of games to be seen whether most games
 are drawn or none; without draws, near equal strength and for openings whose games are independent it is the usual Elo.
 
-Openings are looked at in their order, whoever plays them and whatever is done first; so the result follows from the
-test alone. Games beyond the one that has decided are kept, and do not count.
+Openings count in their order, whichever is done first, so the result follows from the test alone. Games after the
+decision are kept and do not count.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import textwrap
 import time
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ from ..play.ahead import compiling_ahead
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
-from .settings import Options
+from .settings import GamePlayers, Options, StartSettings, with_settings
 from .terminal import hand_over, keyboard, page, read_line, say, show_board, sure
 
 EXAMPLES = """
@@ -42,37 +42,33 @@ quit        leave"""
 COMMANDS = ("moves", "board", "hint", "undo", "rules", RESIGN, "save", "quit", "help")
 
 
+@with_settings(StartSettings, into="beginning")
 def play(
     game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
-    players: Annotated[
-        list[str] | None,
-        typer.Argument(help=f"By seat: 'person', or an agent by name. Left out: a person, then {DEFAULT_AGENT}."),
-    ] = None,
+    beginning: dict[str, Any],
+    players: GamePlayers = None,
     options: Options = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The same seed, the same game.")] = None,
-    board: Annotated[str | None, typer.Option(help="Start from this board, in games that have such texts.")] = None,
-    moves: Annotated[str, typer.Option(help="Start after these moves, separated by blanks.")] = "",
-    hint: Annotated[str, typer.Option(metavar="AGENT", help="The agent that gives hints.")] = DEFAULT_AGENT,
-    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the game there when it is left.")] = None,
-    pause: Annotated[float, typer.Option(min=0, max=3600, help="Seconds after each move of an agent.")] = 0,
+    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the game there when you leave it.")] = None,
+    pause: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait after each move of an agent.")] = 0,
 ) -> None:
     """Play a game, or watch one.
 
-    Type moves, or `help` for the other commands. You see what your seat can know. Several persons pass the keyboard on.
-    If only agents play, you watch and see everything. Moves may come from a pipe.
+    Type moves, or `help` for the other commands. You see what your seat can know. Several persons take turns at the
+    keyboard. If only agents play, you watch and see everything. Moves may come from a pipe.
     """
-    rules, adviser = parse_game(game, options), make_agent(hint)
+    rules, seed = parse_game(game, options), beginning.get("seed")
+    adviser = make_agent(beginning.get("hint", DEFAULT_AGENT))
     if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
         raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
     chosen = secrets.randbits(63) if seed is None else seed
     names = seats(rules, players or [])
     with compiling_ahead([rules]):
-        session = Session(rules, names, Opening(chosen, board, tuple(moves.split())))
+        session = Session(rules, names, Opening(chosen, beginning.get("board"), tuple(beginning["moves"].split())))
         say(repr(rules) if seed is None else f"{rules!r}, seed {seed}")
         say("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
         _run(session, adviser, pause)
     if seed is None:
-        print(f"seed {chosen}")  # not before: whoever knows it can set up what is hidden
+        print(f"seed {chosen}")  # not before: it tells what is hidden
     if save is not None:
         try:
             _save(session, str(save))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from typing import Annotated
 
@@ -78,7 +77,7 @@ def _lines(source: Path) -> tuple[Path, list[bytes]]:
     if not path.exists():
         there = f"a folder without {GAMES}, which a tournament writes" if source.is_dir() else "not there"
         raise ValueError(f"{str(source)!r} is {there}: expected a file of records, or the folder of a tournament")
-    return path, BytesIO(path.read_bytes()).readlines()
+    return path, path.read_bytes().splitlines()
 
 
 def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:

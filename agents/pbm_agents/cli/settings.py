@@ -10,14 +10,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from pbm_envs.authoring import Option
-from pbm_envs.toolbox import REQUIRED, options_of
+from pbm_envs.toolbox import REQUIRED, options_of, setting
 
 from ..arena import Run
+from ..play.session import DEFAULT_AGENT
 
 SIMPLE = (bool, int, float)
 
@@ -26,6 +28,23 @@ Options = Annotated[
     typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; can be repeated."),
 ]
 """The parameter with which commands take the options of a game."""
+
+GamePlayers = Annotated[
+    list[str] | None,
+    typer.Argument(help=f"By seat: 'person', or an agent by name (default: a person, then {DEFAULT_AGENT})."),
+]
+
+
+@dataclass(frozen=True)
+class StartSettings:
+    """How a game that persons play starts."""
+
+    seed: int | None = setting(None, low=0, help="The same seed sets up the same game.")
+    board: str | None = setting(None, help="Board text to start from, in games that have one.")
+    moves: str = setting("", help="Moves to start after, separated by blanks.")
+    hint: str | None = setting(
+        None, help=f"Agent that gives hints (default: the opponent if it searches, else {DEFAULT_AGENT})."
+    )
 
 
 def with_settings(
@@ -48,9 +67,13 @@ def with_settings(
 
         @functools.wraps(command)
         def wrapper(**values: Any) -> None:
-            given = {option.name: values.pop(option.name) for option in options}
-            settings = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-            command(**values, **{into: {name: value for name, value in settings.items() if value is not None}})
+            settings = {}
+            for option in options:
+                if (value := values.pop(option.name)) is not None:
+                    settings[option.name] = tuple(value) if isinstance(value, list) else value
+                    if option.type in (*SIMPLE, str):
+                        option.check(settings[option.name])
+            command(**values, **{into: settings})
 
         found = sorted([*own, *added], key=lambda each: each.default is not each.empty)  # as Python wants them
         keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found]

@@ -50,21 +50,9 @@ def export_records(
 ) -> Summary:
     """Write the positions of recorded games. The folder appears when it is complete, with a card in it.
 
-    Args:
-        source: A tournament's folder, a file of records, or a data set in Parquet.
-        out: The folder to make; for Minari the id of the data set, such as `pbm/chameleon-5/expert-v0`, which is
-            written where Minari keeps its own.
-        to: One of FORMATS.
-        label: The name of a searching agent, for the columns `policy` and `value`, which Minari does not have.
-        seed: Seed of that search.
-        full_states: Add the column `full_state`.
-        with_games: Write the records beside the positions; they show everything that a game hides.
-        shard_rows: Rows per file.
-        title: Title of the card.
-        progress: Show a bar.
-
-    Returns:
-        What has been written.
+    `source` is a tournament's folder, a file of records, or a data set in Parquet. `out` is the folder to make;
+    for Minari it is the id of the data set, such as `pbm/chameleon-5/expert-v0`, which is written where Minari keeps
+    its own.
 
     Raises:
         ValueError: The format is wrong, the folder exists, or there are records of several games, or none.

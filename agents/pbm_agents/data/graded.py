@@ -38,17 +38,10 @@ def make_games(
     batch: Annotated[int, Option(low=1, help="Games that are played, and written, at once.")] = 64,
     run: Run = ALONE,
 ) -> list[GameRecord]:
-    """Let each agent play its part of the games against itself, and keep them in `folder`.
+    """Let each agent play its part of the games against itself, keep the games in `folder`, and return them.
 
-    Args:
-        game: The rules.
-        folder: Made if missing. The same call resumes, however it was stopped.
-        agents: By name. Each plays an equal part of the games; the first ones play one more if need be.
-        games: Games in all.
-        seed: Seed of the first game; the others follow. The same seed makes the same games.
-        opening_moves: Random moves that begin each game; they make no rows.
-        batch: Games that are played, and written, at once.
-        run: How they are played.
+    Each agent plays an equal part of the games; the first ones play one more if need be. The same call makes the same
+    games, and resumes however it was stopped. `folder` is made if missing; `run` says how the games are played.
 
     Raises:
         ValueError: There are no agents, a number is impossible, or the folder holds something else.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pbm_envs import Game
+from pbm_envs.toolbox import setting
 
 from ..players.names import make_agent, may_be_named_on_the_web
 from ..search import Search
@@ -22,13 +23,10 @@ MEBIBYTE = 1 << 20
 class Limits:
     """The most that an agent may ask for that somebody names on a page."""
 
-    simulations: int = 100_000
-    """A move, in all worlds together."""
-    seconds: float = 60.0
-    """A move. A search by simulations that takes longer ends with what it has found."""
-    memory: int = 1024
-    """MiB for the trees of one agent."""
-    threads: int = 1
+    simulations: int = setting(100_000, low=1, help="Most simulations per move of an agent chosen on the page.")
+    seconds: float = setting(60.0, low=0.1, help="Most seconds per move of any agent. Longer searches end early.")
+    memory: int = setting(1024, low=1, help="Most MiB for the search trees of an agent chosen on the page.")
+    threads: int = setting(1, low=1, help="Most threads of an agent chosen on the page.")
     own_agents: Collection[str] = ()
     """Agents without limits, which were named when the server was started."""
 
