@@ -16,11 +16,12 @@ from tests.text.chat_server import chat_server, random_player
 
 ID = "pbm_verifiers"
 SMALL = {
-    "curio": {"base": 2, "rows": 4, "cols": 3},
+    "curio": {"base": 2, "rows": 4, "cols": 3, "no_capture_limit": 4},
     "trinim": {"size": 3, "num_players": 3},
     "chameleon": {"size": 3},
     "unlur": {"radius": 3},
 }
+"""Short games: verifiers starts a process, which imports its client, for every answer of the model."""
 
 
 def environment(turns=None, **settings):
@@ -29,7 +30,7 @@ def environment(turns=None, **settings):
     return load_environment(GameEnvConfig(taskset=GameTasksetConfig(id=ID, **settings), player=player))
 
 
-def play(env, url, games=2):
+def play(env, url, games=1):
     """Episodes of the first tasks."""
     os.environ["PBM_TEST_KEY"] = "nothing"
     client = vf.EvalClientConfig(base_url=url, api_key_var="PBM_TEST_KEY")
@@ -48,21 +49,20 @@ def test_random_plays_whole_episodes(name):
     env = environment(game=name, options=SMALL[name], opponent="mcts:simulations=20", legal_moves=True)
     assert isinstance(env, GameEnv)
     with chat_server(random_player()) as server:
-        episodes = play(env, server.url)
-    for episode in episodes:
-        assert not episode.errors, episode.errors
-        [trace] = episode.traces
-        assert trace.rewards["game_return"].value in (-1, -0.5, 0, 1)
-        assert trace.metrics["unfinished"] == 0
-        assert trace.metrics["illegal"] == trace.metrics["unreadable"] == 0
-        assert trace.metrics["plies"] == len(trace.info["moves"])
+        [episode] = play(env, server.url)
+    assert not episode.errors, episode.errors
+    [trace] = episode.traces
+    assert trace.rewards["game_return"].value in (-1, -0.5, 0, 1)
+    assert trace.metrics["unfinished"] == 0
+    assert trace.metrics["illegal"] == trace.metrics["unreadable"] == 0
+    assert trace.metrics["plies"] == len(trace.info["moves"])
 
 
 def test_bad_answers_forfeit():
     env = environment(game="unlur", options={"radius": 3})
     answers = iter(["what?", '{"move": "a1"}', "hm"])
     with chat_server(lambda messages: next(answers)) as server:
-        [episode] = play(env, server.url, 1)
+        [episode] = play(env, server.url)
     [trace] = episode.traces
     assert trace.metrics["forfeited"] == 1
     assert (trace.metrics["unreadable"], trace.metrics["illegal"]) == (2, 1)
