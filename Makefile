@@ -21,7 +21,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 
 # compiled kernels are invisible to coverage: these run them as plain Python too
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
-	tests/trinim/test_resign.py tests/chameleon/test_texts.py tests/unlur/test_texts.py tests/search/test_results.py
+	tests/trinim/test_resign.py tests/test_game_texts.py tests/search/test_results.py
 
 .PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots lint format clean
 

@@ -1,5 +1,6 @@
 """Files that only GitHub and other services read: they parse, and they agree with the project."""
 
+import importlib
 import re
 from importlib.metadata import metadata
 from pathlib import Path
@@ -60,6 +61,14 @@ def test_every_check_of_the_makefile_runs_in_some_workflow():
     made = set(re.findall(r"\bmake ([\w-]+)", text))
     others = {"demo", "test", "pages", "pictures", "notebooks", "screenshots", "format", "clean"}
     assert targets - made == others | {"environments", "test-training", "test-rllib"}
+
+
+def test_tests_that_are_named_elsewhere_are_there():
+    """In the Makefile, and in the checks that mutants meet, which no other test imports."""
+    for path in re.findall(r"tests/[\w/]+\.py", MAKEFILE):
+        assert (ROOT / path).exists(), path
+    for path in [path for paths in importlib.import_module("tests.mutation.checks").FILES.values() for path in paths]:
+        assert (ROOT / path).exists(), path
 
 
 def test_the_tests_run_on_three_systems_in_every_supported_python():
