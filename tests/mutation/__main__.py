@@ -35,12 +35,9 @@ from tests.mutation.mutants import Mutant, function_at, mutants_of
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RESULTS, EQUIVALENT = ROOT / "build" / "mutation.json", HERE / "equivalent.json"
-MODULES = ["chains"] + [
-    f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")
-]
-MODULES += [
-    f"curio.{part}" for part in ("pieces", "inference", "moves", "large_boards", "worlds", "conditions", "chain")
-]
+MODULES = ["chains"]
+MODULES += [f"{game}.{part}" for game in ("chameleon", "trinim", "unlur", "curio") for part in ("rules", "view")]
+MODULES += [f"curio.{part}" for part in ("pieces", "inference", "moves", "worlds", "conditions", "chain")]
 GAMES = ("chains", "chameleon", "trinim", "unlur", "curio", "curio.chain")
 ENDLESS, SURVIVED = "endless loop", "survived"
 
