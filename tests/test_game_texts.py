@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.curio.positions import PICTURED
 from tests.play import play, rules_page
 
@@ -50,6 +50,7 @@ OTHER_TEXTS = [
     (Trinim, "allow_resign", "give|up", "or the two ends of a line such as '.*' or 'resign'$"),
 ]
 EXAMPLES = [
+    (Curio(base=2, rows=4, cols=3), "D12 D11 D22/. . ./. . ./L21 L22 L11", "a1-a3 a4-a3"),
     (Chameleon(size=3), None, "b1x b3x a2x c2x b2x"),
     (Trinim(), TRINIM_PICTURED, "D4-D2 A5"),
     (Unlur(radius=3), None, "b2 c3 d3 black c5 a2 b1 e4"),
@@ -113,8 +114,4 @@ def test_games_of_connection_start_empty(game, empty, wrong):
 
 @pytest.mark.parametrize(("game", "board", "moves"), EXAMPLES)
 def test_the_example_of_the_rules_page_is_what_the_game_draws(game, board, moves):
-    assert f"```\n{game.to_text(play(game, moves, board))}\n```" in rules_page(game.name)
-
-
-def test_names_of_games_are_read():
-    assert make_game("chameleon", size=3) == Chameleon(size=3)
+    assert f"```\n{game.to_text(game.view(play(game, moves, board), 0))}\n```" in rules_page(game.name)

@@ -122,4 +122,4 @@ def test_pbm_replay_reads_logs_and_writes_records(tmp_path):
     assert (result.exit_code, result.output.splitlines()[0]) == (0, "1 of 1 games replay")
     assert list(read_records(games)) == read_server_log(log)
     assert "player_1: bob" in CliRunner().invoke(app, ["replay", str(log), "--show", "1"]).output
-    assert CliRunner().invoke(app, ["replay", str(log), "--write", str(games)]).exit_code == 1
+    assert CliRunner().invoke(app, ["replay", str(log), "--write", str(games)]).exit_code == 2

@@ -95,7 +95,7 @@ def test_a_game_is_shown_move_by_move(played):
         (["replay", "nowhere"], "'nowhere' is not there: expected a file of records, or the folder of a tournament"),
         (["rate", "{folder}", "--anchor", "z"], "anchor is 'z': expected one of random, tests.arena.agents:First"),
         (["replay", "{folder}", "--show", "99"], "has 24 lines: there is no game in line 99"),
-        (["replay", "{folder}", "--ply", "9"], "--ply and --seen-by need --show"),
+        (["replay", "{folder}", "--ply", "9"], "--ply, --seen-by and --names need --show"),
         (["replay", "{folder}", "--show", "1", "--ply", "99"], "--ply 99: the game has"),
         (["replay", "{folder}", "--show", "1", "--seen-by", "2"], "--seen-by 2: expected 0..1"),
         (["tournament", "{folder}", *COMMAND, "--seed", "1"], "holds another tournament: seed 0 there and 1 here"),

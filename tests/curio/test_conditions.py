@@ -202,8 +202,9 @@ def probabilities(monkeypatch, view, rules, hides, turned):
     seeds = np.zeros(1, np.uint64)
 
     def step():
+        shows = (pieces.shows,) if turned else ()
         propose = function_at(chain, "propose_cycle" if turned else "propose_exchange")
-        count = propose(pieces, before, seeds, 0, out)
+        count = propose(pieces.slots, pieces.groups, pieces.starts, before, *shows, seeds, 0, out)
         after = before.copy()
         after[out[0, :count]] = out[1, :count]
         return tuple(after.tolist())

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from pbm_envs.records import GameRecord, record_of_line, verify
+from pbm_envs.records import GameRecord, append_records, record_of_line, verify
 from pbm_envs.records import replay as positions
+from pbm_envs.server_log import is_server_log, read_server_log
 from pbm_envs.toolbox import printable
 
 from ..arena.tournament import GAMES
@@ -31,27 +32,40 @@ def replay(
         int | None,
         typer.Option(metavar="PLAYER", min=0, help="With --show: only what this seat sees."),
     ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", help="With --show: call the players by their agents' names in the boards.")
+    ] = False,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the games that replay to a new file of records.")
+    ] = None,
 ) -> None:
     """Play records again, and check moves and results.
 
+    SOURCE can also be a log of the play-by-mail server, with a command such as `trinim move 12 fred pw D4-D2` per line.
     If some contradict the rules, prints a line with the ply and the reason for each, and exits with code 1.
     """
     if show is not None:
-        _show(game_in_line(source, show), ply, seen_by)
+        _show(game_in_line(source, show), ply, seen_by, names)
         return
-    if ply is not None or seen_by is not None:
-        raise ValueError("--ply and --seen-by need --show N: which game?")
+    if ply is not None or seen_by is not None or names:
+        raise ValueError("--ply, --seen-by and --names need --show N: which game?")
+    if write is not None and write.exists():
+        raise ValueError(f"{str(write)!r} exists: expected the name of a new file")
     path, lines = _lines(source)
-    wrong = 0
+    wrong, good = 0, []
     for number, line in enumerate(lines, start=1):
         try:
-            verify(GameRecord.from_json(line.decode()))
+            record = GameRecord.from_json(line.decode())
+            verify(record)
+            good.append(record)
         except ValueError as error:
             wrong += 1
             print(f"{path}, line {number}: {printable(error)}")
     print(f"{len(lines) - wrong} of {len(lines)} games replay")
     if lines and not wrong:
         print(f"on a board: pbm serve --replay {printable(str(source))}")
+    if write is not None:
+        append_records(write, good)
     if wrong:
         raise typer.Exit(1)
 
@@ -77,10 +91,13 @@ def _lines(source: Path) -> tuple[Path, list[bytes]]:
     if not path.exists():
         there = f"a folder without {GAMES}, which a tournament writes" if source.is_dir() else "not there"
         raise ValueError(f"{str(source)!r} is {there}: expected a file of records, or the folder of a tournament")
-    return path, path.read_bytes().splitlines()
+    data = path.read_bytes()
+    if is_server_log(data.decode(errors="replace")):
+        return path, [record.to_json().encode() for record in read_server_log(path)]
+    return path, data.splitlines()
 
 
-def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
+def _show(record: GameRecord, ply: int | None, seen_by: int | None, names: bool) -> None:
     """Print every position, or the one after `ply`."""
     game = record.rules()
     if seen_by is not None and seen_by >= game.num_players:
@@ -99,7 +116,7 @@ def _show(record: GameRecord, ply: int | None, seen_by: int | None) -> None:
                 print(
                     f"\n{number}. player_{mover}: {printable(record.moves[number - 1])}{given}{reasons.get(number, '')}"
                 )
-            show_board(game, state if seen_by is None else game.view(state, seen_by))
+            show_board(game, state if seen_by is None else game.view(state, seen_by), record.agents if names else None)
         mover = int(state["to_move"][0])
     results = ", ".join(f"player_{seat} {value:+g}" for seat, value in enumerate(record.returns))
     print(f"\n{record.ending}: {results}")

@@ -93,10 +93,10 @@ def colour() -> bool:
     return console.color_system is not None and not console.no_color and not console.legacy_windows
 
 
-def show_board(game: Game, view: Views) -> None:
+def show_board(game: Game, view: Views, names: Sequence[str] | None = None) -> None:
     """Print a position: in colour if the terminal has colours, in the game's narrow form if nothing else fits."""
     width = Console().width if sys.stdout.isatty() else None
-    print("\n" + game.to_text(view, colour=colour(), width=width))
+    print("\n" + game.to_text(view, colour=colour(), width=width, names=names))
 
 
 def say(text: str) -> None:

@@ -17,7 +17,7 @@ the shape and dtype of the result, to write to instead of a new one. Wrong argum
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, Game
 from .options import Option, check_names, options_of
 from .printable import quoted
 from .randomness import seeds
-from .scene import Drawn, Scene, Seat
+from .scene import Drawn, Scene, Seat, with_names
 from .state import INT8, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, in_parts, single_record
 from .symmetry import Symmetry, rename_common_fields
 from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
@@ -339,13 +339,26 @@ class Game(GameHooks):
         scene = self.drawing.cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
         return self.drawing.picture(scene, size, theme, transparent=transparent)
 
-    def to_text(self, view: States | Record, *, colour: bool = False, width: int | None = None) -> str:
+    def to_text(
+        self,
+        view: States | Record,
+        *,
+        colour: bool = False,
+        width: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> str:
         """Return `scene(view)` in characters, with `colour` and the last move in reverse by escape codes.
 
-        A board wider than `width` columns is drawn in its narrow form, if it has one.
+        A board wider than `width` columns is drawn in its narrow form, if it has one. `names`, one for each player,
+        stand for `player_0`, `player_1`, ... below the board.
         """
         check_flag("colour", colour)
-        return self.drawing.text(self.scene(view), colour=colour, width=width)
+        scene = self.scene(view)
+        if names is not None:
+            if isinstance(names, str) or len(names) != self.num_players:
+                raise ValueError(f"names are {quoted(names)}: expected {self.num_players} names, one for each player")
+            scene = with_names(scene, names)
+        return self.drawing.text(scene, colour=colour, width=width)
 
     def seat(self, view: Record, player: int) -> Seat:
         """Return what a picture says of a player."""

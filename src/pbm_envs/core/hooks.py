@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -121,6 +121,7 @@ class GameHooks(ABC):
         self.resign_action = len(moves) if resigns else NO_ACTION
         self.max_plies = max_plies
         self.observation_shape = (*board.shape, len(planes))
+        self._playout_kernels: dict[tuple[bool, bool], BatchKernel | None] = {}
         self._check_rules()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -144,14 +145,14 @@ class GameHooks(ABC):
 
     def _check_rules(self) -> None:
         """Raise TypeError for a game whose rules are incomplete, before the first ply is played."""
-        hooks = [] if self._has_kernels() else ["_step", "_legal_action_mask"]
+        hooks = [] if self.rules else ["_step", "_legal_action_mask"]
         hooks += [] if self.rules and self.rules.observe else ["_observe"]
         inherits = {hook: getattr(type(self), hook) is getattr(GameHooks, hook) for hook in ("_step", *hooks)}
         if missing := [hook for hook in hooks if inherits[hook]]:
             raise TypeError(
                 f"{type(self).__name__} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`"
             )
-        if self.rules and self.resign_action >= 0 and self.num_players != 2 and inherits["_step"]:
+        if self.resign_action >= 0 and self.num_players != 2 and inherits["_step"]:
             raise TypeError(
                 f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
             )
@@ -168,13 +169,13 @@ class GameHooks(ABC):
 
     def _step(self, states: States, actions: Ints) -> int:
         """Play; or change nothing and return the first row whose action is illegal, else -1."""
-        kernel, arguments = self._kernels.step
-        return int(kernel(states, actions, *arguments))
+        assert self.rules is not None
+        return self.rules.step(states, actions, self.tables, self.resign_action, self.num_actions)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         """Write all of `out` (B, A), in which anything may stand."""
-        kernel, arguments = self._kernels.mask
-        kernel(states, out, *arguments)
+        assert self.rules is not None
+        self.rules.mask(states, out, self.tables, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         """Write all of `out` (B, rows, cols, planes), in which anything may stand."""
@@ -187,10 +188,8 @@ class GameHooks(ABC):
 
         Without kernels it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
         """
-        if self._has_kernels():
-            kernels = self._play_kernels(True, False) if avoid_losing_moves else None
-            kernel, arguments = (kernels or self._kernels).playout
-            kernel(states, seeds, *arguments, last_player_by_action)
+        if (playout := self._playout_kernel(avoid_losing_moves, False)) is not None:
+            playout.kernel(states, seeds, *playout.arguments, last_player_by_action)
             return
         rows = np.flatnonzero(~states["done"])
         while len(rows):
@@ -209,32 +208,33 @@ class GameHooks(ABC):
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
-        kernels = self._play_kernels(False, True)
-        if kernels is None:
+        playout = self._playout_kernel(False, True)
+        if playout is None:
             raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
-        kernel, arguments = kernels.playout
-        kernel(states, seeds, *arguments, last_player_by_action)
+        playout.kernel(states, seeds, *playout.arguments, last_player_by_action)
+
+    def _playout_kernel(self, avoid_losing_moves: bool, save_bridges: bool) -> BatchKernel | None:
+        """Return the kernel that `_playout` and `_bridge_playout` call; None if the game has none."""
+        key = avoid_losing_moves, save_bridges
+        if key not in self._playout_kernels:
+            kernels = self._play_kernels(avoid_losing_moves, save_bridges)
+            if kernels is not None:
+                self._playout_kernels[key] = kernels.playout
+            else:  # `rules` play on even if the game steps in its own way
+                self._playout_kernels[key] = self.rules and BatchKernel(
+                    self.rules.playout, (self.tables, self.num_actions)
+                )
+        return self._playout_kernels[key]
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
-        """Return the kernels that play the game, which the hooks above call by default.
+        """Return the kernels that play as `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) do.
 
         With them a search makes many simulations without returning to Python. None: it calls these hooks.
         """
+        rules, tables, kind = self.rules, self.tables, type(self)
         hooks = ("_step", "_legal_action_mask", "_playout")
-        if self.rules is None or any(getattr(type(self), hook) is not getattr(GameHooks, hook) for hook in hooks):
+        if rules is None or any(getattr(kind, hook) is not getattr(GameHooks, hook) for hook in hooks):
             return None
-        return self._kernels
-
-    def _has_kernels(self) -> bool:
-        """Return whether there are kernels for the hooks to call."""
-        return self.rules is not None or type(self)._play_kernels is not GameHooks._play_kernels
-
-    @cached_property
-    def _kernels(self) -> PlayKernels:
-        """The kernels of `rules`, or those that a game provides."""
-        rules, tables = self.rules, self.tables
-        if rules is None:
-            return cast(PlayKernels, self._play_kernels(False, False))
         return PlayKernels(
             step=BatchKernel(rules.step, (tables, self.resign_action, self.num_actions)),
             mask=BatchKernel(rules.mask, (tables, self.resign_action)),

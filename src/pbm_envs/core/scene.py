@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -138,6 +139,23 @@ class Scene:
     def painted(self) -> tuple[Shape, ...]:
         """All shapes, in the order of painting."""
         return (*self.shapes, *self.coordinates, *self.legend)
+
+
+def with_names(scene: Scene, names: Sequence[str]) -> Scene:
+    """Return a scene whose notes and caption call the players by their names.
+
+    In a table, whose lines begin with a player or nine blanks, the first column becomes as wide as the names need.
+    """
+    width = max(5, *map(len, names)) + 1
+
+    def call(text: str) -> str:
+        return re.sub(r"player_(\d+)", lambda player: names[int(player[1])], text)
+
+    notes = (
+        f"{call(note[:9].rstrip()):{width}}{note[9:]}" if re.match(r"player_\d | {9}", note) else call(note)
+        for note in scene.notes
+    )
+    return replace(scene, notes=tuple(notes), caption=call(scene.caption))
 
 
 class Drawn(Protocol):

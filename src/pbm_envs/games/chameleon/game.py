@@ -16,7 +16,7 @@ from ...core.options import Option
 from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Planes, Record, States
+from ...core.types import Ints, Mask, Planes, Record, States
 from ...core.validation import expect_range
 from ...core.wording import Wording
 from ..connection import ConnectionGame
@@ -78,6 +78,12 @@ class Chameleon(ConnectionGame):
     def _validate(self, states: States) -> None:
         self.validate_chains(states, (rules.TOP_BOTTOM, rules.LEFT_RIGHT))
         expect_range(states, "vert", 0, 1)
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return rules.step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        rules.mask_batch(states, out, self._swap_rule, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._swap_rule)

@@ -78,12 +78,15 @@ def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints
 
 
 @stack_kernel
-def count_broken(slots: Ints, count: int, hides: Ints, known: Conditions, compare: int) -> int:
-    """Return how many conditions of these slots are broken. A piece counts as `worth + hides`."""
-    broken, worth, offsets, others, roles = 0, known.worth, known.offsets, known.others, known.roles
+def count_broken(
+    slots: Ints, count: int, hides: Ints, worth: Ints, allowed: Ints, offsets: Ints, others: Ints, roles: Ints,
+    compare: int,
+) -> int:  # fmt: skip
+    """Return how many conditions of these slots are broken. (Arrays one by one are 6% faster than `Conditions`.)"""
+    broken = 0
     for k in range(count):
         slot = slots[k]
-        broken += 1 - (known.allowed[slot] >> hides[slot] & 1)
+        broken += 1 - (allowed[slot] >> hides[slot] & 1)
         mine = worth[slot] + hides[slot]
         for j in range(offsets[slot], offsets[slot + 1]):
             theirs = worth[others[j]] + hides[others[j]]
@@ -93,14 +96,13 @@ def count_broken(slots: Ints, count: int, hides: Ints, known: Conditions, compar
 
 
 @stack_kernel
-def propose_exchange(pieces: Pieces, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
+def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
     """Two pieces of a group, which show the same number, exchange what they hide.
 
     Writes the slots to `out[0]` and what they are to hide to `out[1]`; how many (0: nothing changes).
     """
-    slots, starts = pieces.slots, pieces.starts
     one = slots[draw(seeds, row, len(slots))]
-    group = pieces.groups[one]
+    group = groups[one]
     other = slots[starts[group] + draw(seeds, row, starts[group + 1] - starts[group])]
     out[0, 0], out[0, 1] = one, other
     out[1, 0], out[1, 1] = hides[other], hides[one]
@@ -108,14 +110,15 @@ def propose_exchange(pieces: Pieces, hides: Ints, seeds: Seeds, row: int, out: I
 
 
 @stack_kernel
-def propose_cycle(pieces: Pieces, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
+def propose_cycle(
+    slots: Ints, groups: Ints, starts: Ints, hides: Ints, shows: Ints, seeds: Seeds, row: int, out: Ints
+) -> int:
     """Each piece of a cycle, in which each hides what the next shows, comes to hide what the one before it shows.
 
     The cycle is found at random: from any piece to any of the same army that shows what it hides, until that is what
     the first one shows. The same cycle, turned around, is found again with the same probability, which depends only on
     how many pieces show each number.
     """
-    slots, starts, shows = pieces.slots, pieces.starts, pieces.shows
     slot = slots[draw(seeds, row, len(slots))]
     origin, visited, count = shows[slot], 0, 0
     while True:
@@ -125,7 +128,7 @@ def propose_cycle(pieces: Pieces, hides: Ints, seeds: Seeds, row: int, out: Ints
         h = hides[slot]
         if h == origin:
             break
-        group = pieces.groups[slot] - shows[slot] + h
+        group = groups[slot] - shows[slot] + h
         first, size = starts[group], starts[group + 1] - starts[group]
         if visited >> h & 1 or size == 0:
             return 0
@@ -188,25 +191,27 @@ def sweep(
     pieces: Pieces, hides: Ints, known: Conditions, rules: Record, royals: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
     """As many steps as there are hidden pieces; by how much the number of broken conditions has changed."""
+    slots, groups, starts, shows = pieces.slots, pieces.groups, pieces.starts, pieces.shows
+    allowed, worth, offsets, others, roles = known.allowed, known.worth, known.offsets, known.others, known.roles
     royal, need = known.royal, known.need
     base, compare, turned = rules["base"], rules["compare"], rules["face"] == RANDOM
     change = 0
-    for step in range(len(pieces.slots)):
+    for step in range(len(slots)):
         if turned and step & 1:
-            count = propose_cycle(pieces, hides, seeds, row, out)
+            count = propose_cycle(slots, groups, starts, hides, shows, seeds, row, out)
         else:
-            count = propose_exchange(pieces, hides, seeds, row, out)
+            count = propose_exchange(slots, groups, starts, hides, seeds, row, out)
         if count == 0:
             continue
         moved, values = out[0], out[1]
-        army = 1 if pieces.groups[moved[0]] > base else 0
+        army = 1 if groups[moved[0]] > base else 0
         royals_before = royals[army]
-        before = count_broken(moved, count, hides, known, compare)
+        before = count_broken(moved, count, hides, worth, allowed, offsets, others, roles, compare)
         for k in range(count):
             slot = moved[k]
             royals[army] += royal[slot] * (int(values[k] == base) - int(hides[slot] == base))
             hides[slot], values[k] = values[k], hides[slot]
-        after = count_broken(moved, count, hides, known, compare)
+        after = count_broken(moved, count, hides, worth, allowed, offsets, others, roles, compare)
         more = after - before + need[army] * (int(royals[army] == 0) - int(royals_before == 0))
         if more <= 0 or uniform(seeds, row) < PENALTY**more:
             change += more

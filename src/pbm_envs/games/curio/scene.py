@@ -164,7 +164,7 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...
             yield Glyph(line + 3, left - 1 + 8 * k, "/")
             yield Glyph(line + 4, left - 2 + 8 * k, "/")
             yield Glyph(line + 5, left - 3 + 8 * k, "+-------"[: 8 if k < cols else 1])
-        yield Glyph(line + 4, left - 6, f"{row + 1:>2}")
+        yield Glyph(line + 3, left - 6, f"{row + 1:>2}")
         yield Glyph(line + 4, left + 8 * cols, str(row + 1))
         for k in range(cols):
             col = k if seen == 0 else cols - 1 - k
@@ -178,13 +178,15 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...
                 x = left + 8 * k
                 yield Glyph(line, x + 1, f",-{far or '-'}-,")
                 yield Glyph(line + 1, x, "+---+|")
+                if k and view["board"][cell - (1 if seen == 0 else -1)] == NO_PIECE:
+                    yield Glyph(line + 2, x - 1, "+")  # the corner that the tile hides, as the help page has it
                 yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||")
                 yield Glyph(line + 2, x + 1, f"{fill}{near or '?'}{fill}", style)
                 yield Glyph(line + 3, x, f"|{fill * 3}|/")
                 yield Glyph(line + 4, x, "+---+")
     for k in range(cols):
         col = k if seen == 0 else cols - 1 - k
-        yield Glyph(3 * rows + 3, 8 * k + 1, ascii_lowercase[col])
+        yield Glyph(3 * rows + 4, 8 * k + 1, ascii_lowercase[col])
 
 
 def _narrow_glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...]) -> Iterator[Glyph]:

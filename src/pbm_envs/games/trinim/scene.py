@@ -120,7 +120,7 @@ def _glyphs(size: int, pieces: list[int], places: list[tuple[int, int]], grabbed
         colour = "" if piece == EMPTY else NAMES[piece]
         yield Glyph(row, 2 * col + row, LETTERS[piece], "mark" if cell in grabbed else colour)
     for row in range(size):
-        yield Glyph(row, 2 * (size - 1) - row - 4, f"{row + 1:>2}-")
+        yield Glyph(row, 2 * (size - 1) - row - 5, f"{row + 1:>2}-")
     for col in range(size):
         yield Glyph(size, 2 * col + size, "\\")
         yield Glyph(size + 1, 2 * col + size + 1, ascii_uppercase[col])

@@ -15,7 +15,7 @@ from ...core.options import Option
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Planes, Record, Seeds, States
+from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from ...core.wording import Wording
 from ..connection import ConnectionGame
@@ -76,6 +76,12 @@ class Unlur(ConnectionGame):
         inside = (stones == EMPTY) | ((stones == BLACK) & (self.board.edges == 0))
         expect(inside | ~contract, states, "stones", "black ones, and none on the edges, before the contract")
         self.validate_chains(states, rules.FIGURES)
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return rules.step_batch(states, actions, self._around, self.board.edges, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        rules.mask_batch(states, out, self.board.edges, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._empty, self._places)
