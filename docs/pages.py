@@ -63,6 +63,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pbm_envs.testing": (),
     "pbm_envs.games.curio.ladder": (),
     "pbm_envs.records": (),
+    "pbm_envs.server_log": ("read_server_log", "is_server_log"),
     "pbm_envs.registry": (),
     "pbm_envs.render": (),
     "pbm_envs.render.animation": (),

@@ -1,4 +1,4 @@
-"""Chameleon: Hex in which both players may place either letter.
+"""Chameleon: a game like Hex in which both players may place either letter.
 
 | | |
 |---|---|
@@ -13,49 +13,51 @@
 
 ## Rules
 
-Vert owns top and bottom, Horz left and right. Each ply places an x or an o on an empty cell. A chain of one letter that
-joins a player's two edges wins for that player, whoever placed its stones; if one move completes chains for both, the
-mover wins. At the second ply `swap` exchanges the players' sides instead. The rules in full, with our rulings:
-`chameleon/rules.md`.
+Vert owns the top and bottom edges, Horz the left and right edges. Each ply places an x or an o on an empty cell. A
+chain of one letter that connects a player's two edges wins for that player, no matter who placed its stones. If a move
+completes chains for both players, the player who made it wins. On the second ply, a player may say `swap` instead,
+which exchanges the players' sides. The rules in full, with our rulings: `chameleon/rules.md`.
 
 ## Options
 
 | option | default | meaning |
 |---|---|---|
-| `size` | 11 | cells a side, 3 to 26 (H1) |
-| `swap_rule` | True | `swap` is legal at the second ply (H4) |
-| `allow_resign` | False | one more action, `resign` (A2) |
+| `size` | 11 | cells per side, 3 to 26 (H1) |
+| `swap_rule` | True | `swap` is legal on the second ply (H4) |
+| `allow_resign` | False | adds the action `resign` (A2) |
 
 ## Actions
 
 | index | text | meaning |
 |---|---|---|
-| `2 * cell` | `f4x` | place x; cells row by row from a1: f4 is `3 * size + 5` |
-| `2 * cell + 1` | `f4o` | place o |
+| `2 * cell` | `f4x` | place an x; cells are numbered row by row from a1: f4 is `3 * size + 5` |
+| `2 * cell + 1` | `f4o` | place an o |
 | `2 * size²` | `swap` | exchange sides (with `swap_rule`) |
 | last | `resign` | the opponent wins (with `allow_resign`) |
 
 ## Observation
 
-Plane by plane, cell (row, col) of the board at `[row, col]`; from the viewer's seat, board not turned:
+The cell in row `row` and column `col` of the board is at `[row, col]`, for both players. The last axis has these
+planes:
 
 | plane | meaning |
 |---|---|
-| `x`, `o` | such a stone stands here |
-| `I join top and bottom`, `I join left and right` | which side the viewer has |
+| `x`, `o` | the letter on the cell |
+| `I join top and bottom`, `I join left and right` | the viewer's edges |
 | `swap is open` | the next ply may be `swap` |
 
-`env.unwrapped.game.planes` is the same table for programs.
+Programs find this table in `env.unwrapped.game.planes`.
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+After an illegal action, `env` ends the game with -1 for the player who chose it, and `raw_env` raises ValueError and
+changes nothing: `pbm_envs.envs.aec`.
 `reset(options={"moves": ["a1x", "swap"]})` starts after these moves.
 
 ## Credits
 
-Chameleon was found by Randy Cox and, independently, by Bill Taylor in November 2003. The rules follow the help page of
-the play-by-mail server, written by Cameron Browne.
+Chameleon was discovered by Randy Cox and, independently, by Bill Taylor in November 2003. The rules follow the help
+page of the play-by-mail server, written by Cameron Browne.
 
 ## Version history
 
@@ -68,7 +70,7 @@ from functools import partial
 
 from .envs import factories
 
-# options as in the table above, and the settings of the environment that each makes
+# Each takes the options of the table above, and the settings of the environment that it makes.
 raw_env = partial(factories.make_raw_env, "chameleon")
 env = partial(factories.make_aec_env, "chameleon")
 vector_env = partial(factories.make_vector_env, "chameleon")

@@ -1,4 +1,4 @@
-"""Curio: pieces with two faces, of which each player sees one.
+"""Curio: pieces with two faces, of which each player sees only one.
 
 | | |
 |---|---|
@@ -13,66 +13,68 @@
 
 ## Rules
 
-Each army has one piece for every pair of numbers up to `base`. Of every piece, friend or enemy, a player sees only the
-face towards themselves. A piece moves in a straight line, at most as far as its owner's number on it, and may end on an
-enemy piece whose number, as the mover sees it, is less than or equal to its own: that captures, and the capturing piece
-turns around, so that both have then seen both its sides. Who captures the last enemy piece with the number `base` wins.
-The rules in full, with our rulings: `curio/rules.md`.
+Each army has one piece for every pair of numbers up to `base`. A player sees only the face of each piece that is turned
+towards them, both of their own and of enemy pieces. A piece moves in a straight line, at most as many cells as the
+number that its owner sees on it. It may capture an enemy piece if the number that the moving player sees there is less
+than or equal to the number on their own piece. The capturing piece turns around, so both players have then seen both of
+its sides. A player who captures the last enemy piece with the number `base` wins. The rules in full, with our rulings:
+`curio/rules.md`.
 
 ## Options
 
 | option | default | meaning |
 |---|---|---|
-| `base` | 4 | numbers 1 to base, 2 to 9 |
+| `base` | 4 | the greatest number on a piece, 2 to 9 |
 | `rows`, `cols` | 5 | size of the board, 2 to 26 |
-| `num_pieces` | one set | pieces a side, a multiple of base(base + 1)/2 |
+| `num_pieces` | one set | pieces of each army, a multiple of base(base + 1)/2 |
 | `turn` | True | a piece that captures turns around (C8) |
-| `limit` | True | a piece goes at most as far as its owner's number (C6) |
-| `face` | `"large"` | which number looks at the owner: `"large"`, `"small"`, `"random"` (C5) |
-| `capture` | `"le"` | the enemy's number must be `"lt"`, `"le"`, `"gt"` or `"ge"` the mover's; `"any"`; with `_total` sums of both faces (C7) |
-| `reveal_captured` | True | both players see a captured piece from both sides (C9) |
+| `limit` | True | a piece moves at most as many cells as the number that its owner sees (C6) |
+| `face` | `"large"` | the number that faces the owner at the start: `"large"`, `"small"` or `"random"` (C5) |
+| `capture` | `"le"` | how the enemy's number must compare with the mover's: `"lt"`, `"le"`, `"gt"`, `"ge"` or `"any"`; `"lt_total"`, ... compare the sums of both faces (C7) |
+| `reveal_captured` | True | both players see both faces of a captured piece (C9) |
 | `no_capture_limit` | 100 | plies without a capture until the game is truncated, or None (C13) |
-| `allow_resign` | False | one more action, `resign` (A2) |
+| `allow_resign` | False | adds the action `resign` (A2) |
 
-Under `*_total` the legal moves, and so the action mask, tell the mover something about hidden faces. That is the nature
-of the variant.
+Under `*_total`, the legal moves, and so the action mask, tell the mover something about hidden faces.
 
 ## Actions
 
 | index | text | meaning |
 |---|---|---|
-| 0 ... | `d2-b4` | every two cells on a line, within `base` steps under `limit`: by origin (a1, b1, ...), by direction (up left, up, up right, left, right, down left, down, down right, as Light sees it), by distance |
-| then | `pass` | legal only if there is no move (C12) |
+| 0 ... | `d2-b4` | a move between two cells on a line, of at most `base` cells with `limit`: by origin (a1, b1, ...), then direction (up left, up, up right, left, right, down left, down, down right, as Light sees it), then distance |
+| then | `pass` | legal only if no piece can move (C12) |
 | last | `resign` | the opponent wins (with `allow_resign`) |
 
 ## Observation
 
-Plane by plane, column c and row r at `[r - 1, c]`, as Light sees the board, for both players:
+The cell in row r and column c (a is 0) is at `[r - 1, c]`, for both players. The last axis has these planes:
 
 | plane | meaning |
 |---|---|
-| `mine`, `enemy` | whose piece stands here |
-| `shows 1` ... | the number towards the viewer |
-| `may hide 1` ... | what the other face can still be, by all that C15 lets the viewer infer (sets in play, known and captured pieces, opening orientation, distances moved, captures); exactly one if known |
+| `mine`, `enemy` | the owner of the piece on the cell |
+| `shows 1` ... | the number that faces the viewer |
+| `may hide 1` ... | the numbers that the other face can still have, by all that C15 lets the viewer infer (sets in play, known and captured pieces, orientation at the start, distances moved, captures); exactly one if the face is known |
 | `known` | both players know both faces |
-| `I am Light`, `I am Dark`, `my turn` | the viewer |
-| `quiet`, `passed` | plies since the last capture (at most 127), whether the last ply was a pass |
-| `my 11 unseen` ..., `enemy 11 unseen` ... | how many pieces of each kind are not known to both |
+| `I am Light`, `I am Dark`, `my turn` | the viewer's side, and whether they move next |
+| `quiet`, `passed` | plies since the last capture (at most 127), and whether the last ply was a pass |
+| `my 11 unseen` ..., `enemy 11 unseen` ... | how many pieces of each kind are not known to both players |
 
-`env.unwrapped.game.planes` is the same table for programs.
+Programs find this table in `env.unwrapped.game.planes`.
 
 ## What is hidden
 
-Observation, mask and picture are computed from `game.view(states, player)`, in which hidden faces are blank.
-`env.unwrapped.states` and `env.state()` are the full state: for referees, not for agents. `game.determinize(views, rng)`
-draws a full state uniformly from those that fit a view.
+Observations, masks and pictures are computed from `game.view(states, player)`, in which hidden faces are blank.
+`env.unwrapped.states` and `env.state()` are the full state, for referees and not for agents.
+`game.determinize(views, rng)` draws a full state uniformly from all that are consistent with a view.
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
-`reset(options={"board": text})` starts from a board: rows from the top, separated by "/", cells by blanks, "." or owner,
-face towards Light, face towards Dark, such as `L41`; its pieces are then the sets in play. A piece that stands against
-`face` counts as having captured: it is known to both. If C11 holds already, the game is over before it starts.
+After an illegal action, `env` ends the game with -1 for the player who chose it, and `raw_env` raises ValueError and
+changes nothing: `pbm_envs.envs.aec`.
+`reset(options={"board": text})` starts from a board: rows from the top, with "/" between rows and blanks between cells.
+A cell is "." or an owner, the face towards Light and the face towards Dark, such as `L41`. Its pieces are then the sets
+in play. A piece that contradicts `face` must have captured, so it counts as known to both. If C11 holds already, the
+game is over before it starts.
 
 ## Credits
 
@@ -90,7 +92,7 @@ from functools import partial
 
 from .envs import factories
 
-# options as in the table above, and the settings of the environment that each makes
+# Each takes the options of the table above, and the settings of the environment that it makes.
 raw_env = partial(factories.make_raw_env, "curio")
 env = partial(factories.make_aec_env, "curio")
 vector_env = partial(factories.make_vector_env, "curio")

@@ -1,15 +1,15 @@
-"""Reads logs of the play-by-mail server: the commands that players mailed to it, one per line.
+"""Games of the play-by-mail server, from logs of the commands that players mailed to it, one per line.
 
     curio challenge -base=3 -no_turn fred ted
     curio board 12 D33 D23 . . D12/.../L11 . L32 L31 .
     curio move 12 fred secret d2-b4
     trinim resign 7 ted secret
 
-The first player of a challenge is `player_0`. The number of a board does not stand in its challenge: a new number
-belongs to the oldest challenge of that game, still without a number, that names the player. Unlur's help page leaves
-the number out, so a command without one belongs to the player's only board. The server drew the set-ups of Curio and
-Trinim; since its commands do not contain them, a line with `board`, which is ours, gives the board text of
-`Game.init`. The server knew no limit of plies: Curio's records have `no_capture_limit=None`.
+The first player of a challenge is `player_0`. A challenge does not contain the number of its board: the first command
+with a new number gives it to the oldest challenge of that game that has none and names the player. Unlur's help page
+has commands without a number, which belong to the player's only board of that game. The server drew the set-ups of
+Curio and Trinim, and none of its commands contains them; add them as lines with `board` and the text that `Game.init`
+reads. The server did not limit plies, so records of Curio have `no_capture_limit=None`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 | | |
 |---|---|
-| Agents | `player_0`, `player_1`; who is Black is decided in the game |
+| Agents | `player_0`, `player_1`; the game decides which of them is Black |
 | Make | `unlur_v0.env()`, `pettingzoo.make("aec", "pbm/unlur-v0")` |
 | Many games | `unlur_v0.vector_env(1024)`, `gymnasium.make_vec("pbm/Unlur-v0", num_envs=1024)`: `pbm_envs.envs.vector` |
 | One seat | `unlur_v0.single_env()`, `gymnasium.make("pbm/Unlur-v0", opponent="random")`: `pbm_envs.envs.single` |
@@ -13,49 +13,52 @@
 
 ## Rules
 
-First both place black stones, not on the edges, until one says `black`: they are Black for the rest of the game, the
-opponent White and to move. Then each places stones of their own colour anywhere. Black wins with a Y, a chain that
-joins three alternate sides; White with a line, a chain that joins two opposite sides. Who completes only the other's
-figure loses. The rules in full, with our rulings: `unlur/rules.md`.
+In the contract phase, both players place black stones, but not on the sides, until one of them says `black`. That
+player is Black for the rest of the game, and the opponent is White and moves next. Then each player places stones of
+their own colour on any empty cell. Black wins with a Y, a chain that connects three alternate sides; White wins with a
+line, a chain that connects two opposite sides. A player who completes only the opponent's figure loses. The rules in
+full, with our rulings: `unlur/rules.md`.
 
 ## Options
 
 | option | default | meaning |
 |---|---|---|
-| `radius` | 6 | cells along a side, 3 to 13 (U1) |
-| `allow_resign` | False | one more action, `resign` (A2) |
+| `radius` | 6 | cells along each side, 3 to 13 (U1) |
+| `allow_resign` | False | adds the action `resign` (A2) |
 
 ## Actions
 
 | index | text | meaning |
 |---|---|---|
-| cell | `c4` | place a stone; row letter, column number; cells row by row from a1 |
-| number of cells | `black` | end the contract phase as Black |
+| cell | `c4` | place a stone on row c, column 4; cells are numbered row by row from a1 |
+| number of cells | `black` | end the contract phase and play Black |
 | last | `resign` | the opponent wins (with `allow_resign`) |
 
 ## Observation
 
-Plane by plane, row i (A = 0) and column number c at `[i, c - 1]`; places off the hexagon are 0 in every plane:
+The cell in row i (A is 0) and column c is at `[i, c - 1]`. Places off the hexagon are 0 in every plane. The last axis
+has these planes:
 
 | plane | meaning |
 |---|---|
 | `cell` | a cell of the hexagon |
-| `black`, `white` | such a stone stands here |
+| `black`, `white` | the colour of the stone on the cell |
 | `edge` | a cell on a side |
-| `contract` | nobody is Black yet |
-| `I am Black`, `I am White` | the viewer's part |
+| `contract` | neither player is Black yet |
+| `I am Black`, `I am White` | the viewer's colour |
 
-`env.unwrapped.game.planes` is the same table for programs.
+Programs find this table in `env.unwrapped.game.planes`.
 
 ## Illegal actions, start positions, copies
 
-See `pbm_envs.envs.aec`: `env` ends the game at -1 for the offender, `raw_env` raises ValueError and changes nothing.
+After an illegal action, `env` ends the game with -1 for the player who chose it, and `raw_env` raises ValueError and
+changes nothing: `pbm_envs.envs.aec`.
 `reset(options={"moves": ["c4", "black"]})` starts after these moves.
 
 ## Credits
 
 Unlur was invented by Jorge Gómez Arrausi in 2001 and won the Unequal Forces Game Design Competition of Abstract Games
-magazine. The rules follow the help page of the play-by-mail server, written by Lyman Hurd.
+Magazine. The rules follow the help page of the play-by-mail server, written by Lyman Hurd.
 
 ## Version history
 
@@ -68,7 +71,7 @@ from functools import partial
 
 from .envs import factories
 
-# options as in the table above, and the settings of the environment that each makes
+# Each takes the options of the table above, and the settings of the environment that it makes.
 raw_env = partial(factories.make_raw_env, "unlur")
 env = partial(factories.make_aec_env, "unlur")
 vector_env = partial(factories.make_vector_env, "unlur")
