@@ -7,6 +7,8 @@ import ast
 import importlib
 import re
 import shlex
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -346,3 +348,12 @@ def test_texts_of_attributes_are_sentences():
                         told = str(getattr(text.value, "value", "")).strip()
                         assert told[-1:] in {".", ")", '"', "`"}, f"{path.name}: {told!r}"
                         assert not told[:1].islower() or told.startswith(("nan ", "bool,")), f"{path.name}: {told!r}"
+
+
+def test_the_first_agent_is_trained_rated_and_filmed(here):
+    """The whole program of the tutorial, with little of everything."""
+    program = [sys.executable, DOCS / "guides" / "first_agent.py", "first", "--minutes", "0.01", "--interval", "400"]
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert "against random" in done.stdout
+    assert " on ladder/chameleon-5/v1: " in done.stdout
+    assert (here / "first" / "game.gif").read_bytes().startswith(b"GIF8")
