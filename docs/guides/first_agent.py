@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-
 from pbm_agents import PolicyAgent, evaluate
 from pbm_agents.arena import load_ladder, rate_on_ladder
+
 from pbm_envs import Chameleon
 from pbm_envs.records import read_records
 from pbm_envs.render.animation import animate
