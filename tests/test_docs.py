@@ -163,7 +163,8 @@ def test_commands_that_are_not_run_say_why():
         for kind, code in FENCE.findall(text):
             for line in code.splitlines():
                 if kind in ("", "console", "bash", "shell") and line.startswith("pbm "):
-                    known = any(part in line for part in ("mymodule", "url=", "--ray", "first_agent")) or line.startswith("pbm train ")
+                    shown = ("mymodule", "url=", "--ray", "first_agent")
+                    known = any(part in line for part in shown) or line.startswith("pbm train ")
                     assert known, f"{page}: {line!r} belongs in a block of kind sh, where it is run"
 
 
