@@ -24,6 +24,8 @@ from .start import Message
 
 SIMULATIONS = 8
 """Of a search that is made to compile it."""
+GAMES = 16
+"""Random games whose last positions a champion meets: in some, all that is hidden is known."""
 
 
 def compile_rules(game: Game) -> None:
@@ -65,16 +67,17 @@ def _search(game: Game, search: Search, workspace: Workspace | None = None) -> N
 
 
 def compile_champion(game: Game) -> None:
-    """Choose a champion's first move, and the last of a random game, where solvers help it."""
+    """Choose a champion's first move, and the last ones of random games, in some of which solvers help it."""
     from ..champions import ChampionAgent  # imported lazily: a page begins without them
 
     agent, rng = ChampionAgent(simulations=SIMULATIONS), np.random.default_rng(0)
-    states = game.init(1, rng)
-    agent.act(game, game.view(states, states["to_move"]), rng)
-    last = states
-    while not states["done"][0]:
-        last = states.copy()
-        game.step(states, sample_actions(game.legal_action_mask(states), rng))
+    states = game.init(GAMES, rng)
+    agent.act(game, game.view(states[:1], states[:1]["to_move"]), rng)
+    last = states.copy()
+    while len(rows := np.flatnonzero(~states["done"])):
+        last[rows] = some = states[rows]
+        game.step(some, sample_actions(game.legal_action_mask(some), rng))
+        states[rows] = some
     agent.act(game, game.view(last, last["to_move"]), rng)
 
 
