@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.equilibrium import Policy, Trunk, agent_policy, best_response, expected_value, exploitability, solve
+from pbm_agents.equilibrium import (
+    Policy,
+    Trunk,
+    agent_policy,
+    best_response,
+    expected_value,
+    exploitability,
+    exploitability_bounds,
+    solve,
+)
 from pbm_agents.equilibrium.evaluation import ProbabilityAgent
 from pbm_agents.players.agent import RandomAgent
 
@@ -58,6 +67,33 @@ def test_who_only_acts_is_sampled():
     assert np.allclose(policy.probabilities * 100, np.round(policy.probabilities * 100))
     with pytest.raises(ValueError, match="samples is 0"):
         agent_policy(built, player, samples=0)
+
+
+class Mute:
+    """Plays as an agent that gives probabilities, but gives none."""
+
+    def __init__(self, agent):
+        self.act = agent.act
+
+
+@pytest.mark.parametrize("name", ["plain", "hidden"])
+def test_two_halves_of_samples_bound_the_exploitability(name):
+    """Beside the exact value, which an agent that gives probabilities gets from either bound."""
+    built, width = tree(name), 1.0
+    exact = exploitability(built, built.uniform_policy())
+    told = exploitability_bounds(built, RandomAgent())
+    assert told.low == told.high
+    assert sum(told.high) / 2 == pytest.approx(exact)
+    for samples in (2, 8, 32):
+        found = [exploitability_bounds(built, Mute(RandomAgent()), samples=samples, seed=seed) for seed in range(3)]
+        low, high = (np.mean([getattr(some, side) for some in found]) for side in ("low", "high"))
+        assert low <= exact + 0.01
+        assert exact <= high
+        assert high - low < width
+        width = high - low
+    assert width < 0.1
+    with pytest.raises(ValueError, match="samples is 1"):
+        exploitability_bounds(built, RandomAgent(), samples=1)
 
 
 def test_a_search_is_exploitable():

@@ -66,6 +66,21 @@ def test_the_command():
         assert message in " ".join(result.output.split())
 
 
+def test_a_slow_agent_fits_a_budget():
+    """With no time at all every move still gets a simulation, and all games are finished."""
+    responder = SearchResponder(Curio(no_capture_limit=4), make_agent("champion:simulations=1"), batch=4, seconds=1e-6)
+    found = responder.run(2, np.random.default_rng(1))
+    assert found.games == 2
+    assert all(-1 <= value <= 1 for value in found.values)
+
+
+def test_the_command_bounds_what_it_samples():
+    words = ["exploit", "mcts:simulations=2", "-g", "curio-ladder-1", "--samples", "2"]
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 0, result.output
+    assert "2 samples" in result.output
+
+
 def test_the_command_turns_to_search():
     words = ["exploit", "random", "-g", "curio-ladder-3", "--memory", "0.01", "--games", "4", "--simulations", "4"]
     result = CliRunner().invoke(app, words)

@@ -9,11 +9,13 @@ Build the public tree of a game once; then measure policies on it, and find bett
 
 from .evaluation import (
     BestResponse,
+    Bounds,
     ProbabilityAgent,
     agent_policy,
     best_response,
     expected_value,
     exploitability,
+    exploitability_bounds,
     outcome_facts,
 )
 from .growth import TreeTooLargeError
@@ -24,6 +26,7 @@ from .tree import Policy, PublicTree
 __all__ = [
     "CFR",
     "BestResponse",
+    "Bounds",
     "CFRPlus",
     "DiscountedCFR",
     "MirrorDescent",
@@ -40,6 +43,7 @@ __all__ = [
     "cfr_plus",
     "expected_value",
     "exploitability",
+    "exploitability_bounds",
     "outcome_facts",
     "resolving_policy",
     "solve",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, final, runtime_checkable
 
@@ -137,13 +138,19 @@ def action_probabilities(agent: Agent, game: Game, views: Views, samples: int, r
 
 
 def agent_policy(
-    tree: PublicTree, agent: Agent, *, samples: int = 1, seed: int = 0, batch: int = BATCH, progress: bool = False
+    tree: PublicTree,
+    agent: Agent,
+    *,
+    samples: int = 1,
+    seed: int | Sequence[int] = 0,
+    batch: int = BATCH,
+    progress: bool = False,
 ) -> Policy:
     """Return the policy of an agent.
 
     The policy of an agent with a method `probabilities(game, views)` is exact. Any other agent acts `samples` times at
     each information set. If it plays at random it then seems more exploitable than it is, because a best response
-    also exploits the sampling error; more samples make the difference smaller.
+    also exploits the sampling error: see `exploitability_bounds`.
 
     Args:
         tree: Where the agent plays.
@@ -161,6 +168,66 @@ def agent_policy(
             probabilities[choices] = chances[tree.game.legal_action_mask(views)]
             bar.update(len(views))
     return Policy(tree, scaled(tree, probabilities))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """The exploitability of an agent between two bounds, which hold in expectation; equal if the policy is exact."""
+
+    low: tuple[float, float]
+    """What responses to some samples win against the others, as player_0 and as player_1."""
+    high: tuple[float, float]
+    """What best responses win against all samples together."""
+    policy: Policy
+    """Of all samples together."""
+
+    def __str__(self) -> str:
+        low, high = sum(self.low) / 2, sum(self.high) / 2
+        return f"{high:.6f}" if low == high else f"{low:.3f} to {high:.3f}"
+
+
+def exploitability_bounds(
+    tree: PublicTree, agent: Agent, *, samples: int = 2, seed: int = 0, progress: bool = False
+) -> Bounds:
+    """Bound the exploitability of an agent by two independent halves of samples at each information set.
+
+    A response to one half does not know the sampling error of the other, so what it wins there is in expectation what
+    it wins against the agent: at most the exploitability. A best response to all samples together exploits their error
+    too, so it wins at least the exploitability. An agent with `probabilities` needs no samples; its bounds are equal.
+
+    Args:
+        tree: Where the agent plays.
+        agent: The agent. Its random choices at different information sets must be independent.
+        samples: How often it acts at each information set; rounded up to an even number.
+        seed: For the agent's random generators.
+        progress: Show progress bars (extra `cli`).
+    """
+    check_range("samples", samples, 2)
+    if isinstance(agent, ProbabilityAgent):
+        policy = agent_policy(tree, agent, progress=progress)
+        high = _values(tree, policy, policy)
+        return Bounds(high, high, policy)
+    each = -(-samples // 2)
+    halves = [agent_policy(tree, agent, samples=each, seed=[seed, k], progress=progress) for k in range(2)]
+    policy = Policy(tree, (halves[0].probabilities + halves[1].probabilities) / 2)
+    there, back = _values(tree, *halves), _values(tree, *halves[::-1])
+    low = (there[0] + back[0]) / 2, (there[1] + back[1]) / 2
+    return Bounds(low, _values(tree, policy, policy), policy)
+
+
+def _values(tree: PublicTree, known: Policy, played: Policy) -> tuple[float, float]:
+    """Return what best responses to `known` win against `played`, as player_0 and as player_1."""
+    found = []
+    movers = np.repeat(tree.set_player, np.diff(tree.set_choices))
+    for player in range(2):
+        response = best_response(tree, known, player)
+        if known is played:
+            found.append(response.value)
+            continue
+        both = np.where(movers == player, response.policy.probabilities, played.probabilities)
+        found.append((1 - 2 * player) * expected_value(tree, Policy(tree, both)))
+    return found[0], found[1]
 
 
 @final

@@ -14,8 +14,10 @@ from pbm_envs.authoring import check_range
 from pbm_envs.envs.vector import BoardGameVectorEnv
 from pbm_envs.toolbox import Array
 
-from ..common.progress import progress_bar
+from ..common.progress import NoBar, progress_bar
 from ..learning.network import PolicyValueNetwork
+from ..players.agent import Agent
+from .evaluation import MemoizedAgent
 from .responses import Play, Responder
 
 try:
@@ -48,15 +50,17 @@ class LearnedResponder(Responder):
     """The weight of the entropy bonus at the start; it falls to 0."""
     hidden: int = 128
     layers: int = 2
+    samples: int = 8
+    """How often an agent without `probabilities` acts at each view in training; it is then drawn from these actions."""
 
-    def prepare(self, rng: np.random.Generator, bar: Any, progress: bool) -> Play:
+    def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
         """As `Responder.prepare`: the training."""
-        network = self.train(rng, progress)
+        network = self.train(rng, progress=not isinstance(bar, NoBar))
         return lambda seat, count: self._play(network, seat, min(count, 1024), rng)
 
     def _play(self, network: PolicyValueNetwork, seat: int, count: int, rng: np.random.Generator) -> Array:
         """(count,) the returns of games played side by side, each to its end."""
-        games = self._games(count, seat, rng)
+        games = self._games(self.agent, count, seat, rng)
         returns, over = np.zeros(count), np.zeros(count, bool)
         while not over.all():
             with torch.no_grad():
@@ -67,8 +71,8 @@ class LearnedResponder(Responder):
             over |= first
         return returns
 
-    def _games(self, count: int, seat: int | str, rng: np.random.Generator) -> _Games:
-        envs = BoardGameVectorEnv(self.game, count, opponent=self.agent, seat=seat)
+    def _games(self, agent: Agent, count: int, seat: int | str, rng: np.random.Generator) -> _Games:
+        envs = BoardGameVectorEnv(self.game, count, opponent=agent, seat=seat)
         return _Games(envs, int(rng.integers(2**31)))
 
     def train(self, rng: np.random.Generator, progress: bool = False) -> PolicyValueNetwork:
@@ -79,7 +83,8 @@ class LearnedResponder(Responder):
         # the agent need not play alike in positions that mirror each other
         network = PolicyValueNetwork(self.game, self.hidden, self.layers, symmetric=False)
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)
-        games = self._games(self.envs, "random", rng)
+        agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**31)))  # asks a slow agent once per view
+        games = self._games(agent, self.envs, "random", rng)
         updates = max(1, -(-self.steps // (self.envs * self.moves)))
         with progress_bar(progress, total=updates, unit=" updates", unit_scale=True) as bar:
             for update in range(updates):

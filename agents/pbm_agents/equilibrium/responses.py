@@ -11,11 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from pbm_envs import Game
+from pbm_envs import Game, sample_actions
 from pbm_envs.authoring import States, check_range, copy_states, take_rows
 from pbm_envs.toolbox import Array, as_bytes
 
@@ -30,6 +31,14 @@ Play: TypeAlias = Callable[[int, int], Array]
 """Plays up to so many games in a seat (seat, games), and returns what the responder got in each."""
 ALL_WORLDS = 20_000
 """A belief keeps every set-up if there are at most so many; otherwise it is `particles` drawn at random."""
+TRIED = 16
+"""Games in which the agent's speed is measured."""
+LEAST_SIMULATIONS = 50
+"""The agent plays simulations to their ends if there is time for so many."""
+FOLLOWING = 0.3
+"""The share of a turn's time in which the belief is updated."""
+CHUNK = 16
+"""Worlds for which the agent is asked at a time."""
 
 
 @final
@@ -63,11 +72,11 @@ class Responder(ABC):
     agent: Agent
 
     @abstractmethod
-    def prepare(self, rng: np.random.Generator, bar: Any, progress: bool) -> Play:
-        """Learn, or get ready to search; `bar` counts the games that follow."""
+    def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
+        """Learn, or get ready to search; `bar` counts the games that follow, `games` in each seat."""
 
     def run(self, games: int, rng: np.random.Generator, progress: bool = False) -> ApproximateResponse:
-        """Play against the agent.
+        """Play against the agent. In these games it acts itself; what the responder assumes about it is only a model.
 
         Args:
             games: In each seat.
@@ -82,7 +91,7 @@ class Responder(ABC):
             raise ValueError(f"{self.game!r} has {self.game.num_players} players: expected two")
         won: list[list[float]] = [[], []]
         with progress_bar(progress, total=2 * games, unit=" games", unit_scale=True) as bar:
-            play = self.prepare(rng, bar, progress)
+            play = self.prepare(games, rng, bar)
             for seat, returns in enumerate(won):
                 while len(returns) < games:
                     some = play(seat, games - len(returns))
@@ -110,13 +119,51 @@ class SearchResponder(Responder):
     """Games played side by side."""
     endgame: float = 8.0
     """MiB for the exact best response, where the rest of the game fits into them; 0: always search."""
+    seconds: float | None = None
+    """For all games together, approximately; then `simulations` is the most for each move."""
 
-    def prepare(self, rng: np.random.Generator, bar: Any, progress: bool) -> Play:
+    def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
         """As `Responder.prepare`."""
         for name in ("simulations", "particles", "samples", "batch"):
             check_range(name, getattr(self, name), 1)
-        agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**63)))
-        return lambda seat, count: ResponseMatch(self, agent, seat, min(self.batch, count), rng).play()
+        budget = None if self.seconds is None else Budget.of(self, self.seconds, games, rng)
+
+        def play(seat: int, count: int) -> Array:
+            model = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**63)))
+            return ResponseMatch(self, model, seat, min(self.batch, count), rng, budget, bar).play()
+
+        return play
+
+
+@final
+@dataclass(frozen=True)
+class Budget:
+    """The time of a responder's moves, and what the agent takes of it."""
+
+    turn: float
+    """Seconds for each move of the responder."""
+    reply: float
+    """Seconds in which the agent acts once."""
+    plies: float
+    """The agent's moves in a random game."""
+
+    @classmethod
+    def of(cls, settings: SearchResponder, seconds: float, games: int, rng: np.random.Generator) -> Budget:
+        """Divide the seconds over the moves of the games, by the length of random games."""
+        game = settings.game
+        states = game.init(TRIED, rng)
+        settings.agent.act(game, game.view(states, states["to_move"]), rng)  # compiles
+        start = perf_counter()
+        settings.agent.act(game, game.view(states, states["to_move"]), rng)
+        reply = (perf_counter() - start) / TRIED
+        game.playout(states, rng)
+        plies = max(1.0, float(states["ply"].mean()) / 2)
+        return cls(seconds / (2 * games * plies), reply, plies)
+
+    @property
+    def plays_out(self) -> bool:
+        """Whether simulations end in random playouts, because the agent is too slow to play them to the end."""
+        return self.reply * self.plies > self.turn / LEAST_SIMULATIONS
 
 
 @final
@@ -124,9 +171,18 @@ class ResponseMatch:
     """Games of the responder in one seat, side by side."""
 
     def __init__(
-        self, settings: SearchResponder, agent: MemoizedAgent, seat: int, count: int, rng: np.random.Generator
+        self,
+        settings: SearchResponder,
+        model: MemoizedAgent,
+        seat: int,
+        count: int,
+        rng: np.random.Generator,
+        budget: Budget | None = None,
+        bar: Any = None,
     ) -> None:
-        self.settings, self.agent, self.seat, self.rng = settings, agent, seat, rng
+        self.settings, self.model, self.seat, self.rng = settings, model, seat, rng
+        self._budget, self._bar = budget, bar
+        self._saved, self._endgame_seconds = 0.0, 0.0
         self.game = settings.game
         self.states = self.game.init(count, rng)
         self.starts = copy_states(self.states)
@@ -143,7 +199,8 @@ class ResponseMatch:
             actions = np.zeros(len(self.states), np.int64)
             mine, theirs = self._movers(self.states)
             if len(theirs):
-                actions[theirs] = self._replies(self.states, theirs)
+                views = game.view(take_rows(self.states, theirs), 1 - self.seat)
+                actions[theirs] = self.settings.agent.act(game, views, self.rng)
             if len(mine):
                 actions[mine] = [self._endgame(row) for row in mine.tolist()]
                 if len(searched := mine[actions[mine] < 0]):
@@ -152,16 +209,15 @@ class ResponseMatch:
             self.moves.append(actions)
             for row in np.flatnonzero(~self.states["done"]).tolist():
                 self._follow(row, int(actions[row]), row in theirs)
+            if self._bar is not None:
+                left = np.count_nonzero(~self.states["done"])
+                self._bar.set_postfix_str(f"seat {self.seat}, ply {len(self.moves)}, {left} games in play")
         return self.states["returns"][:, self.seat]
 
     def _movers(self, states: States) -> tuple[Array, Array]:
         """Return the rows where the responder is to move, and those where the agent is."""
         mine = states["to_move"] == self.seat
         return np.flatnonzero(~states["done"] & mine), np.flatnonzero(~states["done"] & ~mine)
-
-    def _replies(self, states: States, rows: Array) -> Array:
-        """Return the agent's actions in these rows."""
-        return self.agent.act(self.game, self.game.view(take_rows(states, rows), 1 - self.seat), self.rng)
 
     def _first_belief(self, row: int) -> States:
         """Return worlds that look to the responder like the game at the start, all equally likely."""
@@ -182,7 +238,7 @@ class ResponseMatch:
         legal = np.flatnonzero(game.legal_action_mask(worlds)[:, action])
         worlds, weights = take_rows(worlds, legal), weights[legal]
         if agent_moved and len(worlds):
-            weights = weights * self.agent.probabilities(game, game.view(worlds, 1 - self.seat))[:, action]
+            weights = weights * self._likelihoods(worlds, action)
         game.step(worlds, np.full(len(worlds), action))
         seen = game.view(self.states[row : row + 1], self.seat)
         same = same_views(game, worlds, seen, self.seat)
@@ -194,18 +250,41 @@ class ResponseMatch:
             weights = np.ones(len(worlds))
         self._beliefs[row], self._weights[row] = worlds, weights / weights.sum()
 
+    def _likelihoods(self, worlds: States, action: int) -> Array:
+        """(W,) the agent's probabilities of an action; worlds for which there is no time get the mean of the others."""
+        views = self.game.view(worlds, 1 - self.seat)
+        if self._budget is None:
+            return self.model.probabilities(self.game, views)[:, action]
+        found = np.full(len(worlds), np.nan)
+        seconds = FOLLOWING * self._budget.turn
+        chunk = max(1, min(CHUNK, int(seconds / (self._budget.reply * self.settings.samples + 1e-9))))
+        until = perf_counter() + seconds
+        for rows in np.array_split(self.rng.permutation(len(worlds)), -(-len(worlds) // chunk)):
+            found[rows] = self.model.probabilities(self.game, views[rows])[:, action]
+            if perf_counter() > until:
+                break
+        return np.where(np.isnan(found), np.nanmean(found), found)
+
     def _endgame(self, row: int) -> int:
         """Return the exact best action if the rest of the game is small, else -1."""
-        memory = self.settings.endgame / 1024
+        memory, budget = self.settings.endgame / 1024, self._budget
         if memory <= 0:
             return -1
+        if budget is not None:  # a tree that does not fit takes time: try again when as much was saved
+            self._saved += budget.turn / 4
+            if self._saved < self._endgame_seconds:
+                return -1
+        start = perf_counter()
         try:
             tree = PublicTree.build(
                 self.game, worlds=self._beliefs[row], chances=self._weights[row], memory=memory, threads=1
             )
         except TreeTooLargeError:
+            self._saved, self._endgame_seconds = 0.0, perf_counter() - start
             return -1
-        response = best_response(tree, agent_policy(tree, self.agent), self.seat)
+        if budget and tree.num_information_sets * budget.reply * self.settings.samples > 2 * budget.turn:
+            return -1
+        response = best_response(tree, agent_policy(tree, self.model), self.seat)
         choices = response.policy.at(0)  # the root has one information set: the responder knows what it sees
         return max(choices, key=lambda action: choices[action])
 
@@ -218,23 +297,40 @@ class ResponseMatch:
         sums = np.concatenate([k + self._weights[row].cumsum() for k, row in enumerate(rows)])
         lasts = np.cumsum([len(self._beliefs[row]) for row in rows]) - 1
         roots = np.arange(1, len(rows) + 1).astype(np.uint64)
-        for _ in range(settings.simulations):
+        turn = np.inf if self._budget is None else (1 - FOLLOWING) * self._budget.turn
+        until = perf_counter() + turn * len(rows)
+        for done in range(settings.simulations):
+            if done and perf_counter() > until:
+                break
             picks = np.searchsorted(sums, np.arange(len(rows)) + self.rng.random(len(rows)), side="right")
             self._simulate(tree, take_rows(worlds, np.minimum(picks, lasts)), roots)
         keys = with_views(roots, game.view(take_rows(self.states, rows), self.seat))
         return tree.visits[[tree.index[key] for key in keys.tolist()]].argmax(axis=1)
 
     def _simulate(self, tree: _Statistics, states: States, histories: Array) -> None:
-        """Run one simulation in each tree: down by UCT, one new node each, then random moves of the responder."""
+        """Run one simulation in each tree: down by UCT, one new node each, then random moves of the responder; if the
+        agent is too slow, random moves of both.
+        """
         game, seat = self.game, self.seat
+        plays_out = self._budget is not None and self._budget.plays_out
         growing = np.ones(len(states), bool)
         path: list[tuple[Array, Array, Array]] = []
         histories = histories.copy()
         while not states["done"].all():
+            if plays_out and not growing.any():
+                game.playout(states, self.rng)
+                break
             actions = np.zeros(len(states), np.int64)
             mine, theirs = self._movers(states)
             if len(theirs):
-                actions[theirs] = self._replies(states, theirs)
+                views = game.view(take_rows(states, theirs), 1 - seat)
+                if plays_out:  # views hardly ever repeat: one act is cheaper than the samples of the model
+                    asked = growing[theirs]
+                    actions[theirs] = sample_actions(game.legal_action_mask(views), self.rng)
+                    if asked.any():
+                        actions[theirs[asked]] = self.settings.agent.act(game, views[asked], self.rng)
+                else:
+                    actions[theirs] = self.model.act(game, views, self.rng)
             if len(mine):
                 views = game.view(take_rows(states, mine), seat)
                 histories[mine] = with_views(histories[mine], views)
