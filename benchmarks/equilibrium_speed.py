@@ -1,4 +1,4 @@
-"""How fast are public trees, exact exploitability and CFR+, on one core and two, and beside OpenSpiel?
+"""How fast are public trees, exact exploitability and CFR+, on one core and two, and beside OpenSpiel's C++?
 
     python benchmarks/equilibrium_speed.py                     # what is missing in results/equilibrium_speed.jsonl
     python benchmarks/equilibrium_speed.py --only large --again
@@ -27,13 +27,12 @@ from pbm_envs import Curio, Game, make_game
 RESULTS = Path(__file__).parent / "results"
 MIDDLE = {"base": 2, "rows": 2, "cols": 3, "no_capture_limit": 3}
 LARGE = dict(make_game("curio-ladder-8").options)
-SMALL = {"base": 2, "rows": 2, "cols": 3, "face": "small", "capture": "gt", "turn": False, "reveal_captured": False}
 JOBS: dict[str, tuple[Any, ...]] = {
     "middle, 1 core": ("tree", 1, MIDDLE, 2),
     "middle, 2 cores": ("tree", 2, MIDDLE, 2),
     "large, 2 cores": ("tree", 2, LARGE, 0),
     "large, 1 core": ("tree", 1, LARGE, 0),
-    "OpenSpiel": ("openspiel", 1, {**SMALL, "no_capture_limit": 4}),
+    "Leduc poker": ("openspiel", 1),
     **{f"CFR+ {rung}": ("solve", 1, rung) for rung in range(1, 6)},
 }
 
@@ -77,29 +76,43 @@ def measure_tree(cores: int, options: dict[str, Any], iterations: int) -> dict[s
     return facts | {"peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
 
 
-def measure_openspiel(cores: int, options: dict[str, Any]) -> dict[str, Any]:
-    """The same figure from both."""
-    from open_spiel.python.algorithms.exploitability import exploitability as theirs
-    from open_spiel.python.policy import UniformRandomPolicy
+def measure_openspiel(cores: int) -> dict[str, Any]:
+    """Exploitability and CFR+ on Leduc poker: ours (docs/guides/leduc.py), and OpenSpiel's C++ on its own game."""
+    import pyspiel
 
-    from pbm_envs.adapters.openspiel import load
+    sys.path.insert(0, str(RESULTS.parents[1] / "docs" / "guides"))
+    from leduc import SCALE, Leduc
 
-    game = Curio(**options)
-    warm_up(game, cores)
+    PublicTree.build(Leduc(), threads=cores)
     clock = Clock()
-    tree = PublicTree.build(game, threads=cores)
-    facts: dict[str, Any] = {"information_sets": tree.num_information_sets}
-    facts |= clock.read("tree")
-    policy, clock = tree.uniform_policy(), Clock()
-    for _ in range(200):
-        ours = exploitability(tree, policy)
-    facts |= {name: seconds / 200 for name, seconds in clock.read("exploitability").items()}
-    spiel = load(game)
-    clock = Clock()
-    found = theirs(spiel, UniformRandomPolicy(spiel))
-    facts |= clock.read("openspiel")
+    tree = PublicTree.build(Leduc(), threads=cores)
+    facts: dict[str, Any] = {"information_sets": tree.num_information_sets} | clock.read("tree")
+    solver, theirs = CFRPlus(tree), pyspiel.load_game("leduc_poker")
+    their_solver = pyspiel.CFRPlusSolver(theirs)
+    solver.step()
+    their_solver.evaluate_and_update_policy()
+    policy, their_policy = solver.policy(), their_solver.average_policy()
+    found, ours = pyspiel.exploitability(theirs, their_policy), SCALE * exploitability(tree, policy)
     assert abs(found - ours) < 1e-9, (found, ours)
-    return facts | {"random": ours}
+    responses = [pyspiel.TabularBestResponse(theirs, player, their_policy) for player in range(2)]
+
+    def respond_again() -> None:
+        for response in responses:
+            response.set_policy(their_policy)
+            response.value("")
+
+    for name, work, times in (
+        ("exploitability", lambda: exploitability(tree, policy), 1000),
+        ("iteration", solver.step, 1000),
+        ("openspiel", lambda: pyspiel.exploitability(theirs, their_policy), 20),
+        ("openspiel_again", respond_again, 20),
+        ("openspiel_iteration", their_solver.evaluate_and_update_policy, 100),
+    ):
+        clock = Clock()
+        for _ in range(times):
+            work()
+        facts |= {key: seconds / times for key, seconds in clock.read(name).items()}
+    return facts
 
 
 def measure_solve(cores: int, rung: int) -> dict[str, Any]:
@@ -123,8 +136,8 @@ def table(known: dict[str, dict[str, Any]]) -> str:
         "seconds by the clock (in brackets: processor time), on a machine with other work on it",
         "",
     ]
-    names = ("tree", "exploitability", "iteration", "openspiel", "solve")
-    heads = ("tree", "exploitability", "CFR+ iteration", "OpenSpiel's expl.", "CFR+ to 0.001")
+    names = ("tree", "exploitability", "iteration", "openspiel", "openspiel_iteration", "solve")
+    heads = ("tree", "exploitability", "CFR+ iteration", "OpenSpiel's expl.", "OpenSpiel's CFR+", "CFR+ to 0.001")
     lines.append(f"{'':<16} {'information sets':>16} " + " ".join(f"{head:>20}" for head in heads) + f" {'GiB':>6}")
     for job, facts in known.items():
         cells = []
@@ -134,13 +147,14 @@ def table(known: dict[str, dict[str, Any]]) -> str:
         peak = f"{facts['peak_gib']:6.2f}" if "peak_gib" in facts else ""
         line = f"{job:<16} {facts['information_sets']:16,} " + " ".join(f"{cell:>20}" for cell in cells) + f" {peak:>6}"
         lines.append(line.rstrip())
-    if "OpenSpiel" in known:
-        facts = known["OpenSpiel"]
-        ratio = facts["openspiel_processor_seconds"] / facts["exploitability_processor_seconds"]
-        with_tree = facts["openspiel_processor_seconds"] / (
-            facts["exploitability_processor_seconds"] + facts["tree_processor_seconds"]
-        )
-        lines += ["", f"times as fast as OpenSpiel: {ratio:,.0f}", f"building the tree counted: {with_tree:,.0f}"]
+    if "Leduc poker" in known:
+        own = {name.removesuffix("_processor_seconds"): value for name, value in known["Leduc poker"].items()}
+        lines += ["", "times as fast as OpenSpiel's C++ on Leduc poker, by processor time"]
+        lines.append(f"exploitability, its function: {own['openspiel'] / own['exploitability']:,.0f}")
+        both = own["openspiel"] / (own["exploitability"] + own["tree"])
+        lines.append(f"exploitability, our tree built too: {both:,.1f}")
+        lines.append(f"exploitability, its tree kept too: {own['openspiel_again'] / own['exploitability']:,.0f}")
+        lines.append(f"an iteration of CFR+: {own['openspiel_iteration'] / own['iteration']:,.0f}")
     return "\n".join(lines) + "\n"
 
 

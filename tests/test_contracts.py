@@ -28,7 +28,10 @@ from pbm_envs.registry import parse_game
 from pbm_envs.testing import CHECKS
 
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
-NAMES = {"tictactoe": "TicTacToe", "row": "Row", "duel": "Duel", "phantom": "Phantom"}
+NAMES = {
+    "tictactoe": "TicTacToe", "row": "Row", "duel": "Duel", "phantom": "Phantom", "leduc": "Leduc",
+    "liars_dice": "LiarsDice", "dark_hex": "DarkHex",
+}  # fmt: skip
 pytestmark = pytest.mark.xdist_group("contracts")
 
 
@@ -69,8 +72,8 @@ def test_names(game):
     assert make_game(f"{type(game).__module__}:{type(game).__name__}") == game
     assert game.with_options() == game
     assert register_game(type(game)) is type(game), "a second time does no harm"
-    with pytest.raises(ValueError, match=rf"{game.name} has no option 'sides': expected (some of|none)"):
-        make_game(game.name, sides=4)
+    with pytest.raises(ValueError, match=rf"{game.name} has no option 'edges': expected (some of|none)"):
+        make_game(game.name, edges=4)
 
 
 def test_games_from_what_was_typed(classes, monkeypatch):

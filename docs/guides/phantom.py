@@ -1,7 +1,8 @@
-"""Phantom tic-tac-toe as a game of pbm_envs: nobody sees the opponent's marks, nor the moves that place them.
+"""Phantom tic-tac-toe as a game of pbm_envs: nobody sees the opponent's marks or the moves that place them.
 
-A move onto a cell that the opponent holds shows the mark there and costs nothing: the same player moves again. Three in
-a row win, a full board is a draw. Everybody sees that a move was made, and by whom.
+A move onto a cell that the opponent holds reveals the mark there and costs nothing: the same player moves again. Three
+in a row win, a full board is a draw. Everybody sees that a move was made, and by whom. `figures` is all that differs
+between this game and others of the kind (`dark_hex.py`): for each player the sets of cells that win, as bits.
 """
 
 import numpy as np
@@ -26,13 +27,16 @@ from pbm_envs.authoring import (
     win,
 )
 
-LINES = np.array([[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]])
+LINES = (0b111, 0b111000, 0b111000000, 0b1001001, 0b10010010, 0b100100100, 0b100010001, 0b1010100)
 
 
 @kernel
-def has_line(marks: np.ndarray, mark: int) -> bool:
-    for line in LINES:  # noqa: SIM110  Numba knows no any()
-        if marks[line[0]] == mark and marks[line[1]] == mark and marks[line[2]] == mark:
+def has_won(marks: np.ndarray, player: int, figures: np.ndarray) -> bool:
+    cells = 0
+    for cell in range(9):
+        cells |= int(marks[cell] == 1 + player) << cell
+    for figure in figures[player]:  # noqa: SIM110  Numba knows no any()
+        if cells & figure == figure:
             return True
     return False
 
@@ -47,7 +51,7 @@ def play(state: Record, mover: int, action: int, tables: Tables) -> None:
     placed = 0
     for mark in state["marks"]:
         placed += mark != EMPTY
-    if has_line(state["marks"], 1 + mover):
+    if has_won(state["marks"], mover, tables[0]):
         win(state, mover)
     elif placed == 9:
         end_in_draw(state)
@@ -81,8 +85,8 @@ def hide_batch(states: States, views: States) -> None:
 
 
 @kernel
-def fill_in_batch(views: States, states: States, seeds: Seeds) -> None:
-    """Draw the opponent's marks, and which marks the opponent has found, uniformly from what fits the view.
+def fill_in_batch(views: States, states: States, seeds: Seeds, figures: np.ndarray) -> None:
+    """Draw the opponent's marks, and the marks that the opponent has found, uniformly from what fits the view.
 
     Marks are placed in turns, so the viewer knows how many the opponent has; plies without a mark of either were
     findings, so the viewer knows how many of those there were, too.
@@ -113,7 +117,7 @@ def fill_in_batch(views: States, states: States, seeds: Seeds) -> None:
             shuffle(seeds, i, hidden[:hidden_count])
             for cell in hidden[: theirs - found]:
                 state["marks"][cell] = 1 + other
-            if not has_line(state["marks"], 1 + other):
+            if not has_won(state["marks"], other, figures):
                 break
         for cell in range(9):
             state["known"][other, cell] = state["marks"][cell] == 1 + other
@@ -130,9 +134,12 @@ class Phantom(Game):
     perfect_information = False
     public_moves = False
     rules = RecordRules(play, mark_legal, observe)
+    board = square(3, 3)
+    figures = np.array([LINES, LINES])
+    """(2, number of figures) the sets of cells with which each player wins."""
 
     def __init__(self) -> None:
-        board = square(3, 3)
+        board, self.tables = self.board, (self.figures,)
         planes = {"mine": "the viewer's mark", "theirs": "a mark of the opponent that the viewer has found"}
         super().__init__(
             options={},
@@ -157,5 +164,5 @@ class Phantom(Game):
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
         states = np.empty_like(views)
-        fill_in_batch(views, states, seeds)
+        fill_in_batch(views, states, seeds, self.figures)
         return states

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from math import factorial, prod
+from math import comb, prod
 from typing import Any, final
 
 import numpy as np
@@ -80,7 +80,11 @@ class Expansion:
 def count_set_ups(game: Game) -> int:
     """Return how many different set-ups chance can deal; 1 if every game starts alike."""
     deal = game.deal
-    return 1 if deal is None else prod(_count_arrangements(deck) for deck in deal.decks)
+    if deal is None:
+        return 1
+    sizes = [len(deck) for deck in deal.decks]
+    sizes[-1] = len(deal.cells) - sum(sizes[:-1])
+    return prod(map(_count_arrangements, deal.decks, sizes))
 
 
 def check_public_moves(game: Game) -> None:
@@ -112,10 +116,14 @@ def set_ups(game: Game) -> tuple[States, Array]:
     return states, np.array([chance for _, chance in dealt])
 
 
-def _count_arrangements(deck: Sequence[tuple[str, ...]]) -> int:
-    """Return the number of different sequences of texts: orders of the pieces times the sides each can show."""
-    orders = factorial(len(deck)) // prod(factorial(count) for count in Counter(deck).values())
-    return orders * prod(len(piece) for piece in deck)
+def _count_arrangements(deck: Sequence[tuple[str, ...]], cells: int) -> int:
+    """Return the number of different sequences of texts of `cells` pieces of a deck."""
+    ways = [1] + [0] * cells  # of k cells, with the pieces so far
+    for piece, count in Counter(deck).items():
+        ways = [
+            sum(ways[k - n] * comb(k, n) * len(piece) ** n for n in range(min(k, count) + 1)) for k in range(cells + 1)
+        ]
+    return ways[cells]
 
 
 def _all_deals(deal: Deal, dealt: list[int]) -> Iterator[tuple[list[int], float]]:

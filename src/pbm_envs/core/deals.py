@@ -31,7 +31,9 @@ class Deal:
     names: tuple[str, ...]
     """Names of `cells`."""
     decks: tuple[tuple[Piece, ...], ...]
-    """The first deck is dealt to the first cells, as many as it has pieces, the second to the next, and so on."""
+    """The first deck is dealt to the first cells, as many as it has pieces, the second to the next, and so on. The last
+    deck may have more pieces than there are cells left: the rest is not dealt.
+    """
     rows: tuple[tuple[int, ...], ...]
     """The cells of each row of the board text."""
     blank: str
@@ -44,13 +46,13 @@ class Deal:
 
     def outcomes(self, dealt: Sequence[int]) -> list[tuple[int, float]]:
         """Return what can come next after the outcomes `dealt`, with probabilities that sum to 1."""
+        if len(dealt) >= len(self.cells):
+            raise ValueError(f"{len(dealt)} outcomes: all {len(self.cells)} cells are dealt")
         first = 0
         for deck in self.decks:
             if len(dealt) < first + len(deck):
                 break
             first += len(deck)
-        else:
-            raise ValueError(f"{len(dealt)} outcomes: all {len(self.cells)} cells are dealt")
         piece_of = {text: piece for piece in deck for text in piece}
         left = Counter(deck) - Counter(piece_of[self.texts[outcome]] for outcome in dealt[first:])
         return sorted(
