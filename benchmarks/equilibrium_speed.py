@@ -130,8 +130,12 @@ MEASURES = {"tree": measure_tree, "openspiel": measure_openspiel, "solve": measu
 
 def table(known: dict[str, dict[str, Any]]) -> str:
     """For people."""
+    rows: dict[str, list[str]] = {}
+    for job, facts in known.items():
+        rows.setdefault(facts["machine"], []).append(job)
     lines = [
-        machine(),
+        *machine().splitlines()[1:],
+        *(f"{where}: {'; '.join(jobs)}" for where, jobs in rows.items()),
         "",
         "seconds by the clock (in brackets: processor time), on a machine with other work on it",
         "",
@@ -182,7 +186,7 @@ def main(
             preexec_fn=lambda usable=usable: os.sched_setaffinity(0, usable),
             env=os.environ | {"NUMBA_NUM_THREADS": str(cores)},
         )
-        known[name] = json.loads(done.stdout.splitlines()[-1])
+        known[name] = json.loads(done.stdout.splitlines()[-1]) | {"machine": machine().splitlines()[0]}
         print(name, known[name], flush=True)
         path.write_text("".join(json.dumps([key, known[key]]) + "\n" for key in JOBS if key in known))
     text = table(known)
