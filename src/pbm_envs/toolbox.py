@@ -14,6 +14,7 @@
 | `parse_options`, `choices_given`, `without_implied`, `typed` | options of games as text |
 | `check_number`, `check_seed` | arguments, or a clear ValueError |
 | `quoted`, `printable`, `summary`, `describe_error` | other people's values and errors in one safe line |
+| `require`, `install_command` | extras: what to say when one is missing |
 | `write_text`, `in_one_piece`, `is_partial` | files that are written whole or not at all |
 | `as_bytes` | records as rows of bytes |
 | `Drawn`, `Sample`, `LEFT`, `RIGHT`, `TOP`, `BOTTOM` | parts of pictures; sides of a board |
@@ -26,6 +27,7 @@ from .core.boards import BOTTOM, LEFT, RIGHT, TOP
 from .core.calls import call, call_for_flag, call_for_int, table_of_calls
 from .core.checks import check_number, check_seed
 from .core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
+from .core.extras import install_command, require
 from .core.files import in_one_piece, is_partial, write_text
 from .core.kernel_files import cache_directory
 from .core.kernels import COMPILES, stack_kernel
@@ -60,6 +62,7 @@ __all__ += ["choices_given", "parse_options", "typed", "without_implied"]
 __all__ += ["check_number", "check_seed"]
 __all__ += ["describe_error", "printable", "quoted", "summary"]
 __all__ += ["in_one_piece", "is_partial", "write_text"]
+__all__ += ["install_command", "require"]
 __all__ += ["as_bytes"]
 __all__ += ["BOTTOM", "LEFT", "RIGHT", "TOP", "Drawn", "Sample"]
 __all__ += ["Array", "Floats"]

@@ -1,6 +1,7 @@
 """Standings, head-to-head results, CSV and plots say what the records say."""
 
 import csv
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
@@ -20,6 +21,7 @@ from pbm_agents.arena import (
 from PIL import Image
 
 from pbm_envs.records import Forfeit, GameRecord
+from pbm_envs.toolbox import install_command
 
 TWO = GameRecord(
     game="chameleon",
@@ -150,5 +152,5 @@ def test_plots_name_every_agent_and_nothing_overlaps(tmp_path):
 
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(ImportError, match=r"pip install 'pbm-envs\[plot\]'"):
+    with pytest.raises(ImportError, match=re.escape(install_command("plot"))):
         plot_ratings(standings(GAMES), "title")

@@ -12,6 +12,7 @@ from pbm_agents.play.widget import BoardWidget
 
 from pbm_envs import Curio, Trinim
 from pbm_envs.records import verify
+from pbm_envs.toolbox import install_command
 from tests.board.boards import PATIENCE, Person
 
 
@@ -114,4 +115,4 @@ def test_what_cannot_be_is_said_at_once(arguments, options, message):
 def test_without_the_extra_it_says_which():
     program = "import sys; sys.modules['anywidget'] = None; import pbm_agents.play.widget"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
-    assert "BoardWidget needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'" in done.stderr
+    assert f"BoardWidget needs anywidget, of the extra `widget`: {install_command('widget')}" in done.stderr

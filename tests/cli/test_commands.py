@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ from typer.testing import CliRunner
 
 import pbm_envs
 from pbm_envs import Curio, make_game, registered_games, registry
+from pbm_envs.core import extras
+from pbm_envs.core.extras import install_command
 from pbm_envs.core.options import Option, choices_given, options_of
 from pbm_envs.registry import parse_game
 
@@ -146,6 +149,42 @@ def test_errors_are_one_line(words, message):
     assert err.startswith("pbm: ")
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_the_version():
+    assert pbm("--version") == (0, f"pbm-envs {version('pbm-envs')}\n", "")
+
+
+def test_a_wrong_command_suggests_the_nearest():
+    assert "Did you mean 'tournament'?" in pbm("turnament")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "module", "extra"),
+    [
+        ("dataset chameleon:size=3 -a random --games 2 --out {out}", "pyarrow", "data"),
+        ("dataset chameleon:size=3 -a random --out {out} --to minari --minari-id pbm/x-v0", "PIL", "data"),
+        ("export nowhere --out {out}", "pyarrow", "data"),
+        ("rate nowhere --out {out}", "matplotlib", "plot"),
+        ("serve --no-open", "h11", "serve"),
+        ("train trinim --out {out}", "torch", "torch"),
+        ("exploit random --method learned", "torch", "torch"),
+        ("animate nowhere {folder}/game.gif", "matplotlib", "render"),
+        ("animate nowhere {folder}/game.mp4", "imageio_ffmpeg", "video"),
+    ],
+)
+def test_a_missing_extra_is_named_before_any_work(words, module, extra, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    code, out, err = pbm(words.format(out=tmp_path / "out", folder=tmp_path))
+    assert (code, out) == (2, "")
+    assert f"needs {module}, of the extra `{extra}`: {install_command(extra)}\n" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_for_an_extra_where_the_package_is_installed(monkeypatch, tmp_path):
+    assert install_command("data") in ("pip install -e '.[data]'", f"pip install -e '{extras.ROOT}[data]'")
+    monkeypatch.setattr(extras, "ROOT", tmp_path)
+    assert install_command("data") == "pip install 'pbm-envs[data]'"
 
 
 @pytest.mark.parametrize("words", ["nonsense", "games --nonsense", "play", "play chameleon --seed x"])

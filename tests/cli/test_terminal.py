@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pbm_envs.toolbox import install_command
+
 PBM = [sys.executable, "-m", "pbm_agents.cli"]
 PATIENCE = 180
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal and signals")
@@ -161,7 +163,7 @@ def test_without_the_extra_it_says_which():
     program = "import sys; sys.modules['typer'] = None; from pbm_agents.cli import main; main()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
-    assert done.stderr == "pbm needs typer, of the extra `cli`: pip install 'pbm-envs[cli]'\n"
+    assert done.stderr == f"pbm needs typer, of the extra `cli`: {install_command('cli')}\n"
 
 
 def test_help_does_not_wait_for_the_compiler():
@@ -252,7 +254,7 @@ def test_resigning_has_to_be_confirmed_at_a_keyboard():
 
 @POSIX
 def test_a_stopped_tournament_says_how_to_go_on(tmp_path):
-    command = f"tournament {tmp_path} -g chameleon:size=4 -a random -a mcts:simulations=300 --openings 30 --batch 2"
+    command = f"tournament {tmp_path} -g chameleon:size=4 -a random -a mcts:simulations=300 --openings 3000 --batch 2"
     with Terminal(command, 80) as terminal:
         deadline = time.monotonic() + PATIENCE
         while not (tmp_path / "games.jsonl").exists() or not (tmp_path / "games.jsonl").stat().st_size:
@@ -262,5 +264,5 @@ def test_a_stopped_tournament_says_how_to_go_on(tmp_path):
         said = " ".join(terminal.rest().split())
         assert terminal.process.wait(PATIENCE) == 130
     kept = len((tmp_path / "games.jsonl").read_bytes().splitlines())
-    assert f"{kept} of 60 games are kept in {tmp_path}; the same command plays the others" in said
+    assert f"{kept} of 6000 games are kept in {tmp_path}; the same command plays the others" in said
     assert "Traceback" not in said

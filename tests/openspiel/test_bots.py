@@ -1,5 +1,6 @@
 """OpenSpiel's bots on our games, and as agents by name."""
 
+import re
 import sys
 
 import numpy as np
@@ -12,6 +13,7 @@ from pbm_agents.arena import Tournament, play_tournament, rate
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.adapters.openspiel import load
 from pbm_envs.testing import positions
+from pbm_envs.toolbox import install_command
 from tests.openspiel.games import dealt
 from tests.play import play
 
@@ -141,5 +143,5 @@ def test_without_openspiel(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.delitem(sys.modules, "pbm_envs.adapters.openspiel")
     monkeypatch.delattr("pbm_envs.adapters.openspiel")
-    with pytest.raises(ImportError, match=r"OpenSpiel is not installed: pip install 'pbm-envs\[openspiel\]'"):
+    with pytest.raises(ImportError, match=re.escape(f"OpenSpiel is not installed: {install_command('openspiel')}")):
         make_agent("openspiel-mcts")

@@ -138,3 +138,46 @@ def test_a_program_that_uses_it_is_strictly_typed(environments, tmp_path):
     python = environments[max(environments)]
     settings = ["--strict", "--python-executable", python, "--config-file=", "--cache-dir", tmp_path / "cache"]
     assert "no issues found" in run(sys.executable, "-m", "mypy", *settings, "typed.py", folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ("cli", "tournament games -g chameleon:size=3 -a random -a mcts:simulations=2 --openings 1"),
+        ("plot", "rate games --out tables"),
+        ("data", "export games --out positions"),
+        ("data", "export games --to minari --out pbm/chameleon-3/random-v0"),
+        ("render", "animate games game.gif"),
+        ("video", "animate games game.mp4"),
+    ],
+)
+def test_an_extra_is_complete(built, with_extra, extra, words):
+    """In an environment with the command line, that extra and nothing else."""
+    python, folder = with_extra(extra)
+    if not (folder / "games").exists():
+        play = "tournament games -g chameleon:size=3 -a random -a mcts:simulations=2 --openings 1"
+        run(python, "-m", "pbm_agents.cli", *play.split(), folder=folder)
+    run(python, "-m", "pbm_agents.cli", *words.split(), folder=folder, MINARI_DATASETS_PATH=str(folder / "minari"))
+
+
+def test_the_extra_of_the_server_is_complete(with_extra):
+    python, folder = with_extra("serve")
+    script = "from pbm_agents.play import web, start, kept; from uvicorn.protocols.http import h11_impl"
+    run(python, "-c", f"{script}; import websockets", folder=folder)
+
+
+@pytest.fixture(scope="module")
+def with_extra(built, tmp_path_factory):
+    """Return what makes an environment with one extra, once: its Python, and a folder to work in."""
+    folder = tmp_path_factory.mktemp("extras")
+
+    def made(extra):
+        python = folder / extra / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        if not python.exists():
+            run(sys.executable, "-m", "venv", extra, folder=folder)
+            wheel = f"{built[1]}[{','.join(sorted({'cli', extra}))}]"
+            run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel, folder=folder)
+        return python, folder / extra
+
+    yield made
+    shutil.rmtree(folder)

@@ -1,5 +1,6 @@
 """Records as GIF and MP4: in Python, in a notebook, on the command line."""
 
+import re
 import subprocess
 import sys
 from base64 import b64decode
@@ -17,6 +18,7 @@ from pbm_envs.records import append_records, make_record
 from pbm_envs.render import pixels
 from pbm_envs.render.animation import animate
 from pbm_envs.render.film import Film
+from pbm_envs.toolbox import install_command
 from tests.play import play
 from tests.render.positions import CURIO, SMALL
 
@@ -99,7 +101,7 @@ def test_wrong_films(tmp_path):
 
 def test_without_ffmpeg(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(ImportError, match=r"pip install 'pbm-envs\[video\]'; a GIF does without"):
+    with pytest.raises(ImportError, match=re.escape(f"{install_command('video')}; a GIF does without")):
         animate(record(1), size=40).save(tmp_path / "game.mp4")
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import subprocess
 import sys
 
@@ -15,6 +16,7 @@ from pettingzoo.test import render_test
 from pbm_envs import chameleon_v0, curio_v0, trinim_v0
 from pbm_envs.render import pixels
 from pbm_envs.render.window import Window
+from pbm_envs.toolbox import install_command
 from tests.environments import MODULES, NAMES
 
 
@@ -174,7 +176,7 @@ def test_no_display(use, monkeypatch):
 )
 def test_a_missing_library(module, mode, extra, monkeypatch, display):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"pip install 'pbm-envs\[{extra}\]'"):
+    with pytest.raises(ImportError, match=re.escape(install_command(extra))):
         curio_v0.env(render_mode=mode)
     curio_v0.env(render_mode="ansi")
 

@@ -9,6 +9,7 @@ import pytest
 from pbm_agents import UCT, PIMCAgent, Playouts, RandomAgent, SearchAgent, make_agent
 
 from pbm_envs import Chameleon, Curio
+from pbm_envs.toolbox import install_command
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_networks_need_pytorch(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     for module in ("network", "torsos"):
         monkeypatch.delitem(sys.modules, f"pbm_agents.learning.{module}", raising=False)
-    with pytest.raises(ImportError, match=r"networks need PyTorch: pip install 'pbm-envs\[torch\]'"):
+    with pytest.raises(ImportError, match=re.escape(f"networks need PyTorch: {install_command('torch')}")):
         make_agent(name)
 
 

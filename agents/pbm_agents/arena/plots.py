@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pbm_envs.toolbox import install_command
+
 from .placement import LadderRating
 from .standings import HeadToHead, Standing
 
@@ -126,5 +128,5 @@ def _figure(width: float, height: float) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'pbm-envs[plot]'") from None
+        raise ImportError(f"plots need matplotlib: {install_command('plot')}") from None
     return Figure(figsize=(width, height), layout="constrained")

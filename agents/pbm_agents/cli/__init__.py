@@ -13,7 +13,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("typer", "rich"):
             raise
-        print(f"pbm needs {error.name}, of the extra `cli`: pip install 'pbm-envs[cli]'", file=sys.stderr)
+        from pbm_envs.toolbox import install_command
+
+        print(f"pbm needs {error.name}, of the extra `cli`: {install_command('cli')}", file=sys.stderr)
         sys.exit(2)
     sys.path.append(os.getcwd())  # agents of one's own: `pbm play curio person my_module:MyAgent`
     app(prog_name="pbm")

@@ -10,7 +10,7 @@ import typer
 
 from pbm_envs.render.animation import animate as film_of
 from pbm_envs.render.film import check_path
-from pbm_envs.toolbox import in_one_piece
+from pbm_envs.toolbox import in_one_piece, require
 
 from .replay import game_in_line
 
@@ -43,6 +43,9 @@ def animate(
     A GIF needs the extra `render`, an MP4 the extra `video`.
     """
     check_path(out)
+    require("pbm animate", "render", "PIL", "matplotlib")
+    if out.suffix.lower() == ".mp4":
+        require("an MP4", "video", "imageio_ffmpeg")
     if not overwrite and os.path.lexists(out):
         raise ValueError(f"{out} is there: expected the name of a new file, or --overwrite")
     viewer = int(seen_by) if seen_by is not None and seen_by.isdecimal() else seen_by

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from difflib import get_close_matches
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -51,6 +53,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in SUMMARIES:
             self.commands[args[0]] = loaded(args[0])
+        elif args and not args[0].startswith("-"):
+            nearest = "".join(f" Did you mean '{name}'?" for name in get_close_matches(args[0], SUMMARIES, 1))
+            ctx.fail(f"No such command '{args[0]}'.{nearest}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -90,15 +95,24 @@ def in_words(error: Exception) -> str:
     return str(error)
 
 
-app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(cls=Commands, no_args_is_help=True, rich_markup_mode=None)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"pbm-envs {metadata.version('pbm-envs')}")
+        raise typer.Exit
 
 
 @app.callback()
 def about(
     modules: Annotated[
         list[str] | None,
-        typer.Option("--import", metavar="MODULE", help="A module that registers games or agents; repeatable."),
+        typer.Option("--import", metavar="MODULE", help="Import a module that registers games or agents; repeatable."),
     ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Curio, Trinim, Chameleon and Unlur: play them, let agents play them, and look at the results."""
     for module in modules or []:

@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import require
 
 from ..arena import Run
 from ..data import GRADES, export_records, is_complete, make_games
-from ..data.export import choices
+from ..data.export import FORMATS, choices
 from .export import say_written
 from .settings import with_run, with_settings
 
@@ -52,6 +53,7 @@ def dataset(
     form = {"label": None, "seed": settings["seed"], **form}
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
+    require(to.capitalize(), "data", *FORMATS[to])  # before any game is played
     rules, names = parse_game(game), GRADES[grade] if grade else tuple(agent or ())
     make_games(rules, out, names, **settings, run=Run(**run, progress=True))
     place = minari_id or str(out / to)

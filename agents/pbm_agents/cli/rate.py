@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from pbm_envs.records import GameRecord, read_records
-from pbm_envs.toolbox import printable
+from pbm_envs.toolbox import printable, require
 
 from ..arena import (
     HeadToHead,
@@ -56,6 +56,8 @@ def rate(
     Prints Elo ratings with 95% intervals, head-to-head results, scores by seat, plies and seconds per move: for each
     game, and for all games together if the same agents have played them.
     """
+    if out is not None:
+        require("pbm rate --out", "plot", "matplotlib")
     tables = report(chain.from_iterable(map(_read, sources)), anchor)
     if out is not None:
         try:

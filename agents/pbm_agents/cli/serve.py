@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import require
 
 from ..play.ahead import compiling_ahead
 from ..play.limits import Limits
@@ -50,14 +51,11 @@ def serve(
     can be chosen there. You see what your seat can know. A game has an address that nobody can guess; it can be resumed
     there after a reload, or after the server has been restarted.
     """
-    try:
-        from ..play.kept import KeptGames, state_folder
-        from ..play.start import Start
-        from ..play.web import application, is_loopback, listen, server
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("markdown_it", "starlette", "uvicorn", "websockets"):
-            raise
-        raise ImportError(f"serve needs {error.name}, of the extra `serve`: pip install 'pbm-envs[serve]'") from None
+    require("pbm serve", "serve", "markdown_it", "starlette", "uvicorn", "h11", "websockets")
+    from ..play.kept import KeptGames, state_folder
+    from ..play.start import Start
+    from ..play.web import application, is_loopback, listen, server
+
     rules, moves = parse_game(game, options), tuple(beginning.pop("moves").split())
     start = Start(rules, seats(rules, players or []), moves=moves, **beginning)
     start.check()  # raises errors here rather than in the page

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import require
 
 from ..learning.settings import Training
 from .settings import Options, with_run, with_settings
@@ -40,6 +41,9 @@ def train(
     the number of workers, nor on --ray, with which the cluster plays and this machine learns.
     """
     rules, chosen = parse_game(game, options), Training(**settings)
+    require("pbm train", "torch", "torch")
+    if tensorboard:
+        require("--tensorboard", "torch", "tensorboard")
     from ..learning.trainer import train as train_network  # PyTorch
 
     try:

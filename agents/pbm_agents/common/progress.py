@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pbm_envs.toolbox import install_command
+
 
 class NoBar:
     """In place of a bar that is not shown: it takes the same calls and does nothing."""
@@ -33,5 +35,5 @@ def progress_bar(shown: bool = True, **settings: Any) -> Any:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install 'pbm-envs[cli]'") from None
+        raise ImportError(f"a progress bar needs tqdm: {install_command('cli')}") from None
     return tqdm(**{"dynamic_ncols": True} | settings)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar, final
 
 from pbm_envs import Game
+from pbm_envs.toolbox import install_command
 
 from .folders import programs
 
@@ -32,7 +33,7 @@ class RayPool:
         try:
             import ray
         except ImportError:
-            raise ImportError("Ray is not installed: pip install 'pbm-envs[ray]'") from None
+            raise ImportError(f"Ray is not installed: {install_command('ray')}") from None
         self._ray: Any = ray
         self._address, self._started = address, False
         self._check: Callable[[], None] | None = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pbm_envs.authoring import Option
 from pbm_envs.records import GameRecord, read_records
-from pbm_envs.toolbox import checked, in_one_piece
+from pbm_envs.toolbox import checked, in_one_piece, require
 
 from ..arena import tournament_records
 from ..common.progress import progress_bar
@@ -20,7 +20,8 @@ from .minari import write_minari
 from .parquet import RECORDS, ParquetWriter, parquet_records
 from .rows import columns_of, position_tables, shape_of
 
-FORMATS = ("parquet", "minari")
+FORMATS = {"parquet": ("pyarrow",), "minari": ("pyarrow", "minari", "PIL")}
+"""The formats, and the modules that they need."""
 SCHEMA = "schema.json"
 
 
@@ -36,7 +37,7 @@ def records_from(source: str | Path) -> list[GameRecord]:
 def export_records(
     source: str | Path,
     out: str | Path,
-    to: Annotated[str, Option(choices=FORMATS, help="The format.")] = "parquet",
+    to: Annotated[str, Option(choices=tuple(FORMATS), help="The format.")] = "parquet",
     *,
     label: Annotated[
         str | None, Option(help="Agent whose search gives each position a policy and a value. Not for Minari.")
@@ -57,6 +58,7 @@ def export_records(
     Raises:
         ValueError: The format is wrong, the folder exists, or there are records of several games, or none.
     """
+    require(to.capitalize(), "data", *FORMATS[to])
     records = records_from(source)
     if not records:
         raise ValueError(f"{source} holds no games: expected some")

@@ -34,11 +34,9 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
     Raises:
         ValueError: The data set exists, or no player has chosen a move.
     """
-    try:
-        import minari
-        from minari.data_collector.episode_buffer import EpisodeBuffer
-    except ImportError:
-        raise ImportError("Minari is not installed: pip install 'pbm-envs[data]'") from None
+    import minari
+    from minari.data_collector.episode_buffer import EpisodeBuffer
+
     if dataset_id in minari.list_local_datasets():
         raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
     game = summary.game

@@ -12,6 +12,7 @@ import numpy as np
 
 from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import require
 
 from .rows import GAMES_AT_ONCE, Column, Table, columns_of, shape_of
 
@@ -105,9 +106,8 @@ def parquet_records(folder: str | Path) -> Iterator[GameRecord]:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError("Parquet needs pyarrow: pip install 'pbm-envs[data]'") from None
+    require("Parquet", "data", "pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
     return pyarrow, pyarrow.parquet

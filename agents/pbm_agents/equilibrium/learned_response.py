@@ -12,7 +12,7 @@ import numpy as np
 
 from pbm_envs.authoring import check_range
 from pbm_envs.envs.vector import BoardGameVectorEnv
-from pbm_envs.toolbox import Array
+from pbm_envs.toolbox import Array, install_command
 
 from ..common.progress import NoBar, progress_bar
 from ..learning.network import PolicyValueNetwork
@@ -24,7 +24,7 @@ try:
     import torch
     from torch.distributions import Categorical
 except ImportError:
-    raise ImportError("learning needs PyTorch: pip install 'pbm-envs[torch]'") from None
+    raise ImportError(f"learning needs PyTorch: {install_command('torch')}") from None
 
 
 @final

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.foreign import registered_game
-from pbm_envs.toolbox import in_one_piece, quoted
+from pbm_envs.toolbox import in_one_piece, install_command, quoted
 
 from ..players.agent import Actions, Views, check_searchable
 from ..search import FunctionEvaluator
@@ -33,7 +33,7 @@ try:
     import torch
     from torch import Tensor, nn
 except ImportError:
-    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
 
 FORMAT = "pbm_agents.learning.network 2"
 FORBIDDEN = -1e9

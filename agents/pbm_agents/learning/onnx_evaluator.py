@@ -19,7 +19,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.authoring import Ints, Mask, Planes, Seeds, check_range, kernel
 from pbm_envs.foreign import check_array, parse_object, registered_game
-from pbm_envs.toolbox import Array, Floats, in_one_piece
+from pbm_envs.toolbox import Array, Floats, in_one_piece, install_command
 
 from .training_data import form_weights, symmetry_tables
 
@@ -45,7 +45,7 @@ def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
     try:
         import onnx
     except ImportError:
-        raise ImportError("exporting networks needs ONNX: pip install 'pbm-envs[onnx,torch]'") from None
+        raise ImportError(f"exporting networks needs ONNX: {install_command('onnx,torch')}") from None
     import torch
 
     game = network.game
@@ -185,7 +185,7 @@ class OnnxEvaluator:
         try:
             import onnxruntime
         except ImportError:
-            raise ImportError("networks in ONNX Runtime need it: pip install 'pbm-envs[onnx]'") from None
+            raise ImportError(f"networks in ONNX Runtime need it: {install_command('onnx')}") from None
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads, settings.inter_op_num_threads = threads, 1
         settings.log_severity_level = 3

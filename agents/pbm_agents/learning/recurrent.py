@@ -19,6 +19,7 @@ from pbm_envs import Game
 from pbm_envs.authoring import check_range
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.foreign import registered_game
+from pbm_envs.toolbox import install_command
 
 from ..players.agent import Actions, Views
 from .network import FORBIDDEN, check_sizes, check_weights, read, write
@@ -27,7 +28,7 @@ try:
     import torch
     from torch import Tensor, nn
 except ImportError:
-    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
 
 FORMAT = "pbm_agents.learning.recurrent 1"
 

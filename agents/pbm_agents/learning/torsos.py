@@ -13,13 +13,14 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.toolbox import install_command
 
 try:
     import torch
     from torch import Tensor, nn
     from torch.nn.functional import glu, layer_norm
 except ImportError:
-    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
 
 
 def check_sizes(**sizes: int) -> None:

@@ -27,6 +27,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
+from pbm_envs.toolbox import install_command
 
 from ..arena.plots import plot_training, save_plot
 from ..common.folders import locked
@@ -42,7 +43,7 @@ from .training_log import TrainingLog
 try:
     import torch
 except ImportError:
-    raise ImportError("training needs PyTorch: pip install 'pbm-envs[torch]'") from None
+    raise ImportError(f"training needs PyTorch: {install_command('torch')}") from None
 
 from .critic import Critic
 from .network import PolicyValueNetwork, read, write

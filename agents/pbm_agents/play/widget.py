@@ -8,13 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, final
 
+from pbm_envs.toolbox import install_command
+
 try:
     import anywidget
     import traitlets
 except ModuleNotFoundError as error:
     if error.name != "anywidget":
         raise
-    raise ImportError("BoardWidget needs anywidget, of the extra `widget`: pip install 'pbm-envs[widget]'") from None
+    raise ImportError(f"BoardWidget needs anywidget, of the extra `widget`: {install_command('widget')}") from None
 
 from pbm_envs import Game, make_game
 from pbm_envs.records import GameRecord

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from pbm_envs.toolbox import describe_error, printable
+from pbm_envs.toolbox import describe_error, install_command, printable
 
 from ..common.faults import InfrastructureError
 
@@ -164,5 +164,5 @@ def _openai() -> Any:
     try:
         import openai
     except ImportError:
-        raise ImportError("the package openai is not installed: pip install 'pbm-envs[llm]'") from None
+        raise ImportError(f"the package openai is not installed: {install_command('llm')}") from None
     return openai

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from ..core.deals import Deal
+from ..core.extras import install_command
 from ..core.game import Game
 from ..core.options import options_of
 from ..core.state import NOBODY, copy_states
@@ -44,7 +45,7 @@ from .openspiel_observer import board_with_digest, digest, has_tensor
 try:
     import pyspiel
 except ImportError:
-    raise ImportError("OpenSpiel is not installed: pip install 'pbm-envs[openspiel]'") from None
+    raise ImportError(f"OpenSpiel is not installed: {install_command('openspiel')}") from None
 
 PREFIX = "python_pbm_"
 BOARD = "board"

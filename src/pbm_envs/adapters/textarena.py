@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from ..core.extras import install_command
 from ..core.game import Game
 from ..envs.factories import make_env
 from ..registry import registered_games
@@ -26,7 +27,7 @@ from ..text import PromptStyle, TextGame
 try:
     import textarena as ta
 except ImportError:
-    raise ImportError("TextArena is not installed: pip install 'pbm-envs[textarena]'") from None
+    raise ImportError(f"TextArena is not installed: {install_command('textarena')}") from None
 
 
 @final

@@ -19,13 +19,14 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, final
 
+from ..core.extras import install_command
 from ..registry import make_game
 from ..text import Kind, PromptStyle, TextSeat
 
 try:
     import verifiers.v1 as vf
 except ImportError:
-    raise ImportError("verifiers is not installed: pip install 'pbm-envs[verifiers]'") from None
+    raise ImportError(f"verifiers is not installed: {install_command('verifiers')}") from None
 
 
 class GameTasksetConfig(vf.TasksetConfig):

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.extras import install_command
+
 ALIGNMENT = 64
 """Bytes. What XLA, and so JAX, asks of memory that it does not copy."""
 
@@ -34,7 +36,7 @@ def import_torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError("buffers='torch' needs PyTorch: pip install 'pbm-envs[torch]'") from None
+        raise ImportError(f"buffers='torch' needs PyTorch: {install_command('torch')}") from None
     return torch
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.extras import install_command
 from ..core.scene import Scene
 from .pixels import check_size, frame_shape, pillow, pixels
 from .themes import theme_named
@@ -87,7 +88,7 @@ class Film:
         try:
             import imageio_ffmpeg as ffmpeg
         except ImportError:
-            raise ImportError("an MP4 needs ffmpeg: pip install 'pbm-envs[video]'; a GIF does without") from None
+            raise ImportError(f"an MP4 needs ffmpeg: {install_command('video')}; a GIF does without") from None
         rows, cols = (number + number % 2 for number in frame_shape(self.scenes[0], self.size))
         writer = ffmpeg.write_frames(
             str(path),

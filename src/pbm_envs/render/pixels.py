@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.checks import check_range
+from ..core.extras import install_command
 from ..core.scene import Circle, Label, Line, Scene, Shape
 from . import letters
 from .themes import theme_named
@@ -94,7 +95,7 @@ def pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise ImportError("pictures in pixels need Pillow: pip install 'pbm-envs[render]'") from None
+        raise ImportError(f"pictures in pixels need Pillow: {install_command('render')}") from None
     return Image
 
 
@@ -103,7 +104,7 @@ def figure_class() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("pictures in pixels and as PDF need Matplotlib: pip install 'pbm-envs[render]'") from None
+        raise ImportError(f"pictures in pixels and as PDF need Matplotlib: {install_command('render')}") from None
     return Figure
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.extras import install_command
+
 HEADLESS = ("dummy", "offscreen", "evdev")
 """SDL's drivers that show nothing; SDL falls back to one without a display."""
 POLL_SECONDS = 0.02
@@ -76,7 +78,7 @@ def _display() -> ModuleType:
         import pygame
     except ImportError:
         raise ImportError(
-            'render_mode "human" opens a window and needs pygame-ce: pip install \'pbm-envs[window]\'; "ansi" and '
+            f'render_mode "human" opens a window and needs pygame-ce: {install_command("window")}; "ansi" and '
             '"rgb_array" do without'
         ) from None
     try:
