@@ -27,8 +27,9 @@ def chain_fields(cells: int) -> list[Any]:
 
 
 def around(board: Board) -> NDArray[np.uint16]:
-    """(n, 6) the neighbours of each cell of a board of hexagons, one beside the next; the cell itself for what is off
-    the board, since it is empty when its neighbours are asked for.
+    """Return (n, 6) the neighbours of each cell of a board of hexagons, in order around it.
+
+    The cell itself stands for a neighbour off the board: it is empty when kernels read its neighbours.
     """
     cells = np.arange(board.size)[:, None]
     return np.where(board.neighbours == NO_CELL, cells, board.neighbours).astype(np.uint16)
@@ -45,7 +46,7 @@ LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)
 
 @stack_kernel
 def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
-    """Bits k: `around[cell, k]` has a stone of `mark`; one bit for those in a row, which are of one chain."""
+    """Return bits k: `around[cell, k]` has a stone of `mark`; one bit for adjacent stones, which are one chain."""
     same = 0
     for k in range(6):
         same |= int(stones[around[cell, k]] == mark) << k
@@ -53,8 +54,9 @@ def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
 
 
 class Chains(NamedTuple):
-    """The stones of a position with their chains, and the board, where a kernel would take too many arrays one by one.
-    Kernels make it. (Arrays one by one make playouts 6% faster, so the hot kernels take them so.)
+    """The stones of a position with their chains, and the board, for kernels that would take too many arrays.
+
+    Kernels make it. The hottest ones take the arrays one by one, which makes playouts 6% faster.
     """
 
     stones: Ints
@@ -66,7 +68,7 @@ class Chains(NamedTuple):
 
 @stack_kernel
 def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
-    """Put a stone of `mark` on `cell`, as part of its chain; the edges that the chain touches now."""
+    """Put a stone of `mark` on `cell` and join it to its chain; return the edges that the chain touches."""
     beside = chains_beside(stones, cell, mark, around)
     stones[cell] = mark
     chain[cell] = cell
@@ -89,7 +91,7 @@ def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around:
 
 @stack_kernel
 def would_touch(board: Chains, cell: int, mark: int) -> int:
-    """The edges that its chain would touch, were `mark` placed on `cell`."""
+    """Return the edges that the chain of a stone of `mark` on `cell` would touch."""
     chain, touches, around = board.chain, board.touches, board.around
     beside, reached = chains_beside(board.stones, cell, mark, around), board.edges[cell]
     while beside:
@@ -103,10 +105,10 @@ def would_touch(board: Chains, cell: int, mark: int) -> int:
 
 @stack_kernel
 def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
-    """Bits k: a stone of `mark` on the empty cell `around[cell, k]` saves a bridge that the stone on `cell` has broken.
+    """Return bits k: a stone of `mark` on `around[cell, k]`, which is empty, saves a bridge that `cell` breaks.
 
-    A bridge is two stones of one mark, or a stone and an edge of the board, with two empty cells between them: while
-    both are empty, neither cell need be filled, since the other one joins them as well.
+    A bridge is two stones of one mark, or a stone and an edge, with two empty cells between them: either cell connects
+    them, so neither needs to be filled while both are empty.
     """
     same, empty = 0, 0
     for k in range(6):
@@ -127,7 +129,7 @@ def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints
 
 @stack_kernel
 def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -> int:
-    """One of the cells that `broken_bridges` has found, all equally likely."""
+    """Return one of the cells that `broken_bridges` has found, each with the same probability."""
     count, left = 0, bridges
     while left:
         left &= left - 1
@@ -139,8 +141,8 @@ def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -
 
 @stack_kernel
 def copy_board(stones: Ints, chain: Ints, touches: Ints, new_stones: Ints, new_chain: Ints, new_touches: Ints) -> None:
-    """Copy stones and chains. Playing on arrays of their own is a third faster than on the fields of a record, and
-    copying them element by element is faster than by slices (measured).
+    """Copy stones and chains. Playouts on plain arrays are a third faster than on the fields of a record, and element
+    loops copy faster than slices (measured).
     """
     for cell in range(len(stones)):
         new_stones[cell] = stones[cell]

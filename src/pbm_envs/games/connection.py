@@ -86,7 +86,7 @@ class ConnectionGame(Game):
 
 
 def connected(stones: Ints, board: Board) -> NDArray[np.int64]:
-    """(B, cells) the smallest cell of the connected group of stones of one mark that each stone belongs to."""
+    """Return (B, cells): for each stone, the smallest cell of its connected group of stones of one mark."""
     rows, cells = np.arange(len(stones))[:, None], np.arange(board.size)
     beside = np.where(board.neighbours == NO_CELL, cells[:, None], board.neighbours).astype(np.int64)
     same = stones[:, beside] == stones[:, :, None]
@@ -126,7 +126,7 @@ def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -
 
 
 def _steps(stones: Ints, board: Board, starts: Sequence[int]) -> dict[int, int]:
-    """How many steps each cell of a chain is from the nearest of `starts`."""
+    """Return how many steps each cell of a chain is from the nearest of `starts`."""
     steps = dict.fromkeys(starts, 0)
     queue = list(starts)
     for here in queue:

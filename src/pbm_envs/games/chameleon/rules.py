@@ -19,14 +19,14 @@ TOP_BOTTOM, LEFT_RIGHT = TOP | BOTTOM, LEFT | RIGHT
 
 
 def chameleon_dtype(cells: int) -> np.dtype[np.void]:
-    """One game of Chameleon on `cells` cells."""
+    """Return the type of a record with `cells` cells."""
     # stones are EMPTY, X or O; vert is the agent who owns top and bottom (H3, H4)
     return state_dtype(2, [*chain_fields(cells), ("vert", "i1")])
 
 
 @stack_kernel
 def winner_of(touches: int, mover: int, vert: int) -> int:
-    """H3: who has joined their edges by a chain that touches these, the mover first; or NOBODY."""
+    """Return the player whose edges a chain that touches these edges connects, the mover first; or NOBODY (H3)."""
     vertical = touches & TOP_BOTTOM == TOP_BOTTOM
     horizontal = touches & LEFT_RIGHT == LEFT_RIGHT
     if vertical and horizontal:
@@ -51,7 +51,7 @@ def place(state: Record, cell: int, mark: int, around: Ints, edges: Ints) -> Non
 
 @stack_kernel
 def swap(state: Record) -> None:
-    """H4: the players exchange sides, and the first player is to move."""
+    """Exchange the sides of the players; the first player moves next (H4)."""
     state["vert"] = 1 - state["vert"]
     state["to_move"] = 1 - state["to_move"]
     state["ply"] += 1
@@ -59,7 +59,7 @@ def swap(state: Record) -> None:
 
 @stack_kernel
 def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, swap_rule: bool, resign: int) -> int:
-    """`resign` is that action, or -1."""
+    """Play, or return the first row whose action is illegal; `resign` is that action, or -1."""
     cells = len(edges)
     for i in range(len(states)):
         state, action = states[i], actions[i]

@@ -50,9 +50,9 @@ class Pieces(NamedTuple):
 
 @kernel
 def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints) -> bool:
-    """Give each hidden slot a value that is allowed for it alone, from the pools; False if that cannot be.
+    """Give each hidden slot a value of the pools that is allowed for it alone; return False if that is impossible.
 
-    `scratch` is (6, slots or kinds) to work in.
+    `scratch` is (6, slots or kinds).
     """
     base, seen = rules["base"], view["viewer"]
     slots, fits, given = scratch[3], scratch[4], scratch[5]
@@ -97,9 +97,9 @@ def count_broken(
 
 @stack_kernel
 def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
-    """Two pieces of a group, which show the same number, exchange what they hide.
+    """Let two pieces that show the same number exchange what they hide.
 
-    Writes the slots to `out[0]` and what they are to hide to `out[1]`; how many (0: nothing changes).
+    Writes the slots to `out[0]` and what they are to hide to `out[1]`; returns how many (0: nothing changes).
     """
     one = slots[draw(seeds, row, len(slots))]
     group = groups[one]
@@ -113,11 +113,11 @@ def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds
 def propose_cycle(
     slots: Ints, groups: Ints, starts: Ints, hides: Ints, shows: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
-    """Each piece of a cycle, in which each hides what the next shows, comes to hide what the one before it shows.
+    """Turn a cycle around: each piece hides what the next one shows, and comes to hide what the last one shows.
 
     The cycle is found at random: from any piece to any of the same army that shows what it hides, until that is what
-    the first one shows. The same cycle, turned around, is found again with the same probability, which depends only on
-    how many pieces show each number.
+    the first one shows. The reversed cycle is found with the same probability, which depends only on how many pieces
+    show each number. Writes and returns the same as `propose_exchange`.
     """
     slot = slots[draw(seeds, row, len(slots))]
     origin, visited, count = shows[slot], 0, 0
@@ -179,7 +179,7 @@ def count_all_broken(pieces: Pieces, hides: Ints, known: Conditions, compare: in
 
 @kernel
 def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints) -> None:
-    """`royals[army]` becomes the number of its pieces on the board that are royal by what they hide."""
+    """Set `royals[army]` to the number of its pieces on the board that are royal by what they hide."""
     royals[:] = 0
     for slot in range(len(hides)):
         if royal[slot] and hides[slot] == base:
@@ -190,7 +190,7 @@ def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints
 def sweep(
     pieces: Pieces, hides: Ints, known: Conditions, rules: Record, royals: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
-    """As many steps as there are hidden pieces; by how much the number of broken conditions has changed."""
+    """Make as many steps as there are hidden pieces; return the change in the number of broken conditions."""
     slots, groups, starts, shows = pieces.slots, pieces.groups, pieces.starts, pieces.shows
     allowed, worth, offsets, others, roles = known.allowed, known.worth, known.offsets, known.others, known.roles
     royal, need = known.royal, known.need
@@ -226,7 +226,7 @@ def sweep(
 def run_chain(
     view: Record, rules: Record, steps: Ints, legal: Ints, seeds: Seeds, row: int, scratch: Ints, longer: int
 ) -> int:
-    """Fill in the hidden faces of a view; the sweeps that it took, or -1 if it found no world."""
+    """Fill in the hidden faces of a view; return the number of sweeps, or -1 if no world was found."""
     cells, compare = view["owner"].shape[0], rules["compare"]
     hides, allowed, royals = np.zeros(cells, np.int64), np.empty(cells, np.int64), np.zeros(2, np.int64)
     list_allowed(view, rules, allowed)

@@ -34,7 +34,7 @@ class Conditions(NamedTuple):
 
 @kernel
 def list_allowed(view: Record, rules: Record, allowed: Ints) -> None:
-    """Bit h of `allowed[slot]`: what is known about the slot alone lets it hide h; 0 for slots that hide nothing."""
+    """Set bit h of `allowed[slot]` if the slot, taken alone, can hide h; 0 for slots that hide nothing."""
     seen, base = view["viewer"], rules["base"]
     ended = ended_by_capture(view, rules)
     for slot in range(len(allowed)):

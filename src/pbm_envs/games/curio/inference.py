@@ -19,14 +19,15 @@ from .rules import kind
 
 @stack_kernel
 def shows_larger(army: int, seen: int, rules: Record) -> bool:
-    """C5: does player `seen` see the larger numbers of this army's pieces that have not turned?"""
+    """Return whether player `seen` sees the larger numbers of pieces of this army that have not turned (C5)."""
     return (army == seen) == (rules["face"] == LARGE)
 
 
 @stack_kernel
 def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> None:
-    """Give each of `count` slots a kind that it fits (bit k of `fits[slot]`), each kind k at most `pool[k]` times, by
-    augmenting paths. `given` is -1 for slots that fit nothing.
+    """Give each of `count` slots a kind k of `fits[slot]`, each at most `pool[k]` times, by augmenting paths.
+
+    `given` becomes -1 for slots that fit nothing.
     """
     kinds = len(pool)
     left, through, queue = scratch[0], scratch[1], scratch[2]  # through[k]: the slot that would change to kind k
@@ -71,10 +72,10 @@ def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> No
 
 @stack_kernel
 def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints, out: Ints, scratch: Ints) -> None:
-    """For `face` "random": bit h of `out[slot]`: the face hidden from `seen` can be h.
+    """Under `face` "random", set bit h of `out[slot]` if the face hidden from `seen` can be h.
 
-    Each slot gets a kind; from this assignment all others arise by cycles of exchanges, so a slot can become kind k
-    just if its present kind can be reached from k (Regin 1994). `scratch` is (7, slots or kinds) or more to work in.
+    Each slot gets a kind. All other assignments follow from this one by cycles of exchanges, so a slot can become kind
+    k just if its present kind can be reached from k (Regin 1994). `scratch` is (7, slots or kinds) or more.
     """
     kinds = len(pool)
     owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
@@ -109,8 +110,9 @@ def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints
 
 @stack_kernel
 def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
-    """For `face` "large" and "small": `hidden[v, h]` becomes the number of pieces of a pool that show v and hide h, to
-    a player who sees their larger (else their smaller) numbers.
+    """Under `face` "large" and "small", set `hidden[v, h]` to how many pieces of a pool show v and hide h.
+
+    They show the larger of their numbers if `larger`, else the smaller.
     """
     k = 0
     for a in range(1, base + 1):
@@ -161,7 +163,7 @@ def narrow_group(
 
 @stack_kernel
 def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Ints, bound: Ints) -> None:
-    """`narrow_group` for those groups of which a slot cannot hide all that the pool has."""
+    """Call `narrow_group` for each group in which a slot cannot hide all that the pool has."""
     owner, faces, numbers, narrowed = view["owner"], view["faces"], rules["base"] + 1, 0
     for slot in range(len(owner)):
         army, shown = int(owner[slot] & 1), int(faces[slot, seen])
@@ -174,9 +176,7 @@ def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Int
 
 @stack_kernel
 def list_pairs(rules: Record, pairs: Ints) -> None:
-    """For `face` "large" and "small": `pairs[k]` becomes the numbers of a piece of kind k that has not turned, the one
-    that its owner sees first.
-    """
+    """Under `face` "large" and "small", set `pairs[k]` to the numbers of kind k, the one that faces the owner first."""
     base, k = rules["base"], 0
     for a in range(1, base + 1):
         for b in range(a, base + 1):
@@ -186,8 +186,9 @@ def list_pairs(rules: Record, pairs: Ints) -> None:
 
 @stack_kernel
 def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None:
-    """For `face` "large" and "small": bit h of `values[army, v]`: a hidden piece of the army that shows v may hide h,
-    as far as the pool, `unseen`, says. `pairs` are of `list_pairs`.
+    """Under `face` "large" and "small", set bit h of `values[army, v]` if the pool has pieces that show v and hide h.
+
+    The pool is `unseen`, and `pairs` are from `list_pairs`.
     """
     mine, enemy = np.uint64(seen), np.uint64(seen ^ 1)
     for army in range(2):
@@ -201,11 +202,11 @@ def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None
 
 @stack_kernel
 def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, values: Ints, bound: Ints) -> None:
-    """For `face` "large" and "small": bit h of `out[slot]`: the face hidden from `seen` can be h.
+    """Under `face` "large" and "small", set bit h of `out[slot]` if the face hidden from `seen` can be h.
 
-    The pieces of an army that show the same number and hide the other are a group: what the pool and its own bounds
-    leave to a piece is all, unless bounds have left one of the group less than the pool. There are no branches in the
-    loop over the slots, since they could not be foreseen. `values` (2, base + 1) and `bound` (slots,) are to work in.
+    The pieces of an army that show the same number and hide the other are a group: a piece can hide what the pool and
+    its own bounds allow, unless bounds leave a piece of the group less than the pool has. The loop over the slots has
+    no branches, which could not be predicted. `values` (2, base + 1) and `bound` (slots,) are scratch.
     """
     owner, faces, bounds, narrowed = view["owner"], view["faces"], view["bounds"], 0
     near, far = np.uint64(seen), np.uint64(seen ^ 1)
@@ -222,9 +223,7 @@ def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, 
 
 @stack_kernel
 def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
-    """For `face` "random": `out[i, slot]` (B, slots) as `find_hidden_turned` has it. (A kernel of its own, so that
-    games by the other options need not compile it.)
-    """
+    """Call `find_hidden_turned` for `out[i]` (B, slots). Games with other options need not compile this kernel."""
     base, cells = settings[0]["base"], out.shape[1]
     scratch = np.empty((7, max(base * (base + 1) // 2, cells)), np.int64)
     for i in range(len(views)):

@@ -62,14 +62,15 @@ def move_tables(moves: Ints, cells: int) -> States:
 
 @stack_kernel
 def values_compared(rules: Record) -> int:
-    """One more than the greatest value that C7 compares."""
+    """Return one more than the greatest value that C7 compares."""
     return (2 if rules["total"] else 1) * rules["base"] + 1
 
 
 @stack_kernel
 def cells_with_pieces(board: Ints, first: int) -> int:
-    """Bit k: a piece stands on cell `first + k`, of 64 cells or those that are left. Four cells are looked at at once:
-    their signs become bits beside each other when a product shifts each by its own distance.
+    """Return bits k: a piece stands on cell `first + k`, of at most 64 cells.
+
+    Four cells are read at once: a product shifts their signs, each by its own distance, until the bits are adjacent.
     """
     found, last = NO_BITS, min(len(board), first + 64)
     for cell in range(first, last - 3, 4):
@@ -82,7 +83,7 @@ def cells_with_pieces(board: Ints, first: int) -> int:
 
 @stack_kernel
 def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> None:
-    """`pieces[army, v]` becomes the cells of the pieces whose value is v when `viewer` compares them (C7)."""
+    """Set `pieces[army, v]` to the cells of the pieces whose value is v when `viewer` compares them (C7)."""
     board, owner, faces, total = state["board"], state["owner"], state["faces"], rules["total"]
     seen, left = np.uint64(viewer), cells_with_pieces(state["board"], 0)
     for army in range(2):
@@ -98,8 +99,9 @@ def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> Non
 
 @stack_kernel
 def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
-    """`closed[v]` becomes the cells on which no piece of value v may end: those of own pieces, and of enemies that it
-    may not capture (C7). Returns all occupied cells; `own` and `enemies` are the rows of `pieces`.
+    """Set `closed[v]` to the cells on which no piece of value v may end (C7); return all occupied cells.
+
+    These are the cells of own pieces, and of enemies that it may not capture. `own` and `enemies` are rows of `pieces`.
     """
     no_lower = NO_BITS if beats(1, 0, compare) else ~NO_BITS
     no_equal = NO_BITS if beats(1, 1, compare) else ~NO_BITS
@@ -118,15 +120,16 @@ def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
 
 @stack_kernel
 def forbidden_cells(state: Record, slot: int, table: Record, closed: Words, rules: Record) -> int:
-    """The cells on which a piece may not end its move, whatever stands in its way."""
+    """Return the cells on which a piece may not end its move, whatever stands in its way."""
     near, value = table["near"], compared_value(state, slot, state["to_move"], rules)
     return closed[value] | ~near[min(reach(state, slot, rules), len(near) - 1)]
 
 
 @stack_kernel
 def mask_batch(states: States, out: Mask, tables: States, settings: States) -> None:
-    """Write the masks of states, and of the views of players to move. The last mask is written to `legal` first, where
-    there is room for what the last run has too many.
+    """Write the masks of states, and of the views of players to move.
+
+    The last mask is written to `legal` first, which has room for what the last run has too many.
     """
     rules, row, width, last = settings[0], flat(out), out.shape[1], len(states) - 1
     moves, values = rules["moves"], values_compared(rules)
@@ -151,11 +154,9 @@ def mask_batch(states: States, out: Mask, tables: States, settings: States) -> N
 def mark_legal(
     state: Record, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask, first: int
 ) -> int:
-    """`legal[first + action]` becomes whether the player to move may make the move, a run for each piece; 0 if none is
-    legal.
+    """Set `legal[first + action]` for the player to move, a run for each piece; return 0 if no move is legal.
 
-    Lowest cells come first: what a run has too many belongs to the cells after it, and that of the last to the row
-    after this one.
+    Lowest cells come first: what a run has too many belongs to later cells, and that of the last one to the next row.
     """
     mover, left, some = state["to_move"], NO_BITS, NO_BITS
     find_pieces(state, mover, rules, pieces)
@@ -183,9 +184,7 @@ def mark_legal(
 
 @stack_kernel
 def list_pieces(state: Record, rules: Record, slots: Ints, counts: Ints, pieces: Words) -> None:
-    """`slots[army]` becomes the slots of an army in order, `counts[army]` how many there are, `pieces[player]` what
-    `find_pieces` finds for a player.
-    """
+    """Set `slots[army]` to the slots of an army, `counts[army]` to their number, and `pieces` by `find_pieces`."""
     counts[0], counts[1] = 0, 0
     for slot in range(len(state["cell"])):
         if state["cell"][slot] != CAPTURED:
@@ -198,7 +197,7 @@ def list_pieces(state: Record, rules: Record, slots: Ints, counts: Ints, pieces:
 
 @stack_kernel
 def drop_slot(slots: Ints, counts: Ints, army: int, dropped: int) -> None:
-    """Take a slot from those of its army."""
+    """Remove a slot from those of its army."""
     left = 0
     for j in range(counts[army]):
         slot = slots[army, j]
@@ -209,7 +208,7 @@ def drop_slot(slots: Ints, counts: Ints, army: int, dropped: int) -> None:
 
 @stack_kernel
 def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words) -> None:
-    """Put the piece of a slot on a cell in `pieces[player]` of both players, or take it from there."""
+    """Add the piece of a slot on a cell to `pieces[player]` of both players, or remove it."""
     army = state["owner"][slot]
     for player in range(2):
         pieces[player, army, compared_value(state, slot, player, rules)] ^= BITS[cell]
@@ -219,8 +218,9 @@ def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words
 def playout_batch(
     states: States, seeds: Seeds, moves: Ints, tables: States, settings: States, last_player_by_action: Ints
 ) -> None:
-    """Play at random to the end: count the legal moves of each piece, draw one of all, find and play it. The lists and
-    sets of pieces are kept up to date.
+    """Play at random to the end: count the moves of each piece, draw one of all, find and play it.
+
+    The lists and sets of pieces are kept up to date.
     """
     rules, cells, values = settings[0], len(tables), values_compared(settings[0])
     pieces, closed = np.empty((2, 2, values), np.uint64), np.empty(values, np.uint64)
@@ -265,7 +265,7 @@ def playout_batch(
 
 @stack_kernel
 def count_moves(table: Record, occupied: int, forbidden: int) -> int:
-    """How many moves a piece has."""
+    """Return how many moves a piece has."""
     count = 0
     for k in range(0, FEW_MOVES, WORD):
         count += count_bits(clear_of(table["way"], occupied, table["goal"], forbidden, k))
@@ -277,7 +277,7 @@ def count_moves(table: Record, occupied: int, forbidden: int) -> int:
 
 @stack_kernel
 def find_move(table: Record, occupied: int, forbidden: int, left: int) -> int:
-    """The number of the move of a piece before which `left` others are legal."""
+    """Return the number of the move of a piece before which `left` others are legal."""
     way, goal, k = table["way"], table["goal"], -1
     while left >= 0:
         k += 1

@@ -75,7 +75,7 @@ KINDS = np.stack([_kinds(base) for base in range(MOST_BASE + 1)])
 
 @stack_kernel
 def kind(a: int, b: int, base: int) -> int:
-    """The number of the kind of piece with these faces."""
+    """Return the number of the kind of piece with these faces."""
     return int(KINDS[base, a, b])  # plain Python would go on in eight bits
 
 
@@ -110,10 +110,10 @@ def is_legal(state: Record, action: int, moves: Ints, steps: Ints, rules: Record
 
 @stack_kernel
 def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: int, rules: Record) -> None:
-    """C15: what a capture tells about a piece that is still not known, when the other one is.
+    """Narrow the bounds of a piece that is not known by a capture whose other piece is known (C15).
 
-    `mine` and `theirs` are the numbers that C7 compared. If both pieces stay unknown, `taker` is all that is kept: the
-    faces of neither change any more.
+    `mine` and `theirs` are the numbers that C7 compared. If both pieces stay unknown, only `taker` is kept: their faces
+    do not change any more.
     """
     if rules["compare"] == ANY or state["known"][taker] == state["known"][taken]:
         return
@@ -134,7 +134,7 @@ def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: 
 
 @stack_kernel
 def make_known(state: Record, slot: int, base: int) -> None:
-    """Both players know both faces of a piece from now on."""
+    """Let both players know both faces of a piece from now on."""
     k = kind(state["faces"][slot, 0], state["faces"][slot, 1], base)
     state["unseen"][state["owner"][slot], k] -= 1 - state["known"][slot]
     state["known"][slot] = 1
@@ -176,7 +176,7 @@ def move(state: Record, origin: int, distance: int, cell: int, rules: Record) ->
 
 @stack_kernel
 def play(state: Record, action: int, moves: Ints, rules: Record) -> None:
-    """A legal action (C6 to C13)."""
+    """Play a legal action (C6 to C13)."""
     mover = state["to_move"]
     if action == rules["resign"]:
         win(state, 1 - mover)  # A2
@@ -217,7 +217,7 @@ def ended_by_capture(state: Record, rules: Record) -> bool:
 
 @stack_kernel
 def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> None:
-    """C2, C3, C5. `deck` (army cells, 2): smaller and larger number of its pieces, then (0, 0) for empty cells."""
+    """Set up both armies (C2, C3, C5); `deck` is from `make_deck`."""
     rules = settings[0]
     order = np.empty(len(deck), np.int64)
     for i in range(len(states)):
@@ -241,8 +241,9 @@ def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> 
 
 @stack_kernel
 def start_batch(states: States, settings: States) -> None:
-    """Number the pieces of boards on which `owner` and `faces` are set, cell by cell; note what is known from the
-    start: a piece that stands against `face` can only have captured (C8). C11 may hold already.
+    """Number the pieces of boards on which `owner` and `faces` are set, and note what is known from the start.
+
+    A piece that contradicts `face` must have captured (C8). C11 may hold already.
     """
     rules = settings[0]
     for i in range(len(states)):

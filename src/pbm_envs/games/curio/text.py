@@ -16,7 +16,7 @@ OWNERS = "LD"
 
 
 def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Owner (cells,) and faces (cells, 2) of a board text, or ValueError."""
+    """Return owner (cells,) and faces (cells, 2) of a board text; ValueError if it cannot be read."""
     rows, cols = board.shape
     lines = [line.split() for line in text.strip().split("/")]
     if [len(line) for line in lines] != [cols] * rows:
@@ -42,7 +42,7 @@ def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], ND
 
 
 def board_text(state: Record, board: Board) -> str:
-    """As `read_board` reads it, but "?" for a face that a view hides."""
+    """Return the text that `read_board` reads, with "?" for a face that a view hides."""
     rows, cols = board.shape
     cells = ["." if slot == NO_PIECE else _piece(state, slot) for slot in state["board"]]
     return "/".join(" ".join(cells[row * cols : (row + 1) * cols]) for row in reversed(range(rows)))
@@ -75,6 +75,6 @@ def deal(board: Board, deck: Ints, face: str) -> Deal:
 
 
 def orientations(owner: str, low: int, high: int, face: str) -> Piece:
-    """How a piece can lie at the start (C5), as board texts have it: owner, face towards Light, face towards Dark."""
+    """Return how a piece can lie at the start (C5), as texts: owner, face towards Light, face towards Dark."""
     ways = {"small": [(low, high)], "large": [(high, low)], "random": sorted({(low, high), (high, low)})}
     return tuple(f"L{own}{far}" if owner == "L" else f"D{far}{own}" for own, far in ways[face])

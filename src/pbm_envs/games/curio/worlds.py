@@ -37,7 +37,7 @@ GROUP_TRIES = 1000
 
 @stack_kernel
 def sort_group(view: Record, army: int, shown: int, group: Ints, least: Ints) -> int:
-    """The hidden slots of an army that show `shown`, by falling lower bound; how many."""
+    """List the hidden slots of an army that show `shown`, by falling lower bound; return how many."""
     owner, faces, bounds, seen = view["owner"], view["faces"], view["bounds"], view["viewer"]
     count = 0
     for slot in range(len(owner)):
@@ -54,7 +54,7 @@ def sort_group(view: Record, army: int, shown: int, group: Ints, least: Ints) ->
 
 @stack_kernel
 def split_pools(view: Record, rules: Record, hidden: Ints) -> None:
-    """For "large" and "small": `hidden[army, v, h]` pieces that show v hide h."""
+    """Under "large" and "small", set `hidden[army, v, h]` to how many pieces show v and hide h."""
     if view["viewer"] != NOBODY:
         for army in range(2):
             larger = shows_larger(army, view["viewer"], rules)
@@ -65,7 +65,7 @@ def split_pools(view: Record, rules: Record, hidden: Ints) -> None:
 def deal_group(
     view: Record, group: Ints, least: Ints, count: int, left: Ints, rules: Record, seeds: Seeds, row: int
 ) -> bool:
-    """Give the values `left` (how many of each) to the slots of a group; False if an upper bound is broken."""
+    """Give the values `left` (how many of each) to the slots of a group; return False if an upper bound is broken."""
     faces, bounds, hidden = view["faces"], view["bounds"], 1 - view["viewer"]
     for k in range(count):
         slot = group[k]
@@ -88,7 +88,7 @@ def deal_group(
 
 @stack_kernel
 def is_consistent(state: Record, rules: Record) -> bool:
-    """Could the game have ended so, or not ended, with these faces (C10, C11), and its captures have been legal?"""
+    """Return whether the game can stand or have ended so with these faces, after legal captures (C7, C10, C11)."""
     if not rules["turn"] and not rules["reveal"]:
         for slot in range(len(state["owner"])):
             taker = state["taker"][slot]
@@ -106,7 +106,7 @@ def is_consistent(state: Record, rules: Record) -> bool:
 
 @stack_kernel
 def deal(view: Record, hidden: Ints, rules: Record, seeds: Seeds, row: int) -> bool:
-    """Fill in every hidden face; whether the result is consistent. `hidden` is of `split_pools`."""
+    """Fill in every hidden face; return whether the result is consistent. `hidden` is from `split_pools`."""
     if view["viewer"] == NOBODY:
         return True
     cells, good = len(view["owner"]), True
@@ -214,9 +214,7 @@ turnings = lru_cache(maxsize=1024)(Turnings)
 
 @stack_kernel
 def world_batch(worlds: States, seeds: Seeds, good: Mask, settings: States) -> None:
-    """One attempt of `Curio._determinize`, for "large" and "small": fill in what is hidden, `good` where that is
-    consistent.
-    """
+    """Make one attempt of `Curio._determinize` under "large" and "small"; set `good` where it is consistent."""
     rules = settings[0]
     hidden, own = np.empty((2, rules["base"] + 1, rules["base"] + 1), np.int64), np.empty(1, np.uint64)
     for i in range(len(worlds)):
@@ -230,8 +228,9 @@ def world_batch(worlds: States, seeds: Seeds, good: Mask, settings: States) -> N
 
 @stack_kernel
 def collect_batch(views: States, settings: States, seeds: Seeds, least: Ints, chances: Floats) -> None:
-    """For "random", of each army: the lower bounds of what shows each number (base, cells; 0 where there is nothing),
-    and chances in [0, 1) (kinds).
+    """Under "random", write for each army the lower bounds of the pieces that show each number, and chances in [0, 1).
+
+    The bounds are (base, cells), 0 where there is no piece; the chances (kinds,).
     """
     rules = settings[0]
     group = np.empty(least.shape[3], np.int64)

@@ -21,7 +21,7 @@ NAMES = {RED: "red", GREEN: "green", BLUE: "blue"}
 
 
 def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
-    """One game of Trinim on `cells` cells."""
+    """Return the type of a record with `cells` cells."""
     return state_dtype(
         players,
         [
@@ -57,7 +57,7 @@ def lines(board: Board) -> tuple[Ints, Words]:
 
 
 def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
-    """The actions that take a cell: `actions[starts[cell] : starts[cell + 1]]`."""
+    """Return the actions that take a cell: `actions[starts[cell] : starts[cell + 1]]`."""
     through: list[list[int]] = [[] for _ in range(board.size)]
     for action, (first, d, length) in enumerate(takes.tolist()):
         cell = first
@@ -70,7 +70,7 @@ def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
 
 @stack_kernel
 def set_up_batch(states: States, seeds: Seeds) -> None:
-    """T3: the pieces, as many of each colour, in a random order."""
+    """Put the pieces, as many of each colour, on the board in a random order (T3)."""
     for i in range(len(states)):
         pieces = states[i]["pieces"]
         for cell in range(len(pieces)):
@@ -81,7 +81,7 @@ def set_up_batch(states: States, seeds: Seeds) -> None:
 
 @stack_kernel
 def next_player(state: Record) -> int:
-    """The next agent still in the game."""
+    """Return the next player who is still in the game."""
     players = len(state["out"])
     agent = (state["to_move"] + 1) % players
     while state["out"][agent]:
@@ -91,7 +91,7 @@ def next_player(state: Record) -> int:
 
 @stack_kernel
 def score(held: Ints) -> int:
-    """The number of colours held an even number of times, zero counted as even (T5)."""
+    """Return the number of colours held an even number of times; zero is even (T5)."""
     even = 0
     for colour in range(COLOURS):
         even += 1 - held[colour] % 2
@@ -100,7 +100,7 @@ def score(held: Ints) -> int:
 
 @stack_kernel
 def finish(state: Record) -> None:
-    """The board is empty, or one player is left (T6, A1, A2)."""
+    """End the game: the board is empty, or one player is left (T6, A1, A2)."""
     players = len(state["out"])
     best, winners, winner, still_in = -1, 0, 0, 0
     for agent in range(players):
@@ -137,7 +137,7 @@ def grab(state: Record, take: Ints, neighbours: Ints) -> None:
 
 @stack_kernel
 def give_up(state: Record) -> None:
-    """A2: out of the game, with the losing reward at once."""
+    """Take the player to move out of the game, with the losing reward at once (A2)."""
     mover = state["to_move"]
     players = len(state["out"])
     state["out"][mover] = 1
@@ -153,7 +153,7 @@ def give_up(state: Record) -> None:
 
 @stack_kernel
 def is_line(pieces: Ints, take: Ints, neighbours: Ints) -> bool:
-    """T4: no gap inside."""
+    """Return whether a line has no gap (T4)."""
     cell, direction, length = take[0], take[1], take[2]
     for _ in range(length):
         if pieces[cell] == EMPTY:
@@ -231,8 +231,9 @@ def playout_batch(
     starts: Ints,
     last_player_by_action: Ints,
 ) -> None:
-    """Each ply draws from a list of the legal actions; those that a grab breaks are taken out. Each goes but once, so
-    that a game takes no longer than all lines together are.
+    """Draw each ply from a list of the legal actions, and remove those that a grab breaks.
+
+    Each action is removed once, so a game takes no longer than all lines together.
     """
     legal = np.empty(len(takes), np.bool_)
     left, place = np.empty(len(takes), np.int32), np.empty(len(takes), np.int32)  # left[place[a]] == a, or place is -1

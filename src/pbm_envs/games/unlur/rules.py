@@ -20,20 +20,20 @@ FIGURES = SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36
 
 
 def unlur_dtype(cells: int) -> np.dtype[np.void]:
-    """One game of Unlur on `cells` cells."""
+    """Return the type of a record with `cells` cells."""
     # stones are EMPTY, BLACK or WHITE; black is the agent who is Black; NOBODY in the contract phase (U3)
     return state_dtype(2, [*chain_fields(cells), ("black", "i1")])
 
 
 @stack_kernel
 def may_place(stone: int, edge: int, contract: bool) -> bool:
-    """U3, U4: an empty cell, not on an edge before the contract. (Without branches, for the sake of `mask_batch`.)"""
+    """Return whether a stone may be placed (U3, U4). Without branches, for the sake of `mask_batch`."""
     return (stone == EMPTY) & ((edge == 0) | (not contract))
 
 
 @stack_kernel
 def result_of(touches: int, colour: int) -> int:
-    """1 if a chain of the mover's `colour` that touches these sides wins, -1 if it loses, else 0 (U5)."""
+    """Return 1 if a chain of the mover's `colour` that touches these sides wins, -1 if it loses, else 0 (U5)."""
     y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
     line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
     if y or line:
@@ -43,7 +43,7 @@ def result_of(touches: int, colour: int) -> int:
 
 @stack_kernel
 def colour_of(mover: int, black: int) -> int:
-    """U3, U4: what the mover places."""
+    """Return the colour that the mover places (U3, U4)."""
     return BLACK if black == NOBODY or black == mover else WHITE
 
 
@@ -61,7 +61,7 @@ def place(state: Record, cell: int, around: Ints, edges: Ints) -> None:
 
 @stack_kernel
 def take_black(state: Record) -> None:
-    """U3: the contract."""
+    """Make the player to move Black (U3)."""
     state["black"] = state["to_move"]
     state["to_move"] = 1 - state["to_move"]
     state["ply"] += 1
@@ -69,7 +69,7 @@ def take_black(state: Record) -> None:
 
 @stack_kernel
 def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, resign: int) -> int:
-    """`resign` is that action, or -1."""
+    """Play, or return the first row whose action is illegal; `resign` is that action, or -1."""
     cells = len(edges)
     for i in range(len(states)):
         state, action = states[i], actions[i]
@@ -115,7 +115,7 @@ def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
 def avoid_losing_move(
     position: Chains, colour: int, free: Ints, count: int, choice: int, seeds: Seeds, row: int
 ) -> int:
-    """The choice, of `count` free cells; or another, if that loses at once and not all do."""
+    """Return `choice`, of `count` free cells, or another one if it loses at once and not all of them do."""
     left = count
     while True:
         if left == 1 or result_of(would_touch(position, free[choice], colour), colour) >= 0:
