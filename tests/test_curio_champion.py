@@ -159,11 +159,11 @@ def test_it_plays_legal_moves_that_depend_on_nothing_hidden(game):
     others = game.determinize(views, rng)
     assert sum(not equal(states[k : k + 1], others[k : k + 1]) for k in range(len(states))) >= 6
     found = [
-        agent.player(game).analyse(game, game.view(batch, batch["to_move"]), np.random.default_rng(7))
+        agent.player(game).rank(game, game.view(batch, batch["to_move"]), np.random.default_rng(7))
         for batch in (states, others)
     ]
     assert found[0] == found[1]
-    actions = np.array([action for action, _ in found[0]])
+    actions = np.array([moves[0][0] for moves in found[0]])
     assert game.legal_action_mask(views)[np.arange(len(views)), actions].all()
     assert (actions != game.resign_action).all()
 

@@ -60,10 +60,7 @@ def test_the_form_for_a_new_game(context):
         page.get_by_role("button", name="New game").click()
         form = page.get_by_role("dialog", name="New game")
         form.get_by_role("radio", name="Trinim").check()
-        assert (
-            form.get_by_label("Opponent").locator("option").first.inner_text()
-            == "Easy \N{EN DASH} Search, 30 simulations"
-        )
+        assert form.get_by_label("Opponent").locator("option").first.inner_text() == "Easy \N{EN DASH} Greedy, rated 40"
         form.get_by_text("Variants").click()
         form.get_by_label("seed").fill("x")
         form.get_by_role("button", name="Start").click()

@@ -1,5 +1,6 @@
 """What strangers ran into on the page: forms, moves that follow, slow links, phones, tabs that meet."""
 
+import re
 import threading
 from itertools import pairwise
 from random import Random
@@ -200,3 +201,37 @@ def test_a_tab_is_told_that_its_game_goes_on_in_another(context):
         page.wait_for_selector(OURS)
         assert texts(page) == texts(other)
         assert len(texts(page)) == 4
+
+
+@pytest.mark.parametrize("game", FOUR, ids=lambda game: game.name)
+def test_labels_of_moves_do_not_overlap_and_one_scale_stands_beside_them(context, game):
+    """Ranks on the board, percentages in the table: none above what can be expected."""
+    with serving(start(game, "person", "random", seed=3, hint="champion:simulations=100")) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="Analyse").click()
+        page.locator(".pbm-heat td").first.wait_for()
+        boxes = [mark.bounding_box() for mark in page.locator(".pbm-pill rect").all()]
+        assert boxes
+        for number, one in enumerate(boxes):
+            for other in boxes[:number]:
+                aside = abs(one["x"] - other["x"]) >= (one["width"] + other["width"]) / 2 - 1
+                assert aside or abs(one["y"] - other["y"]) >= (one["height"] + other["height"]) / 2 - 1
+        shown = page.locator(".pbm-heat td:last-child").all_inner_texts()
+        told = int(re.search(r"expect (\d+)%", page.locator(".pbm-analysis p").inner_text())[1])
+        assert max(int(text.strip("%")) for text in shown if text.endswith("%")) <= told if "%" in str(shown) else True
+
+
+def test_a_hint_says_how_sure_it_is_and_the_end_where_the_game_turned(context):
+    game = Chameleon(size=4)
+    with serving(start(game, "person", "random", seed=1, hint="champion:simulations=200")) as port:
+        page = open_tab(context, port)
+        page.get_by_role("button", name="Hint").click()
+        expect(page.get_by_role("alert").last).to_contain_text(re.compile(r"The hint: \w+, .*(move|proven|better)"))
+        rng = Random(3)
+        while page.locator(".pbm").get_attribute("data-turn") != "over":
+            click_a_move(page, rng)
+        page.get_by_role("img", name="what you could expect").wait_for()
+        turn = page.locator(".pbm-turn")
+        expect(turn).to_contain_text("The game turned at")
+        turn.get_by_role("button").click()
+        expect(page.locator(".pbm-headline")).to_contain_text(re.compile("After move|won"))

@@ -150,7 +150,8 @@ def test_undo_hint_and_analysis():
     moves = ("a1x", "c1o", "a3x", "b1o")
     with Person(start(Chameleon(size=3), "person", "random", moves=moves, hint="mcts:simulations=200")) as person:
         assert [(move["player"], move["given"]) for move in person.position["moves"]] == [(0, True), (1, True)] * 2
-        assert person.do("hint")["hint"] == {"move": "a2x", "cells": [3], "call": "a2x"}
+        sure = {"sure": "it wins, which is proven"}
+        assert person.do("hint")["hint"] == {"move": "a2x", "cells": [3], "call": "a2x"} | sure
         found = person.do("analyse")
         best = found["analysis"][0]
         assert (best["move"], best["value"], best["proven"]) == ("a2x", 1, True)

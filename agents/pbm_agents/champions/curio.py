@@ -102,10 +102,14 @@ class LinesAgent:
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """As `Agent.act`."""
-        return np.array([action for action, _ in self.analyse(game, views, rng)], np.int64)
+        return np.array([moves[0][0] for moves in self.rank(game, views, rng)], np.int64)
 
-    def analyse(self, game: Game, views: Views, rng: np.random.Generator) -> list[tuple[int, float]]:
-        """Return, for each view, the action and its mean value from -1 to 1 (0 if only one action is legal)."""
+    def rank(self, game: Game, views: Views, rng: np.random.Generator) -> list[list[tuple[int, float]]]:
+        """Return, for each view, the legal actions, the best first, with their mean values from -1 to 1.
+
+        A value beyond 1 or -1 is certain in all worlds. A single legal action has value 0. Actions that fell behind
+        have the value that they had then.
+        """
         check_searchable(game, views)
         if game != self.values.game:
             raise ValueError(f"the values are of {self.values.game!r}, not of {game!r}")
@@ -116,16 +120,16 @@ class LinesAgent:
         for row in range(len(views)):
             legal, start = np.flatnonzero(masks[row]), time.perf_counter()
             if len(legal) == 1:
-                found.append((int(legal[0]), 0.0))
+                found.append([(int(legal[0]), 0.0)])
                 continue
             worlds = game.determinize(np.repeat(views[row : row + 1], self.worlds), rng)
             if (worlds["faces"] == worlds["faces"][:1]).all():
                 worlds = worlds[:1]
-            found.append(self._choose(game, legal, worlds, start))
+            found.append(self._rank(game, legal, worlds, start))
         return found
 
-    def _choose(self, game: Game, legal: Ints, worlds: Array, start: float) -> tuple[int, float]:
-        """Return the best action by the deepest search of each world, and its mean value."""
+    def _rank(self, game: Game, legal: Ints, worlds: Array, start: float) -> list[tuple[int, float]]:
+        """Return the actions by the deepest search of each world, with their mean values."""
         ends = np.array([game.action_cells(int(action)) for action in legal], np.int64)
         position, is_over, spent = self._position, ending(), 0
         if position is None:  # before the clock starts, one search of one move compiles
@@ -134,7 +138,7 @@ class LinesAgent:
             start = time.perf_counter()
         position.history.fill(0)
         kept, table = np.arange(len(legal)), np.zeros((len(worlds), len(legal)))
-        finished = False
+        finished, values = False, np.zeros(len(legal))
         for depth in (STANDING, *range(1, MOST_DEPTH)):
             for world in range(len(worlds)):
                 found, spent = self._search_world(position, worlds[world : world + 1], ends[kept], depth, spent, start)
@@ -142,14 +146,15 @@ class LinesAgent:
                     finished = True
                     break
                 table[world] = expected_outcomes(found)
-            means = table.mean(axis=0)
+            means = values[kept] = table.mean(axis=0)
             order = np.argsort(-means, kind="stable")
             if depth > STANDING:
                 order = order[means[order] >= means[order[0]] - DROP]
             kept, table = kept[order], np.ascontiguousarray(table[:, order])
             if finished or len(kept) == 1:
                 break
-        return int(legal[kept[0]]), float(table[:, 0].mean())
+        rest = [k for k in np.argsort(-values, kind="stable") if k not in kept]
+        return [(int(legal[k]), float(values[k])) for k in (*kept, *rest)]
 
     def _search_world(
         self, position: Position, world: Array, ends: Ints, depth: int, spent: int, start: float

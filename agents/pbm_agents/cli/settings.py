@@ -43,7 +43,7 @@ class StartSettings:
     board: str | None = setting(None, help="Board text to start from, in games that have one.")
     moves: str = setting("", help="Moves to start after, separated by blanks.")
     hint: str | None = setting(
-        None, help=f"Agent that gives hints (default: the opponent if it searches, else {DEFAULT_AGENT})."
+        None, help=f"Agent that gives hints (default: {DEFAULT_AGENT} in the terminal, the champion on a page)."
     )
 
 

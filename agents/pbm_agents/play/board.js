@@ -3,7 +3,7 @@
 
 import { button, make, preferredTheme, remember, remembered } from "./dom.js";
 import { boardOfCells } from "./cells.js";
-import { analysisTable, drawMoves, shareOf } from "./marks.js";
+import { analysisTable, drawMoves, rankOf } from "./marks.js";
 import { history } from "./history.js";
 import { newGameForm } from "./newgame.js";
 import { preparingNotice, rulesDialog, seatStrips } from "./panels.js";
@@ -19,6 +19,7 @@ function render({ model, el }) {
   let lost = false; // the connection
   let silence = null; // a timer, until Jupyter's kernel answers
   let offered = false; // the last game
+  let asked = null; // at how many plies the values of a finished game were asked for
   let lostFocus = null; // what had the focus before it was switched off
   let note = ""; // of a game that begins
   let theme = preferredTheme();
@@ -55,7 +56,7 @@ function render({ model, el }) {
 
   const undo = button("Undo", () => send({ do: "undo" }), { title: "take your last move back" });
   const hint = button("Hint", () => send({ do: "hint" }), { title: "one good move" });
-  const analyse = button("Analyse", () => send({ do: "analyse" }), { title: "the five best moves, with numbers" });
+  const analyse = button("Analyse", () => send({ do: "analyse" }), { title: "the best moves, with what you can expect" });
   const resign = button("Resign", () => {
     if (resign.textContent === "Resign") resign.textContent = "Really resign?";
     else {
@@ -192,8 +193,10 @@ function render({ model, el }) {
     headline.textContent = message.headline;
     cells.show(position);
     strips.show(position);
-    drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? shareOf : () => "hint");
-    if (message.hint && !message.analysis) tell("note", `The hint: ${message.hint.move}`);
+    drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? rankOf : () => "hint");
+    if (message.hint && !message.analysis) {
+      tell("note", `The hint: ${message.hint.move}${message.hint.sure ? `, ${message.hint.sure}` : ""}.`);
+    }
     analysis.replaceChildren(...analysisTable(position, cells, play));
     analysis.hidden = !message.analysis;
     const own = position.legal.filter((move) => !move.cells.length);
@@ -213,6 +216,12 @@ function render({ model, el }) {
     writing.hidden = undo.parentElement.hidden = !seated;
     moves.show(position, false);
     keepFocus(held);
+    const known = (position.values[message.plies] ?? null) !== null;
+    const wanted = message.done && message["can analyse"] && message.plies > 1 && !known && !message.thinking;
+    if (wanted && seated && asked !== message.plies) {
+      asked = message.plies;
+      order({ do: "values" });
+    } else if (!message.done) asked = null;
   }
 
   // The focus is never lost: a button that was switched off while an agent thinks gets it back, else the board has it.

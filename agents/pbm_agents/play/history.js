@@ -17,9 +17,10 @@ export function history({ look, branch, values }) {
     title: "as a new game; what was hidden from you then is drawn anew" });
   const estimate = button("Results", () => values(), { title: "what you could expect at each position" });
   const chart = make("div", { className: "pbm-chart", hidden: true });
+  const turn = make("p", { className: "pbm-turn", hidden: true });
   const section = make("section", { className: "pbm-history", ariaLabel: "History" },
     make("h2", { textContent: "Moves" }),
-    make("div", { className: "pbm-row pbm-steps" }, ...Object.values(steps), estimate), chart, list,
+    make("div", { className: "pbm-row pbm-steps" }, ...Object.values(steps), estimate), list, chart, turn,
     make("div", { className: "pbm-row" }, onwards));
   let shown = 0;
   let wanted = 0; // ahead of `shown` until the answer to a step has come
@@ -59,6 +60,16 @@ export function history({ look, branch, values }) {
     onwards.hidden = shown === last || Boolean(message.watching && !message.watching.opened);
     estimate.disabled = off || Boolean(message.thinking);
     draw(message);
+    drawTurn(message.turn);
+  }
+
+  // The move at which a finished game turned.
+  function drawTurn(found) {
+    turn.hidden = !found;
+    if (!found) return;
+    const better = found.choice === found.move ? "" : ` The champion would have played ${found.choice}.`;
+    turn.replaceChildren("The game turned at ", button(`${found.ply}. ${found.move}`, () => go(found.ply)),
+      ` (${found.player}): you could expect ${expected(found.before)} before it and ${expected(found.after)} after it.${better}`);
   }
 
   // Plies of the others since one's own last move.

@@ -1,12 +1,12 @@
 // What a search thinks, drawn on the board: numbers on empty cells or at the corners of cells, arrows in the gaps between
 // pieces, rings around lines.
 
-import { make, percent, signed, expected, svgElement } from "./dom.js";
+import { make, signed, expected, svgElement } from "./dom.js";
 
 const HEIGHT = 24; // of a mark at a corner, in hundredths of a cell
-const LARGE = 32; // of a mark on an empty cell
-const GAP = 47; // from the middle of a cell to the gap beside its piece
-const HEAD = { long: 26, half: 12 }; // of an arrow
+const LARGE = 56; // of a mark on an empty cell, if its text is short enough
+const HEAD = { long: 20, half: 13 }; // of an arrow
+const EDGE = { straight: 38, diagonal: 53 }; // from the middle of a cell to the edge of its piece
 
 // Where the marks of a cell lie, one after the other: at its corners, between pieces, never on their middles.
 const PLACES = { 4: [[0.8, 0], [0.2, 0], [0.8, 1], [0.2, 1]], 6: [[1, 0.25], [1, 0.75], [0, 0.25], [0, 0.75], [0.5, 1]] };
@@ -17,36 +17,34 @@ function box(cells, index) {
   return { x, y, width, height, corners, midX: x + width / 2, midY: y + height / 2 };
 }
 
+const pillWidth = (text, height) => height * Math.max(1, 0.5 + 0.52 * text.length);
+
 function pill(x, y, text, best, height = HEIGHT) {
-  const width = height * (0.5 + 0.52 * text.length);
+  const width = pillWidth(text, height);
   return svgElement("g", { class: best ? "pbm-pill pbm-best" : "pbm-pill" },
     svgElement("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: height / 2 }),
     svgElement("text", { x, y: y + 0.3 * height, "text-anchor": "middle", "font-size": height / 1.2 }, text));
 }
 
-// Through the gaps between pieces: along rows and columns beside them, on diagonals from corner to corner. `taken`: the
-// arrow ends before the piece that stands on its last cell.
+// From the edge of the piece to that of the piece it captures, or into the empty cell.
 function arrow(from, to, taken, rank) {
   const [dx, dy] = [to.midX - from.midX, to.midY - from.midY];
   const length = Math.hypot(dx, dy);
   const [ux, uy] = [dx / length, dy / length];
-  const straight = Math.min(Math.abs(ux), Math.abs(uy)) < 0.1;
-  const aside = straight ? GAP : 0;
-  const at = (along, across = 0) =>
-    [from.midX + along * ux - (aside + across) * uy, from.midY + along * uy + (aside + across) * ux];
-  const start = straight ? 0 : 54;
-  const tip = length + (straight ? (taken ? -30 : 5) : (taken ? -52 : -15));
-  const [x1, y1] = at(start);
-  const [x2, y2] = at(tip - 0.7 * HEAD.long);
+  const edge = Math.min(Math.abs(ux), Math.abs(uy)) < 0.1 ? EDGE.straight : EDGE.diagonal;
+  const at = (along, across = 0) => [from.midX + along * ux - across * uy, from.midY + along * uy + across * ux];
+  const tip = length - (taken ? edge : 12);
+  const [x1, y1] = at(edge);
+  const [x2, y2] = at(Math.max(edge, tip - 0.7 * HEAD.long));
   const head = [at(tip), at(tip - HEAD.long, HEAD.half), at(tip - HEAD.long, -HEAD.half)];
   return svgElement("g", { class: `pbm-line pbm-rank-${rank}` },
     svgElement("line", { x1, y1, x2, y2 }),
     svgElement("polygon", { points: head.map((point) => point.join(",")).join(" ") }));
 }
 
-// Around all cells from one end to the other; further lines are a little narrower, so that both are seen.
+// Around all cells from one end to the other; each further line is narrower, so that all are seen.
 function ring(from, to, rank) {
-  const radius = 47 - 2.5 * rank;
+  const radius = 48 - 5 * rank;
   const [dx, dy] = [to.midX - from.midX, to.midY - from.midY];
   const turn = `translate(${from.midX} ${from.midY}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})`;
   return svgElement("rect", { class: `pbm-ring pbm-rank-${rank}`, transform: turn, x: -radius, y: -radius,
@@ -67,7 +65,7 @@ function along(cells, move) {
   });
 }
 
-export const shareOf = (move) => percent(move.share);
+export const rankOf = (_, rank) => String(rank + 1);
 
 // Draws the moves, best first, over the board, each with a word beside its letter, or none.
 export function drawMoves(cells, moves, wordFor) {
@@ -75,9 +73,9 @@ export function drawMoves(cells, moves, wordFor) {
   svg?.querySelector(".pbm-marks")?.remove();
   if (!svg || !moves.length) return;
   const layer = svgElement("g", { class: "pbm-marks", "pointer-events": "none", "aria-hidden": "true" });
-  const used = new Map(); // cell -> marks on it so far
   const framed = new Set();
   const pills = [];
+  const placed = []; // the middles and widths of pills so far
   moves.forEach((move, rank) => {
     if (!move.cells.length) return;
     const last = move.cells[move.cells.length - 1];
@@ -89,22 +87,32 @@ export function drawMoves(cells, moves, wordFor) {
       layer.append(frame(cells.cellOf(last), rank));
     }
     const letter = ends.length === 1 ? move.move.match(/[a-z]$/)?.[0] ?? "" : "";
-    const text = [...new Set([letter, wordFor(move)])].filter(Boolean).join(" ");
+    const word = wordFor(move, rank);
+    const text = letter === word ? letter : letter + (word.length > 1 && letter ? ` ${word}` : word);
     if (!text) return;
-    const before = used.get(last) ?? 0;
-    used.set(last, before + 1);
-    const { x, y, width, height, corners, midX, midY } = ends[ends.length - 1];
-    if (ends.length === 1 && cells.isEmpty(last)) { // nothing stands there
-      const both = moves.filter((other) => other.cells.length === 1 && other.cells[0] === last).length > 1;
-      pills.push(pill(midX, midY + (both ? (before - 0.5) * (LARGE + 2) : 0), text, rank === 0, LARGE));
-    } else {
-      const places = PLACES[corners] ?? PLACES[4];
-      const [right, down] = places[before % places.length];
-      pills.push(pill(x + right * width, y + down * height, text, rank === 0));
-    }
+    const free = cells.isEmpty(last);
+    const twins = moves.filter((other) => other.cells.length === 1 && other.cells[0] === last).length > 1;
+    const most = 0.95 * ends[ends.length - 1].width / pillWidth(text, 1);
+    const height = free && ends.length === 1 ? Math.min(twins ? 44 : LARGE, most) : HEIGHT;
+    const width = pillWidth(text, height);
+    const apart = ([x, y]) => placed.every((each) =>
+      Math.abs(each.x - x) > (each.width + width) / 2 || Math.abs(each.y - y) > (each.height + height) / 2);
+    const places = placesFor(ends[ends.length - 1], free, ends.length === 2, twins);
+    const [x, y] = places.find(apart) ?? places[0];
+    placed.push({ x, y, width, height });
+    pills.push(pill(x, y, text, rank === 0, height));
   });
   layer.append(...pills); // above all lines
   svg.append(layer);
+}
+
+// Where the label of a move may stand, the best place first: on an empty cell, else in the corners, between pieces.
+function placesFor({ x, y, width, height, corners, midX, midY }, free, line, twins) {
+  const around = (PLACES[corners] ?? PLACES[4]).map(([right, down]) => [x + right * width, y + down * height]);
+  if (!free) return around;
+  const middles = [[midX, midY + 26], [midX, midY - 26]];
+  const inside = line || twins ? middles : [[midX, midY]];
+  return [...inside, ...around];
 }
 
 function frame(cell, rank) {
@@ -119,20 +127,19 @@ export function analysisTable(message, cells, play) {
     const cell = (tag, ...content) => make(tag, {}, ...content);
     const name = make("button", { type: "button", textContent: move.move, title: "play this move",
       onclick: () => play(move.move) });
-    const row = make("tr", {}, cell("td", String(rank + 1)), cell("td", name), cell("td", percent(move.share)),
-      cell("td", move.proven ? { "1": "wins", "-1": "loses" }[String(move.value)] ?? `proven ${signed(move.value)}`
+    const row = make("tr", {}, cell("td", String(rank + 1)), cell("td", name), cell("td", move.proven ? { "1": "wins", "-1": "loses" }[String(move.value)] ?? `proven ${signed(move.value)}`
         : expected(move.value)));
     row.onpointerenter = name.onfocus = () => light(along(cells, move));
     row.onpointerleave = name.onblur = () => light([]);
     return row;
   });
-  const head = make("tr", {}, ...["", "Move", "Searched", "Result"].map((text) => make("th", { textContent: text,
+  const head = make("tr", {}, ...["", "Move", "Expected"].map((text) => make("th", { textContent: text,
     scope: "col" })));
   head.firstChild.replaceWith(make("td"));
   return [
     make("h2", { textContent: "Analysis" }),
     make("p", { className: "pbm-small",
-      textContent: `${message.simulations.toLocaleString("en")} simulations; you can expect ${expected(message.value)}.` }),
+      textContent: `You can expect ${expected(message.analysis[0].value)}: 100% is a win, 50% a draw or an open game.` }),
     make("table", { className: "pbm-heat" }, make("thead", {}, head), make("tbody", {}, ...rows)),
   ];
 }

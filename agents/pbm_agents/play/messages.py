@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pbm_envs import Game
 from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
 from pbm_envs.render import svg
 from pbm_envs.toolbox import Sample, typed, without_implied
 
 from ..players.agent import Views
-from ..search import SearchResult
+from .adviser import turning_ply
 from .page import board_svg
 from .session import PERSON, Session
 from .start import Message, friendly_name
 from .thinking import Advice
 
 REPORTED_MOVES = 5
-"""How many moves of an adviser's search are sent with their numbers."""
+"""How many moves of the adviser are sent with their values."""
 
 
 def position(
@@ -54,7 +52,7 @@ def position(
         view = game.view(session.position(ply), seat)
     own = last and not session.done and session.mover == seat and not thinking and bool(session.persons)
     hint = advice.hint if advice and last else None
-    analysis = advice.analysis if advice and last else None
+    moves = advice.moves[:REPORTED_MOVES] if advice and last else []
     values = advice.values if advice else {}
     return {
         "curtain": None,
@@ -76,10 +74,10 @@ def position(
         "plies": session.plies,
         "since": _since(session, seat) if last else [],
         "legal": [_move(game, action) for action in session.legal() if action != game.resign_action] if own else [],
-        "hint": None if hint is None else _move(game, game.string_to_action(hint)),
-        "analysis": None if analysis is None else _numbers(analysis),
-        "value": None if analysis is None else float(analysis.value[analysis.player]),
-        "simulations": None if analysis is None else analysis.simulations,
+        "hint": None if hint is None else _move(game, game.string_to_action(hint)) | {"sure": advice and advice.sure},
+        "analysis": [_move(game, move.action) | {"value": move.value, "proven": move.proven} for move in moves] or None,
+        "turn": _turn(session, seat, advice),
+        "can analyse": advice is not None and advice.can_analyse,
         "values": [values.get(at) for at in range(session.plies + 1)] if values else [],
         "thinking": thinking,
         "done": session.done,
@@ -168,15 +166,16 @@ def _move(game: Game, action: int) -> Message:
     return {"move": text, "cells": list(game.action_cells(action)), "call": game.wording.calls.get(text, text)}
 
 
-def _numbers(result: SearchResult) -> list[Message]:
-    """Return the numbers of a search: the best move first, then the most visited ones."""
-    order = sorted(np.flatnonzero(result.visits).tolist(), key=lambda a: (a != result.best, -result.visits[a]))
-    return [
-        {
-            **_move(result.game, action),
-            "share": float(result.visits[action] / result.visits.sum()),
-            "value": float(result.values[action]),
-            "proven": bool(result.proven_actions[action]),
-        }
-        for action in order[:REPORTED_MOVES]
-    ]
+def _turn(session: Session, seat: int, advice: Advice | None) -> Message | None:
+    """Return the move at which a finished game turned, with what `seat` could expect before and after it."""
+    if advice is None or not advice.choices or not session.done:
+        return None
+    values = advice.values
+    ply = turning_ply(values, float(session.state["returns"][0, seat]))
+    if ply is None or ply not in advice.choices:
+        return None
+    move, player = session.moves[ply]
+    after = values[min(later for later in values if later > ply)]
+    choice = session.game.action_to_string(advice.choices[ply])
+    numbers = {"ply": ply + 1, "before": values[ply], "after": after}
+    return {"move": move, "player": display_name(session, player), "choice": choice, **numbers}

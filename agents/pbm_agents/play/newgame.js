@@ -71,9 +71,9 @@ export function newGameForm({ send, askForPictures, ask }) {
     about.textContent = now.about;
     inputs = new Map(now.options.map((option) => [option.name,
       optionInput(option, same?.options?.[option.name] ?? option.default)]));
-    const agent = same?.seats?.find((name) => name !== YOU) ?? now.levels[1].agent;
+    const agent = same?.seats?.find((name) => name !== YOU) ?? now.levels[2].agent;
     opponent = make("select", { onchange: () => (other.parentElement.hidden = opponent.value !== OTHER) });
-    opponent.append(...now.levels.map((level) => make("option", { value: level.agent, textContent: `${level.name} – ${level.about}` })),
+    opponent.append(...now.levels.map((level) => make("option", { value: level.agent, textContent: `${level.name} – ${level.about}${level.rating === null ? "" : `, rated ${level.rating}`}` })),
       make("option", { value: YOU, textContent: "Another person, at this screen" }), make("option", { value: OTHER, textContent: "Another agent" }));
     const agents = make("datalist", { id: `pbm-agents-${Math.random().toString(36).slice(2)}` });
     agents.append(...setup.agents.map((name) => make("option", { value: name })));

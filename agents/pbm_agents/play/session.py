@@ -16,8 +16,6 @@ from ..arena.asking import ask
 from ..common.faults import InfrastructureError
 from ..players.agent import Agent, AnyAgent, Views
 from ..players.names import make_agent
-from ..players.search_agents import SearchAgent
-from ..search import SearchResult
 
 PERSON = "person"
 DEFAULT_AGENT = "mcts:simulations=1000"
@@ -111,6 +109,11 @@ class Session:
         """How many moves the game was started with."""
         return len(self._opening.moves)
 
+    @property
+    def positions(self) -> list[Views]:
+        """All positions so far, batches of one."""
+        return list(self._positions)
+
     def position(self, ply: int) -> Views:
         """Return the position after so many moves, a batch of one."""
         return self._positions[ply]
@@ -169,31 +172,6 @@ class Session:
         first = 0 if watches(agent) else self.given
         past = [self.game.view(position, self.mover) for position in self._positions[first:-1]]
         return ask(agent, self.game, self.view(self.mover), rng, past)
-
-    def analyse(self, agent: SearchAgent) -> SearchResult:
-        """Search the position with the view of the player to move."""
-        return agent.analyse(self.game, self.view(self.mover), self._side_rng)[0]
-
-    def values(self, agent: SearchAgent, seat: int) -> dict[int, float]:
-        """Search the game so far, and return what `seat` can expect, by ply.
-
-        With perfect information that is every position before the end; else those in which `seat` was to move, from
-        its view. The end is worth what it was.
-        """
-        positions = dict(enumerate(self._positions))
-        chosen = [
-            ply
-            for ply, state in positions.items()
-            if not state["done"][0] and (self.game.perfect_information or state["to_move"][0] == seat)
-        ]
-        found = {}
-        if chosen:
-            views = [self.game.view(positions[ply], int(positions[ply]["to_move"][0])) for ply in chosen]
-            results = agent.analyse(self.game, np.concatenate(views), self._side_rng)
-            found = {ply: float(result.value[seat]) for ply, result in zip(chosen, results, strict=True)}
-        if self.done:
-            found[self.plies] = float(self.state["returns"][0, seat])
-        return found
 
     def undo(self) -> list[str]:
         """Take back the last move of a person and all moves since.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
@@ -16,21 +17,24 @@ from pbm_envs.registry import find_game, make_registered_game, parse_game
 from pbm_envs.toolbox import choices_given, options_of, parse_options, summary, typed
 
 from ..arena import Opening
+from ..arena.ladder import load_ladder
 from ..players.agent import Agent
 from ..players.names import make_agent
-from ..players.search_agents import SearchAgent
 from .limits import Limits
 from .page import board_svg
-from .session import DEFAULT_AGENT, PERSON, Session, seats
+from .session import PERSON, Session, seats
 
 Message: TypeAlias = dict[str, Any]
 LEVELS = {
-    "Easy": "mcts:simulations=30",
-    "Medium": DEFAULT_AGENT,
-    "Strong": "mcts:seconds=3",
-    "Champion": "champion",
+    "Easy": "greedy",
+    "Casual": "mcts:simulations=30",
+    "Medium": "mcts:simulations=300",
+    "Strong": "champion:simulations=1000",
+    "Champion": "champion:seconds=3",
 }
 """Opponents by strength, as the form for a new game offers them."""
+ADVISER = "champion:simulations=5000"
+"""The adviser where none was named. It counts simulations, so that it says the same again."""
 SIZES = ("size", "radius", "rows", "cols", "base", "num_players")
 """Options that the form shows first; the others are variants."""
 MAX_TEXT_LENGTH = 200
@@ -49,7 +53,7 @@ class Start:
     board: str | None = None
     moves: tuple[str, ...] = ()
     hint: str | None = None
-    """The adviser's name; None for the same as the first opponent that searches, or else DEFAULT_AGENT."""
+    """The adviser's name; None for ADVISER."""
     continued: bool = False
     """The board and the moves are from another game: a rematch begins anew."""
 
@@ -73,10 +77,7 @@ class Start:
 
     def adviser(self) -> Agent:
         """Make the adviser: a new agent, which has seen nothing of what the opponent sees."""
-        if self.hint is not None:
-            return make_agent(self.hint)
-        opponents = [make_agent(name) for name in self.players if name != PERSON]
-        return next((agent for agent in opponents if isinstance(agent, SearchAgent)), make_agent(DEFAULT_AGENT))
+        return make_agent(self.hint or ADVISER)
 
 
 @cache
@@ -100,8 +101,20 @@ def game_form(name: str) -> Message:
             }
             for option in options_of(game_class)
         ],
-        "levels": [{"name": level, "agent": agent, "about": friendly_name(agent)} for level, agent in LEVELS.items()],
+        "levels": [
+            {"name": level, "agent": agent, "about": friendly_name(agent), "rating": rating(game, agent)}
+            for level, agent in LEVELS.items()
+        ],
     }
+
+
+def rating(game: Game, agent: str) -> int | None:
+    """Return an agent's rating on the ladder of this game, in Elo above random play; None if it is not there."""
+    with suppress(ValueError):
+        for rung in load_ladder(game).rungs:
+            if f"{rung.agent},".startswith((f"{agent},", f"{agent}:worlds=")):
+                return round(rung.elo)
+    return None
 
 
 def form_choices(name: str, options: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -126,13 +139,11 @@ def friendly_name(agent: str) -> str:
     ('Search, 1,000 simulations', 'Random', 'mcts:c=2')
     """
     kind, _, settings = agent.partition(":")
-    if kind in ("mcts", "ismcts") and (
-        found := re.fullmatch(r"(simulations|seconds)=([0-9]+|[0-9]+\.[0-9]+)", settings)
-    ):
+    found = re.fullmatch(r"(simulations|seconds)=([0-9]+|[0-9]+\.[0-9]+)", settings)
+    kind = {"mcts": "Search", "ismcts": "Search", "champion": "Champion"}.get(kind, "")
+    if kind and found:
         unit, amount = found.groups()
-        if unit == "seconds":
-            return f"Search, {amount} s a move"
-        return f"Search, {int(float(amount)):,} simulations"
+        return f"{kind}, {amount} s a move" if unit == "seconds" else f"{kind}, {int(float(amount)):,} simulations"
     return agent.capitalize() if agent in (PERSON, "random", "greedy", "champion") else agent
 
 

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
-from ..players.search_agents import SearchAgent
-from ..search import SearchResult
 from ..search.ending import end_searches_when
+from .adviser import MoveValue, analyse, can_analyse, curve, how_sure
 from .session import Session
 from .start import Start
 
@@ -125,55 +124,73 @@ class Thinking:
 
 @final
 class Advice:
-    """What the adviser has found out about a game: a move, numbers of the position, and values by ply."""
+    """What the adviser has found out about a game: moves of the position, and values by ply for the person's seat."""
 
     def __init__(self, session: Session, start: Start, thinking: Thinking) -> None:
         self._session, self._start, self._thinking = session, start, thinking
-        self._found: SearchResult | None = None
+        self._adviser = start.adviser()
+        self._moves: list[MoveValue] = []
         self.hint: str | None = None
         """The move, once somebody has asked for it in this position."""
         self.shown = False
-        """Whether the numbers are shown."""
+        """Whether the moves are shown."""
         self.values: dict[int, float] = {}
         """What the person's seat can expect, by ply."""
+        self.choices: dict[int, int] = {}
+        """The adviser's choice, by ply, where the values of the whole game were asked for."""
 
     @property
-    def analysis(self) -> SearchResult | None:
-        """The numbers, if they are shown."""
-        return self._found if self.shown else None
+    def moves(self) -> list[MoveValue]:
+        """The moves, if they are shown."""
+        return self._moves if self.shown else []
+
+    @property
+    def sure(self) -> str:
+        """How sure the adviser is of its hint; "" if it cannot say."""
+        return how_sure(self._moves) if self._moves else ""
+
+    @property
+    def can_analyse(self) -> bool:
+        """Whether the adviser can say what moves are worth."""
+        return can_analyse(self._adviser)
 
     def forget_position(self) -> None:
         """Keep only what still holds after the position has changed."""
-        self._found, self.hint, self.shown = None, None, False
+        self._moves, self.hint, self.shown = [], None, False
         self.values = {ply: value for ply, value in self.values.items() if ply <= self._session.plies}
+        self.choices = {}
 
     def ask(self, kind: Literal["hint", "analysis", "values"], seat: int) -> None:
-        """Let the adviser find the move, the numbers, or the values by ply for this seat.
+        """Let the adviser find the move, the moves with their values, or the values by ply for this seat.
 
-        Move and numbers come from one search per position. Values are those of every position with perfect information,
-        else of those in which the seat was to move. Raises ValueError if that needs a search and the adviser has none.
+        Raises:
+            ValueError: If the adviser cannot say what moves are worth, and more than a move is asked for.
         """
-        session, adviser = self._session, self._start.adviser()
-        if not isinstance(adviser, SearchAgent):
+        session, adviser = self._session, self._adviser
+        if not self.can_analyse:
             if kind != "hint":
                 raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
             self._thinking.think(kind, lambda: session.hint(adviser))
         elif kind == "values":
-            self._thinking.think(kind, lambda: session.values(adviser, seat))
-        elif self._found is None:
-            self._thinking.think(kind, lambda: session.analyse(adviser))
+            self._thinking.think(kind, lambda: curve(adviser, session.game, session.positions, seat))
+        elif not self._moves:
+            self._thinking.think(kind, lambda: analyse(adviser, session.game, session.view(session.mover)))
         else:
-            self.take(kind, self._found, seat)
+            self.take(kind, self._moves, seat)
 
     def take(self, kind: Kind, found: Any, seat: int | None) -> None:
-        """Keep what the adviser has found for the person in this seat: a search, the hint itself, or values by ply."""
+        """Keep what the adviser has found for the person in this seat."""
+        session = self._session
         if kind == "values":
-            self.values.update(found)
+            self.values.update({ply: value for ply, (value, _) in found.items()})
+            self.choices = {ply: action for ply, (_, action) in found.items()}
+            if session.done and seat is not None:
+                self.values[session.plies] = float(session.state["returns"][0, seat])
             return
         if not isinstance(found, str):
-            self._found = found
-            self.values[self._session.plies] = float(found.value[seat or 0])
+            self._moves = found
+            self.values[session.plies] = found[0].value
         if kind == "hint":
-            self.hint = found if isinstance(found, str) else found.game.action_to_string(found.best)
+            self.hint = found if isinstance(found, str) else session.game.action_to_string(found[0].action)
         else:
             self.shown = True

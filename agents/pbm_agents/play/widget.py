@@ -80,7 +80,7 @@ class BoardWidget(anywidget.AnyWidget):
             seed: The seed of the set-up and of the agents; a new one by default.
             board: The board to start from, as text.
             moves: The moves to start after, as text.
-            hint: The adviser's name; by default the opponent, if it searches.
+            hint: The adviser's name; the champion by default.
             options: Options of the game.
 
         Raises:
