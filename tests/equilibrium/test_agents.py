@@ -96,6 +96,16 @@ def test_two_halves_of_samples_bound_the_exploitability(name):
         exploitability_bounds(built, RandomAgent(), samples=1)
 
 
+def test_the_agent_equilibrium_is_hardly_exploitable():
+    agent = make_agent("equilibrium:until=0.001")
+    for name in ("plain", "hidden"):
+        assert exploitability(tree(name), agent_policy(tree(name), agent)) < 0.005
+    game = VARIANTS["hidden"]
+    foreign = game.init(1, np.random.default_rng(0), "D22 . ./L11 L12 .")
+    with pytest.raises(ValueError, match="expected games from its own set-ups"):
+        agent.act(game, game.view(foreign, 0), np.random.default_rng(0))
+
+
 def test_a_search_is_exploitable():
     """More than an equilibrium, less than random play."""
     built = tree("hidden")

@@ -30,6 +30,7 @@ SUMMARIES = {
     "sprt": "Test whether NEW is stronger than OLD.",
     "ladder": "Rate an agent on a frozen ladder.",
     "exploit": "Measure how exploitable an agent is.",
+    "curio-bench": "Evaluate an agent or a submission on Curio-Bench.",
     "replay": "Play records again, and check moves and results.",
     "animate": "Make a film of a recorded game.",
     "export": "Write recorded games as a data set, one row for each position.",

@@ -7,6 +7,7 @@ Build the public tree of a game once; then measure policies on it, and find bett
     exploitability(tree, policy)
 """
 
+from .agent import EquilibriumAgent
 from .evaluation import (
     BestResponse,
     Bounds,
@@ -29,6 +30,7 @@ __all__ = [
     "Bounds",
     "CFRPlus",
     "DiscountedCFR",
+    "EquilibriumAgent",
     "MirrorDescent",
     "Policy",
     "PredictiveCFRPlus",

@@ -61,6 +61,11 @@ register_agent(
     help="Plays Trinim exactly, and what is too large for that, or another game, as the tree search does.",
 )
 register_agent(
+    "equilibrium",
+    "pbm_agents.equilibrium.agent:EquilibriumAgent",
+    help="An equilibrium of a small two-player game, solved when it is first played.",
+)
+register_agent(
     "resolve",
     "pbm_agents.equilibrium.resolving:ResolvingAgent",
     help="Continual resolving on the public tree, which is hard to exploit (two players).",

@@ -23,7 +23,7 @@ from . import scene
 from . import wording as words
 from .chain import draw_worlds_batch
 from .inference import find_hidden_batch
-from .ladder import RUNGS
+from .ladder import BENCH, RUNGS
 from .moves import MOST_CELLS, mask_batch, mask_large_batch, move_tables, playout_batch, playout_large_batch
 from .options import FACES, OPTIONS, make_deck, make_settings, with_num_pieces
 from .pieces import DIRECTIONS, NO_PIECE, RANDOM
@@ -59,7 +59,11 @@ class Curio(Game):
 
     name = "curio"
     perfect_information = False
-    named_options = {f"ladder-{rung}": options for rung, options in RUNGS.items()}
+    named_options = {
+        f"{series}-{number}": options
+        for series, games in (("ladder", RUNGS), ("bench", BENCH))
+        for number, options in games.items()
+    }
     random_setup = True
     configurations = (
         {"base": 2, "rows": 4, "cols": 3, "limit": False, "capture": "any", "no_capture_limit": None},

@@ -39,6 +39,20 @@ RUNGS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
 """The options of each. They never change: another game would get another name."""
 
 
+BENCH: Mapping[int, Mapping[str, Any]] = MappingProxyType(
+    {
+        1: {"base": 2, "rows": 2, "cols": 3, "no_capture_limit": 2},
+        2: {"base": 2, "rows": 3, "cols": 3, "no_capture_limit": 2},
+        3: {"base": 2, "rows": 2, "cols": 3, "no_capture_limit": 3},
+        4: {"base": 2, "rows": 4, "cols": 3},
+        5: {"base": 3, "rows": 4, "cols": 4},
+        6: {},
+    }
+)
+"""The options of `curio-bench-1` to `curio-bench-6`: Curio's default rules, on boards from 2x3, which can be solved, to
+the default 5x5. Only sizes and the limit of plies without a capture differ. They never change either."""
+
+
 def ladder(rung: int) -> dict[str, Any]:
     """The options of `curio-ladder-<rung>`, for `make_game("curio", ...)` and for the environments.
 

@@ -1,0 +1,153 @@
+"""`pbm curio-bench`: six games of Curio with default rules, evaluated by one protocol."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from pbm_envs import Game, make_game, sample_actions
+from pbm_envs.authoring import take_rows
+from pbm_envs.foreign import check_fields, parse_object
+
+from ..arena.evaluation import evaluate
+from ..equilibrium import Policy, PublicTree, exploitability, exploitability_bounds
+from ..equilibrium.responses import SearchResponder
+from ..players.names import make_agent
+from .terminal import table
+
+EXAMPLES = """
+  pbm curio-bench
+  pbm curio-bench greedy --level 1
+  pbm curio-bench submission.json --results benchmarks/curio_bench.jsonl
+"""
+FORMAT = "curio-bench 1"
+HASHED_GAMES = 64
+"""Random games whose masks, observations and returns are part of a hash of rules."""
+
+
+class Level(NamedTuple):
+    """A game, and how submissions are evaluated there."""
+
+    rules: str
+    """The hash of its rules."""
+    information_sets: int | None
+    """Of both players, if they can be counted."""
+    samples: int
+    """How often an agent without probabilities acts at each information set; 0: the game has no exact evaluation."""
+
+
+LEVELS = {
+    1: Level("e011882adce5739c", 39_446, 16),
+    2: Level("d261443ea833efa2", 409_962, 4),
+    3: Level("b2322be5d702db1c", 1_640_958, 2),
+    4: Level("4cc0cc17da652e7d", None, 0),
+    5: Level("65f0bf9f3b536e65", None, 0),
+    6: Level("61eb7d3b6bcad735", None, 0),
+}
+"""Frozen: another rule, level or protocol would be another benchmark."""
+GAMES, OPPONENTS = 200, ("random", "greedy")
+"""Games against each opponent, on every level."""
+RESPONSE_GAMES, RESPONSE_SECONDS = 20, 60.0
+"""Games in each seat of the search response, where there is no exact evaluation, and its budget."""
+ROW = {"format": str, "level": int, "rules": str, "agent": str, "by": str}
+"""The fields of a submission. `agent` is an agent's name, or the file of a `Policy` beside the submission (.npz)."""
+
+
+def curio_bench(
+    entry: Annotated[
+        str | None, typer.Argument(metavar="AGENT|FILE.json", help="An agent by name, or a submission.")
+    ] = None,
+    level: Annotated[int, typer.Option(min=1, max=len(LEVELS), help="The level, for an agent by name.")] = 1,
+    by: Annotated[str, typer.Option(help="The author, for an agent by name.")] = "",
+    results: Annotated[Path | None, typer.Option(help="A results file to which the row is appended.")] = None,
+    seed: int = 0,
+) -> None:
+    """Evaluate an agent or a submission on Curio-Bench.
+
+    Without an argument, list the levels. A submission is a JSON object with `format`, `level`, `rules`, `agent` and
+    `by`; its level's rules must have the hash that it names. The row of the evaluation is printed, and with --results
+    appended to a file of such rows.
+    """
+    if entry is None:
+        _list_levels()
+        return
+    given = {"format": FORMAT, "level": level, "rules": LEVELS[level].rules, "agent": entry, "by": by}
+    folder = Path()
+    if entry.endswith(".json"):
+        folder = Path(entry).parent
+        given = check_submission(parse_object(Path(entry).read_text("utf-8"), "a submission to Curio-Bench"))
+    row = given | evaluated(given, folder, seed)
+    print(json.dumps(row))
+    if results is not None:
+        with results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def rules_hash(game: Game) -> str:
+    """Return a hash of the options and of random games: masks, both players' observations, and returns."""
+    digest = blake2b(repr(sorted(game.options.items())).encode(), digest_size=8)
+    rng = np.random.default_rng(2026)
+    states = game.init(HASHED_GAMES, rng)
+    while len(states):
+        masks = game.legal_action_mask(states)
+        digest.update(np.packbits(masks).tobytes())
+        for player in range(game.num_players):
+            digest.update(np.ascontiguousarray(game.observe(game.view(states, player))).tobytes())
+        game.step(states, sample_actions(masks, rng))
+        digest.update(states["returns"].tobytes() + states["to_move"].tobytes())
+        states = take_rows(states, np.flatnonzero(~states["done"]))
+    return digest.hexdigest()
+
+
+def check_submission(given: dict[str, Any]) -> dict[str, Any]:
+    """Return a submission; ValueError unless it is one, for a level with the rules that it names."""
+    check_fields(given, ROW, "a submission to Curio-Bench")
+    if given["format"] != FORMAT or given["level"] not in LEVELS:
+        raise ValueError(f"format {given['format']!r}, level {given['level']}: expected {FORMAT!r}, 1 to {len(LEVELS)}")
+    expected = LEVELS[given["level"]].rules
+    if given["rules"] != expected:
+        raise ValueError(f"rules are {given['rules']!r}: expected {expected!r}, the hash of level {given['level']}")
+    return given
+
+
+def evaluated(given: dict[str, Any], folder: Path, seed: int) -> dict[str, Any]:
+    """Return the figures of a submission: exploitability (two bounds) and scores against the opponents."""
+    level, game = LEVELS[given["level"]], make_game(f"curio-bench-{given['level']}")
+    if (found := rules_hash(game)) != level.rules:
+        raise ValueError(f"the rules of level {given['level']} have hash {found}: expected {level.rules}")
+    if given["agent"].endswith(".npz"):
+        if not level.samples:
+            raise ValueError(f"level {given['level']} has no public tree: expected an agent")
+        tree = PublicTree.build(game, memory=8.0)
+        value = exploitability(tree, Policy.load(tree, folder / given["agent"]))
+        return {"exploitability": [value, value]}
+    agent: Any = make_agent(given["agent"])
+    row: dict[str, Any] = {}
+    if level.samples:
+        bounds = exploitability_bounds(PublicTree.build(game, memory=8.0), agent, samples=level.samples, seed=seed)
+        row["exploitability"] = [sum(bounds.low) / 2, sum(bounds.high) / 2]
+    else:
+        responder = SearchResponder(game, agent, samples=8, batch=8, seconds=RESPONSE_SECONDS)
+        response = responder.run(RESPONSE_GAMES, np.random.default_rng(seed), progress=True)
+        row |= {"lower_bound": response.exploitability, "interval": list(response.interval)}
+    for name, score in evaluate(agent, game, OPPONENTS, GAMES, seed).items():
+        row[f"score_{name}"] = round(float(score.score.value), 4)
+    return row
+
+
+def _list_levels() -> None:
+    rows = []
+    for number, level in LEVELS.items():
+        game = make_game(f"curio-bench-{number}")
+        sets = f"{level.information_sets:,}" if level.information_sets else ""
+        how = f"exact; {level.samples} samples" if level.samples else f"response, {RESPONSE_SECONDS:.0f} s"
+        board = f"{game.options['rows']}x{game.options['cols']}, base {game.options['base']}"
+        shape = "x".join(map(str, game.observation_shape))
+        rows.append([f"curio-bench-{number}", board, sets, shape, str(game.num_actions), how, level.rules])
+    names = ["name", "board", "information sets", "observation", "actions", "exploitability by", "hash of the rules"]
+    table(names, rows, numbers=names[2:3])

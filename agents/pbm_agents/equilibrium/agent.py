@@ -1,0 +1,67 @@
+"""The agent `equilibrium`: it solves a small game when it first plays it, and then plays an equilibrium."""
+
+from __future__ import annotations
+
+from typing import Annotated, final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.authoring import Option
+from pbm_envs.toolbox import Array, checked
+
+from ..players.agent import Actions, Views, check_searchable
+from .evaluation import BATCH, forward_sweep, without_gaps
+from .solvers import solve
+from .tree import PublicTree
+
+
+@final
+class EquilibriumAgent:
+    """Plays an equilibrium of a game whose public tree fits into memory.
+
+    It knows its view, not the earlier ones. Information sets that look the same are played alike, by the mean of their
+    policies, weighted with how likely the equilibrium leads there.
+    """
+
+    @checked
+    def __init__(
+        self,
+        *,
+        until: Annotated[float, Option(low=1e-9, high=1, help="Exploitability at which solving stops.")] = 1e-4,
+        memory: Annotated[float, Option(low=0.01, high=1e3, help="GiB for the public tree.")] = 2.0,
+    ) -> None:
+        """Take the settings; games are solved when they are first played."""
+        self.until, self.memory = until, memory
+        self._solved: tuple[Game, dict[bytes, Array]] | None = None
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """As `Agent.act`."""
+        sums = self.probabilities(game, views).cumsum(axis=1)
+        return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
+
+    def probabilities(self, game: Game, views: Views) -> Array:
+        """(B, A) the probabilities of the actions; ValueError for a view that is not in the tree of the game."""
+        check_searchable(game, views)
+        if self._solved is None or self._solved[0] != game:
+            self._solved = game, self._solve(game)
+        try:
+            weights = np.array([self._solved[1][view.tobytes()] for view in without_gaps(views)])
+        except KeyError:
+            raise ValueError(f"a view does not occur in {game!r}: expected games from its own set-ups") from None
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    def _solve(self, game: Game) -> dict[bytes, Array]:
+        """Return, for each view, weights (A,) of the actions."""
+        tree = PublicTree.build(game, memory=self.memory)
+        policy = solve(tree, self.until)
+        sweep = forward_sweep(tree, policy, 0)
+        reached = np.add.reduceat(sweep.counterfactual * sweep.own, tree.set_pairs[:-1])
+        found: dict[bytes, Array] = {}
+        for first, _, views in tree.views_by_batch(BATCH):
+            table = policy.dense(first, first + len(views))
+            table *= (reached[first : first + len(views)] + 1e-12)[:, None]  # also where the equilibrium never leads
+            for view, row in zip(without_gaps(views), table, strict=True):
+                key = view.tobytes()
+                found[key] = found[key] + row if key in found else row
+        return found
