@@ -115,6 +115,15 @@ def onnx_format(folder: Path) -> tuple[bytes, Load]:
     return (folder / "sample").read_bytes(), lambda path: _play(OnnxEvaluator(path))
 
 
+def small_network_format(folder: Path) -> tuple[bytes, Load]:
+    from pbm_agents.learning.small_network import SmallNetwork
+
+    from tests.search.test_small_network import network_of
+
+    network_of(Chameleon(size=3)).save(folder / "sample")
+    return (folder / "sample").read_bytes(), lambda path: _play(SmallNetwork.load(path))
+
+
 def message_format(folder: Path) -> tuple[bytes, Load]:
     from pbm_agents.play.limits import Limits
     from pbm_agents.play.start import parse_start

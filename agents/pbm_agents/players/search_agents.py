@@ -17,8 +17,8 @@ from .agent import Actions, Views, check_searchable
 DEFAULT_SIMULATIONS = 1000
 TEMPERATURE = "0 plays the best action, else one is drawn in proportion to `visits ** (1 / temperature)`."
 NETWORK = (
-    "File of a network that evaluates leaves, as `PolicyValueNetwork.save` writes it (extra `torch`), or of "
-    "`export_onnx`, whose name ends in `.onnx` (extra `onnx`)."
+    "File of a network that evaluates leaves: as `PolicyValueNetwork.save` writes it (extra `torch`), `.onnx` as "
+    "`export_onnx` does (extra `onnx`), or `.npz`, a small network, which needs neither."
 )
 
 
@@ -110,7 +110,11 @@ class PIMCAgent:
 
 
 def _network(file: str) -> Evaluator:
-    """The evaluator of a network's file."""
+    """Return the evaluator of a network's file, by its ending."""
+    if file.endswith(".npz"):
+        from ..learning.small_network import SmallNetwork
+
+        return SmallNetwork.load(file)
     if file.endswith(".onnx"):
         from ..learning.onnx_evaluator import OnnxEvaluator
 

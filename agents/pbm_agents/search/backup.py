@@ -71,19 +71,28 @@ def expand(
     keep_values = tree.sums.shape[2] > EVALUATED
     for r in range(count):
         g, n, action = simulations[r]["tree"], simulations[r]["node"], simulations[r]["action"]
-        at = edge_at(tree, g, n, action)
-        child = int(tree.edges[g, at]["child"])
         if simulations[r]["done"]:
             continue
-        if child == NO_CHILD and at != UNVISITED and tree.sizes[g] < tree.nodes.shape[1]:
-            child = add_child(tree, g, n, action, states[r, tree.settings[0]["to_move"]])
+        before = tree.sizes[g]
+        child = expand_leaf(tree, g, n, action, states[r], masks[r])
+        if tree.sizes[g] > before:
             for a in range(priors.shape[1]):
                 tree.priors[g, child, a] = priors[r, a]
-            if tree.states.size:
-                open_node(tree, g, child, states[r], masks[r])
         if keep_values and child > 0:
             for k in range(values.shape[1]):
                 tree.sums[g, child, EVALUATED, k] = values[r, k]
+
+
+@stack_kernel
+def expand_leaf(tree: Tree, g: int, n: int, action: int, state: Array, mask: Array) -> int:
+    """Return the node below node n by this action, new if there is none and there is room; else NO_CHILD or less."""
+    at = edge_at(tree, g, n, action)
+    child = int(tree.edges[g, at]["child"])
+    if child == NO_CHILD and at != UNVISITED and tree.sizes[g] < tree.nodes.shape[1]:
+        child = add_child(tree, g, n, action, state[tree.settings[0]["to_move"]])
+        if tree.states.size:
+            open_node(tree, g, child, state, mask)
+    return child
 
 
 @stack_kernel

@@ -164,7 +164,7 @@ class Run:
     def with_parallel_simulations(self, views: Array) -> Run:
         """Return the run with as many simulations at the same time as pay, if that is not given, for an evaluator."""
         search = self.search
-        if search.parallel_simulations is not None or search.plays_out or not len(views):
+        if search.parallel_simulations is not None or search.has_kernels or not len(views):
             return self
 
         def seconds_of_wave(count: int) -> float | None:
@@ -183,7 +183,7 @@ class Run:
         search = self.search
         if search.trees is not None:
             return search.trees
-        by_threads = search.seconds is not None and search.plays_out
+        by_threads = search.seconds is not None and search.has_kernels
         return max(1, search.threads // max(1, positions)) if by_threads else 1
 
     def for_each_of(self, trees: int) -> Run:
@@ -256,11 +256,15 @@ class Run:
         previous = self.workspace.newest(part.number) if keep else None
         memory = self.workspace.spare(part.number, trees, keep=keep)
         if memory is None:
+            evaluator: Any = search.leaf_evaluator
+            gumbel = isinstance(search.selection, Gumbel)
+            updated = hasattr(evaluator, "accumulators") and not gumbel and not self.hidden
             layout = Layout(
                 hidden=self.hidden,
                 priors=search.has_priors,
                 rave=isinstance(search.selection, UCT) and bool(search.selection.rave),
-                evaluated=isinstance(search.selection, Gumbel),
+                evaluated=gumbel,
+                accumulators=evaluator.accumulators(self.game) if updated else (0, 0),
             )
             if search.simulations is None:
                 node = node_bytes(self.game, layout)

@@ -94,9 +94,9 @@ class SearchSettings:
         return Playouts() if self.evaluator is None else as_evaluator(self.evaluator)
 
     @property
-    def plays_out(self) -> bool:
-        """Whether leaves are evaluated by random playouts."""
-        return isinstance(self.leaf_evaluator, Playouts)
+    def has_kernels(self) -> bool:
+        """Whether leaves are evaluated by kernels: by random playouts, or by a small network."""
+        return hasattr(self.leaf_evaluator, "kernels")
 
     @property
     def has_priors(self) -> bool:

@@ -7,7 +7,7 @@ sequential algorithm.
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -27,9 +27,15 @@ from .workspace import Memory, Simulations
 NO_TREES = np.zeros(0, np.int64)
 
 
-def kernels_of(game: Game, evaluator: Evaluator, priors: ActionPriors | None) -> PlayKernels | None:
-    """What simulations need that do not return to Python; None if a part of them is not compiled."""
+def kernels_of(game: Game, evaluator: Evaluator, rule: Rule, memory: Memory) -> PlayKernels | None:
+    """Return the kernels of simulations that do not return to Python; None if a part of them is not compiled."""
     play: PlayKernels | None = evaluator.kernels(game) if hasattr(evaluator, "kernels") else None
+    if play is not None and play.network is not None:
+        if memory.hidden or isinstance(rule, Gumbel):
+            return None
+        node_states = memory.tree.states.view(game.dtype)[..., 0]
+        return play._replace(network=play.network._replace(arguments=(*play.network.arguments, node_states)))
+    priors: ActionPriors | None = getattr(rule, "priors", None)
     if play is None or priors is None:
         return play
     return play._replace(priors=priors.kernel(game)) if hasattr(priors, "kernel") else None
@@ -54,7 +60,7 @@ class Simulator:
         self._priors: ActionPriors | None = getattr(self.rule, "priors", None)
         self._select = self.rule.select_kernel(memory.hidden, memory.tree.priors.size > 0)
         self._tables: tuple[Array, ...] = ()
-        self._play = kernels_of(game, self.evaluator, self._priors)
+        self._play = kernels_of(game, self.evaluator, self.rule, memory)
         self._stages = None if self._play is None else stages(self._select, self._play, memory)
         self._arguments = None if self._play is None else arguments_of(self._play)
 
@@ -80,6 +86,9 @@ class Simulator:
             priors, values = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
             tree.priors[:count, 0] = priors
             tree.sums[:count, 0, EVALUATED:] = values[:, None]
+            if tree.accumulators.size:
+                network: Any = self.evaluator
+                network.accumulate(states, tree.accumulators[:count, 0])
         if self._priors is not None:
             tree.priors[:count, 0] = self._priors(game, self.roots)
         if previous is not None:

@@ -18,6 +18,7 @@ again: passing the NamedTuple itself would cost half a microsecond more a call.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -131,6 +132,9 @@ class Tree(NamedTuple):
     """(G, N, A) int32, with hidden information: simulations in which an action was legal."""
     rave: Array
     """(G, N, A) of RAVE, if it is used."""
+    accumulators: Array
+    """(G, N + 1, perspectives, units) float32: sums of the first layer of a network that is updated move by move, the
+    last ones for leaves without a node."""
     states: Array
     """(G, N, bytes) uint8, with perfect information: the state of each node."""
     sizes: Array
@@ -154,6 +158,8 @@ class Layout(NamedTuple):
     rave: bool = False
     evaluated: bool = False
     """What the node was evaluated at."""
+    accumulators: tuple[int, int] = (0, 0)
+    """Sums of a network's first layer: perspectives, units."""
 
 
 def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree:
@@ -175,6 +181,9 @@ def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree
         priors=np.empty(edges if layout.priors else none, np.float32),
         available=np.empty(edges if hidden else none, np.int32),
         rave=np.empty(edges if layout.rave else none, RAVE),
+        accumulators=np.empty(
+            (trees, capacity + 1, *layout.accumulators) if layout.accumulators[1] else (0, 0, 0, 0), np.float32
+        ),
         states=states.view(np.uint8).reshape(*states.shape, game.dtype.itemsize),
         sizes=np.zeros(trees, np.int64),
         seeds=np.zeros(trees, np.uint64),
@@ -192,13 +201,22 @@ def node_bytes(game: Game, layout: Layout) -> int:
     """Return the memory of a node, and of as many edges as there is room for, in bytes."""
     action = (2 if game.num_actions < 1 << 15 else 4) + 4 * (layout.hidden + layout.priors)
     fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, layout) * EDGE.itemsize
-    per_action = action + RAVE.itemsize * layout.rave
-    return fixed + game.num_actions * per_action + game.dtype.itemsize * (not layout.hidden)
+    per_action, sums = action + RAVE.itemsize * layout.rave, 4 * math.prod(layout.accumulators)
+    return fixed + sums + game.num_actions * per_action + game.dtype.itemsize * (not layout.hidden)
 
 
 def bytes_in_use(tree: Tree, g: int) -> int:
     """Return the memory of the nodes and edges of tree g."""
-    of_nodes = (tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states)
+    of_nodes = (
+        tree.nodes,
+        tree.places,
+        tree.sums,
+        tree.priors,
+        tree.available,
+        tree.rave,
+        tree.accumulators,
+        tree.states,
+    )
     room = tree.nodes.size
     used = int(tree.blocks[g, END])
     return int(tree.sizes[g]) * sum(array.nbytes // room for array in of_nodes) + used * EDGE.itemsize
@@ -358,6 +376,8 @@ def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) 
             target.priors[to, k, :] = tree.priors[g, old, :]
         if tree.rave.size:
             target.rave[to, k, :] = tree.rave[g, old, :]
+        if tree.accumulators.size:
+            target.accumulators[to, k, :, :] = tree.accumulators[g, old, :, :]
         for a in range(tree.places.shape[2]):
             place = tree.places[g, old, a]
             target.places[to, k, a] = UNVISITED if place >= AN_EDGE else place

@@ -1,4 +1,4 @@
-"""Waves of simulations with random playouts, one after the other, without returning to Python in between.
+"""Waves of simulations, one after the other, without returning to Python, with playouts or a small network.
 
 The stages of a wave are the kernels that `Simulator` calls where something else evaluates the leaves.
 """
@@ -16,7 +16,7 @@ from .tree import Tree
 from .workspace import Buffers, Memory
 
 BUFFERS = len(Buffers._fields)
-SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, WORLD = range(9)
+SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, NETWORK, WORLD = range(10)
 Calls: TypeAlias = Any
 """A table of calls, an array of addresses: see `pbm_envs.toolbox.table_of_calls`."""
 NO_WORLDS = -1
@@ -31,16 +31,17 @@ class Arguments(NamedTuple):
     playout: Any
     priors: Any
     world: Any
+    network: Any
 
 
 def arguments_of(play: PlayKernels) -> Arguments:
-    """The arguments of these kernels, for `make_waves`."""
-    kernels = play.step, play.mask, play.playout, play.priors, play.world
+    """Return the arguments of these kernels, for `make_waves`."""
+    kernels = play.step, play.mask, play.playout, play.priors, play.world, play.network
     return Arguments(*(() if each is None else each.arguments for each in kernels))
 
 
 def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
-    """The kernels of a wave, for `make_waves`. Those that this memory was last used with are kept there."""
+    """Return the kernels of a wave, for `make_waves`. Those that this memory was last used with are kept there."""
     kernels = [select, *(None if each is None else each.kernel for each in play)]
     if memory.stages is None or memory.stages[0] != kernels:
         memory.stages = kernels, _table(select, play, memory)
@@ -48,20 +49,28 @@ def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> An
 
 
 def _table(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
+    """Return the table of calls: in each row a kernel, and arguments of the types that `make_waves` calls it with.
+
+    A kernel called by address has no names for its arguments: they are given in the order of its parameters, twice,
+    here as examples and there for good. So `make_waves` need not be compiled again for each game and rule. Another
+    order or type raises TypeError in the call, since the types are part of the table. The rows are in the order of
+    SELECT, ADVANCE and so on; a kernel that there is not is replaced by one that is never called.
+    """
     b, tree = memory.buffers, tuple(memory.tree)
-    priors = play.step if play.priors is None else play.priors  # in its place stands what is never called
-    given = (b.actions, *play.step.arguments) if play.priors is None else (*priors.arguments, b.priors)
-    world = [] if play.world is None else [(play.world.kernel, (b.states, b.seeds, b.good, *play.world.arguments))]
+    step = play.step.kernel, (b.states, b.actions, *play.step.arguments)
+    leaves = b.simulations, 1, b.states, b.state_bytes, b.masks, b.values
+    priors, network, world = play.priors, play.network, play.world
     return table_of_calls(
         (select, (b.simulations, 1, b.state_bytes, b.masks, b.actions, True, b.actions, b.leaf_seeds, tree)),
         (advance, (b.simulations, b.state_bytes, 1, 1, b.leaf_seeds, tree)),
         (backup, (b.simulations, 1, b.values, b.last_players, b.value, tree)),
-        (play.step.kernel, (b.states, b.actions, *play.step.arguments)),
+        step,
         (play.mask.kernel, (b.states, b.masks, *play.mask.arguments)),
         (play.playout.kernel, (b.states, b.leaf_seeds, *play.playout.arguments, b.last_players)),
-        (priors.kernel, (b.states, *given)),
+        step if priors is None else (priors.kernel, (b.states, *priors.arguments, b.priors)),
         (put_priors, (b.simulations, 1, b.priors, tree)),
-        *world,
+        step if network is None else (network.kernel, (*leaves, *network.arguments, tree)),
+        *([] if world is None else [(world.kernel, (b.states, b.seeds, b.good, *world.arguments))]),
     )
 
 
@@ -99,6 +108,7 @@ def make_waves(
     values, value, priors = buffers.values, buffers.value, buffers.priors
     tree, half = Tree(*in_tree), len(actions)
     done, hidden = tree.settings[0]["done"], tree.available.size > 0
+    evaluated = tree.settings[0]["evaluated_nodes"]
     made, proven = 0, 0
     while made < waves and proven == 0:
         count, arrived, first, starting = len(trees), 0, half, True
@@ -125,17 +135,22 @@ def make_waves(
                 arrived, count = arrived + count - going, going
                 if count > 0:
                     call(calls, MASK, (states[:count], masks[:count], *arguments.mask))
-                if count > 0 and len(priors) > 0:  # all have come to nodes that are new
+                if count > 0 and len(priors) > 0 and not evaluated:  # all have come to nodes that are new
                     call(calls, PRIORS, (states[:count], *arguments.priors, priors[:count]))
                     call(calls, PUT, (simulations, count, priors, *in_tree))
-        for r in range(len(last_players[:arrived])):  # none without RAVE
-            for a in range(last_players.shape[1]):
-                last_players[r, a] = NOBODY
         leaves = states[first : first + arrived]
-        call(calls, PLAYOUT, (leaves, leaf_seeds[:arrived], *arguments.playout, last_players[:arrived]))
-        for r in range(arrived):
-            for k in range(len(value)):
-                values[r, k] = leaves[r]["returns"][k]
+        if evaluated:
+            call(calls, MASK, (leaves, masks[first : first + arrived], *arguments.mask))
+            its = simulations[first:], arrived, leaves, state_bytes[first:], masks[first:], values
+            call(calls, NETWORK, (*its, *arguments.network, *in_tree))
+        else:
+            for r in range(len(last_players[:arrived])):  # none without RAVE
+                for a in range(last_players.shape[1]):
+                    last_players[r, a] = NOBODY
+            call(calls, PLAYOUT, (leaves, leaf_seeds[:arrived], *arguments.playout, last_players[:arrived]))
+            for r in range(arrived):
+                for k in range(len(value)):
+                    values[r, k] = leaves[r]["returns"][k]
         proven = call_for_int(calls, BACKUP, (simulations[first:], arrived, values, last_players, value, *in_tree))
         made += 1
     return made, proven

@@ -1,0 +1,118 @@
+"""Training of small networks from the games of a teacher (extra `torch`), and their export for the search.
+
+module = fit(game, states, actions, returns)
+exported(module).save("chameleon7.npz")
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.toolbox import Array, Floats
+
+from .small_network import SmallNetwork, Weights
+from .training_data import from_mover
+
+try:
+    import torch
+    from torch import Tensor, nn
+    from torch.nn.functional import cross_entropy
+except ImportError:
+    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
+
+
+@final
+class SmallModule(nn.Module):
+    """The network of `SmallNetwork` in PyTorch: two hidden layers, logits of the outputs, logits of players' shares."""
+
+    def __init__(self, game: Game, first: int = 256, second: int = 64) -> None:
+        """Make a module with random weights and so many units."""
+        super().__init__()
+        self.game, self.reader = game, input_reader(game)
+        self.first = nn.Linear(len(self.reader.weights.first), first)
+        self.second = nn.Linear(first, second)
+        self.policy = nn.Linear(second, game.num_actions)
+        self.value = nn.Linear(second, game.num_players)
+
+    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits (B, A) of the outputs, and (B, P) of the shares, of inputs (B, I)."""
+        hidden = self.second(self.first(inputs).relu()).relu()
+        return self.policy(hidden), self.value(hidden)
+
+
+def input_reader(game: Game) -> SmallNetwork:
+    """Return a network whose first layer is the identity: its `sums` are the inputs of states."""
+    inputs, actions, players = game._network_inputs(), game.num_actions, game.num_players
+    size = inputs.size if inputs else int(np.prod(game.observation_shape))
+    shapes = ((size, size), (size,), (size, 1), (1,), (1, actions), (actions,), (1, players), (players,))
+    weights = Weights(*(np.zeros(shape, np.float32) for shape in shapes))
+    return SmallNetwork(game, weights._replace(first=np.eye(size, dtype=np.float32)))
+
+
+def exported(module: SmallModule) -> SmallNetwork:
+    """Return the network that the search evaluates."""
+    layers = module.first, module.second, module.policy, module.value
+    parts = [part.detach().cpu().numpy() for layer in layers for part in (layer.weight.T, layer.bias)]
+    return SmallNetwork(module.game, Weights(*parts))
+
+
+def fit(
+    game: Game,
+    states: Array,
+    actions: Array,
+    returns: Floats,
+    *,
+    first: int = 256,
+    second: int = 64,
+    epochs: int = 10,
+    batch: int = 1024,
+    learning_rate: float = 1.5e-3,
+    seed: int = 0,
+) -> SmallModule:
+    """Train a module to play a teacher's moves and to expect the results of its games.
+
+    Every epoch takes all positions once, each under a symmetry that is drawn for it.
+
+    Args:
+        game: A game of perfect information, or states as the teacher saw them.
+        states: (N,) in which the teacher moved.
+        actions: (N,) its moves.
+        returns: (N, P) of the games, by seat.
+        first: Units of the first layer.
+        second: Units of the second layer.
+        epochs: How often each position is seen.
+        batch: Positions per update.
+        learning_rate: Of Adam at first; it falls to 0 as a cosine.
+        seed: Of weights, order and symmetries.
+    """
+    torch.manual_seed(seed)
+    rng, module = np.random.default_rng(seed), SmallModule(game, first, second)
+    inputs, outputs = zip(*(_under(module, states, actions, k) for k in range(len(game.symmetries))), strict=True)
+    seen, moves = np.stack(inputs), np.stack(outputs)
+    players = game.num_players
+    own = from_mover(returns.astype(np.float32), states["to_move"].astype(np.int64))
+    shares = torch.from_numpy((own * (players - 1) + 1) / players)
+    optimizer = torch.optim.Adam(module.parameters(), learning_rate)
+    updates = len(states) // batch
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=max(1, epochs * updates))
+    for _ in range(epochs):
+        order = rng.permutation(len(states))
+        for rows in order[: updates * batch].reshape(updates, batch):
+            forms = rng.integers(len(seen), size=batch)
+            logits, expected = module(torch.from_numpy(seen[forms, rows]).float())
+            loss = cross_entropy(logits, torch.from_numpy(moves[forms, rows])) + cross_entropy(expected, shares[rows])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    return module.eval()
+
+
+def _under(module: SmallModule, states: Array, actions: Array, k: int) -> tuple[Array, Array]:
+    """Return inputs (N, I) int8 and outputs (N,) of positions and moves under a symmetry of the game."""
+    symmetry = module.game.symmetries[k]
+    sums, names = module.reader.sums(module.game.transform(states, symmetry))
+    return sums.astype(np.int8), names[np.arange(len(states)), symmetry.actions[actions]]
