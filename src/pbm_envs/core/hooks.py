@@ -121,7 +121,6 @@ class GameHooks(ABC):
         self.resign_action = len(moves) if resigns else NO_ACTION
         self.max_plies = max_plies
         self.observation_shape = (*board.shape, len(planes))
-        self._playout_kernels: dict[tuple[bool, bool], BatchKernel | None] = {}
         self._check_rules()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -186,10 +185,10 @@ class GameHooks(ABC):
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         """As `playout`. An option that is not wanted arrives as an array (0, 0) or False.
 
-        Without kernels it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
+        Without `rules` it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
         """
-        if (playout := self._playout_kernel(avoid_losing_moves, False)) is not None:
-            playout.kernel(states, seeds, *playout.arguments, last_player_by_action)
+        if self.rules is not None:
+            self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
             return
         rows = np.flatnonzero(~states["done"])
         while len(rows):
@@ -208,23 +207,7 @@ class GameHooks(ABC):
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
-        playout = self._playout_kernel(False, True)
-        if playout is None:
-            raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
-        playout.kernel(states, seeds, *playout.arguments, last_player_by_action)
-
-    def _playout_kernel(self, avoid_losing_moves: bool, save_bridges: bool) -> BatchKernel | None:
-        """Return the kernel that `_playout` and `_bridge_playout` call; None if the game has none."""
-        key = avoid_losing_moves, save_bridges
-        if key not in self._playout_kernels:
-            kernels = self._play_kernels(avoid_losing_moves, save_bridges)
-            if kernels is not None:
-                self._playout_kernels[key] = kernels.playout
-            else:  # `rules` play on even if the game steps in its own way
-                self._playout_kernels[key] = self.rules and BatchKernel(
-                    self.rules.playout, (self.tables, self.num_actions)
-                )
-        return self._playout_kernels[key]
+        raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
         """Return the kernels that play as `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) do.

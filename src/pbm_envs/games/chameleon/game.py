@@ -16,7 +16,7 @@ from ...core.options import Option
 from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, States
+from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect_range
 from ...core.wording import Wording
 from ..connection import ConnectionGame
@@ -94,6 +94,13 @@ class Chameleon(ConnectionGame):
         actions = np.stack([np.arange(self.num_actions), mirrored.actions])
         size, changed, perspective = 2 * self.board.size, rules.changed_inputs, rules.perspective_of
         return NetworkInputs(size, changed, perspective, actions, (places,))
+
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        rules.playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
+
+    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
+        tables = self._around, self.board.edges, self._swap_rule
+        rules.bridge_playout_batch(states, seeds, *tables, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges, self._swap_rule

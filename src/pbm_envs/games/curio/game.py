@@ -204,6 +204,13 @@ class Curio(Game):
             good[movers] &= (masks == views["legal"][movers, : self.num_actions]).all(axis=1)
         return worlds, good
 
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        moves, settings = self._moves, self.settings
+        if self._tables is None:
+            playout_large_batch(states, seeds, moves, self.steps, settings, last_player_by_action)
+        else:
+            playout_batch(states, seeds, moves, self._tables, settings, last_player_by_action)
+
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         settings, moves = self.settings, self._moves
         mask = BatchKernel(mask_large_batch, (self.steps, settings))

@@ -151,6 +151,10 @@ class Trinim(Game):
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._colour_words, self._places, self._seat_planes)
 
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        tables = self._takes, self._lines, self.board.neighbours, self._broken, self._starts
+        rules.playout_batch(states, seeds, *tables, last_player_by_action)
+
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         takes, cells, neighbours = self._takes, self._lines, self.board.neighbours
         return PlayKernels(

@@ -86,6 +86,12 @@ class Unlur(ConnectionGame):
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._empty, self._places)
 
+    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
+        rules.playout_batch(states, seeds, self._around, self.board.edges, avoid_losing_moves, last_player_by_action)
+
+    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
+        rules.bridge_playout_batch(states, seeds, self._around, self.board.edges, True, last_player_by_action)
+
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges
         playout = rules.bridge_playout_batch if save_bridges else rules.playout_batch
