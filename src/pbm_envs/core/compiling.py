@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Collection
 from html import escape
 from time import monotonic
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 logger = logging.getLogger("pbm_envs")
 
@@ -20,16 +20,6 @@ PAUSE = 10.0
 """Seconds without compiling after which the log mentions it again."""
 SHARED = "what all games share"
 SEARCH = "the tree search"
-
-
-class Kernel(Protocol):
-    """What is known of a kernel."""
-
-    name: str
-    module: str
-
-    def is_kept(self) -> bool:
-        """Return whether it has been compiled on this machine, for any types."""
 
 
 class Progress(NamedTuple):
@@ -46,7 +36,7 @@ class Progress(NamedTuple):
 
 
 class Compiling:
-    """The kernels of this process by part.
+    """The kernels of this process by part; a kernel is its `KernelCache`.
 
     A terminal or Jupyter shows one line that is rewritten; elsewhere the log names each part once. A program that
     configures the logger `pbm_envs` gets log messages everywhere.
@@ -57,7 +47,7 @@ class Compiling:
         """Called when compiling a kernel begins and ends, in the thread that compiles."""
         self.ready: set[str] = set()
         """Names of kernels that this process has compiled or loaded, for any types."""
-        self._parts: dict[str, dict[str, Kernel]] = {}
+        self._parts: dict[str, dict[str, Any]] = {}
         self._outstanding: dict[str, bool] = {}
         """By name, whether a kernel was missing on disk when it was first counted."""
         self._running = 0
@@ -67,7 +57,7 @@ class Compiling:
         self._display: Any = None
         """The line in Jupyter."""
 
-    def register(self, kernel: Kernel) -> None:
+    def register(self, kernel: Any) -> None:
         """Add a kernel. Kernels of one name, made by a factory, count as one."""
         self._parts.setdefault(part_of(kernel.module), {})[kernel.name] = kernel
 
@@ -85,15 +75,15 @@ class Compiling:
             compiled += self._outstanding[kernel.name] and kernel.name in self.ready
         return compiled, expected
 
-    def begin(self, kernel: Kernel) -> None:
+    def begin(self, kernel: Any) -> None:
         """Report that a kernel is about to be compiled here, or elsewhere while this process waits."""
         self._report(kernel, 1)
 
-    def end(self, kernel: Kernel) -> None:
+    def end(self, kernel: Any) -> None:
         """Report that it has been compiled, or could not be."""
         self._report(kernel, -1)
 
-    def _report(self, kernel: Kernel, change: int) -> None:
+    def _report(self, kernel: Any, change: int) -> None:
         self._running += change
         part = part_of(kernel.module)
         progress = Progress(part, *self.count([part]), self._running > 0)
@@ -101,11 +91,11 @@ class Compiling:
         for listener in tuple(self.listeners):
             listener(progress)
 
-    def _of(self, parts: Collection[str] | None) -> list[Kernel]:
+    def _of(self, parts: Collection[str] | None) -> list[Any]:
         wanted = list(self._parts) if parts is None else parts
         return [kernel for part in wanted for kernel in tuple(self._parts.get(part, {}).values())]
 
-    def _is_missing(self, kernel: Kernel) -> bool:
+    def _is_missing(self, kernel: Any) -> bool:
         return kernel.name not in self.ready and not kernel.is_kept()
 
     def _show(self, progress: Progress) -> None:

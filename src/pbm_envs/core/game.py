@@ -117,14 +117,17 @@ class Game(GameHooks):
         """
         check_states(self, states)
         mask = output(out, np.bool_, (len(states), self.num_actions), states)
-        in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
+        if len(states) <= MOST_ROWS:  # the usual case, fast
+            self._legal_action_mask(states, mask)
+        else:
+            in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
         return mask
 
     def view(self, states: States, players: int | ArrayLike, out: States | None = None) -> States:
         """Return (B,) views: what players can know of their games."""
         check_states(self, states)
         check_players(self, players, states)
-        out = output(out, self.dtype, states.shape, states)
+        out = np.empty(len(states), self.dtype) if out is None else output(out, self.dtype, states.shape, states)
         out["viewer"] = players
         self._view(states, out)
         if not self.public_moves:
@@ -145,7 +148,10 @@ class Game(GameHooks):
         """
         check_states(self, views)
         observations = output(out, np.int8, (len(views), *self.observation_shape), views)
-        in_parts(self._observe, MOST_ROWS, views, observations)
+        if len(views) <= MOST_ROWS:
+            self._observe(views, observations)
+        else:
+            in_parts(self._observe, MOST_ROWS, views, observations)
         return observations
 
     def observe_with_mask(

@@ -58,7 +58,7 @@ class KernelCache:
         """Return the compiled kernel for this signature, or None after reporting that it has to be compiled."""
         path, lock = self._path(sig, target_context), None
         if path is not None and not path.exists():
-            lock = self._claim(path)
+            lock = kernel_files.claim(path, self)
         packed = None if path is None else kernel_files.read(path)
         if packed is not None:
             target_context.refresh()
@@ -107,20 +107,6 @@ class KernelCache:
         except NoFingerprintError:
             return False
 
-    def _claim(self, path: Path) -> BaseFileLock | None:
-        """Lock a kernel, and report waiting for another process as compiling."""
-        waited = []
-
-        def wait() -> None:
-            waited.append(path)
-            COMPILING.begin(self)
-
-        try:
-            return kernel_files.claim(path, wait)
-        finally:
-            if waited:
-                COMPILING.end(self)
-
     @property
     def _made_from(self) -> str:
         """Hash all but the types, the processor, and whether Python or another kernel calls it."""
@@ -131,9 +117,9 @@ class KernelCache:
         if folder is None:
             return None
         try:
-            described = [describe_type(each) for each in numba_internals.argument_types(sig)]
-            types = _hash(described, self._options, numba_internals.machine(target_context))
-            return folder / f"{self.name}-{self._made_from}-{types}.kernel"
+            types, machine = numba_internals.target(sig, target_context)
+            compiled_for = _hash([describe_type(each) for each in types], self._options, machine)
+            return folder / f"{self.name}-{self._made_from}-{compiled_for}.kernel"
         except NoFingerprintError as reason:
             logger.info("%s is compiled in every process: %s", self.name, reason)
             return None

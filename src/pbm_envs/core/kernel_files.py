@@ -10,13 +10,14 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from filelock import BaseFileLock, FileLock, Timeout
 from platformdirs import user_cache_dir
 
+from .compiling import COMPILING
 from .files import in_one_piece, is_partial
 
 logger = logging.getLogger("pbm_envs")
@@ -84,15 +85,11 @@ def write(path: Path, content: bytes) -> None:
         logger.info("the compiled kernel could not be kept: %s", error)
 
 
-def claim(path: Path, waits: Callable[[], None]) -> BaseFileLock | None:
-    """Lock the making of a file; the system takes the lock away when this process ends, however it ends.
+def claim(path: Path, kernel: Any) -> BaseFileLock | None:
+    """Lock the making of a kernel's file, which another process may have made when this returns.
 
-    Args:
-        path: The file. Another process may have made it when this returns.
-        waits: Called before waiting for another process.
-
-    Returns:
-        The lock for `release`; None if another process has it for too long, or the file system has no locks.
+    Returns the lock for `release`; None if another process has it for too long, or the file system has no locks. The
+    system releases the lock when this process ends, however it ends. Waiting is reported as compiling.
     """
     lock = FileLock(path.with_suffix(LOCK), mode=0o600)
     try:
@@ -100,8 +97,11 @@ def claim(path: Path, waits: Callable[[], None]) -> BaseFileLock | None:
             lock.acquire(timeout=0)
         except Timeout:
             logger.info("waiting for %s, which another process compiles", path.name)
-            waits()
-            lock.acquire(timeout=LONGEST_WAIT, poll_interval=POLL_SECONDS)
+            COMPILING.begin(kernel)
+            try:
+                lock.acquire(timeout=LONGEST_WAIT, poll_interval=POLL_SECONDS)
+            finally:
+                COMPILING.end(kernel)
     except (Timeout, OSError) as error:
         logger.info("other processes may compile %s too: %s", path.name, error)
         return None

@@ -17,7 +17,7 @@ import pickle
 import secrets
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numba
 from numba.core import config, sigutils, types
@@ -70,18 +70,8 @@ IRRELEVANT_SETTINGS = {
 """Settings of Numba that change no machine code and differ between machines; those of `DUMP_*` and `CUDA_*` do too."""
 
 
-class Cache(Protocol):
-    """What keeps the compiled variants of a function."""
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any: ...
-
-    def save_overload(self, sig: Any, cres: Any) -> None: ...
-
-    def finish(self, sig: Any) -> None: ...
-
-
-def attach(dispatcher: Any, kernel_cache: Cache) -> None:
-    """Give a dispatcher its cache; only log it if Numba has no place for one."""
+def attach(dispatcher: Any, kernel_cache: Any) -> None:
+    """Give a dispatcher its `KernelCache`; only log it if Numba has no place for one."""
     if not hasattr(dispatcher, "_cache") and not MISSING:
         MISSING.append("dispatcher.Dispatcher._cache")
     if MISSING:
@@ -161,14 +151,9 @@ def _types(result: Any) -> dict[str, Any] | None:
     return getattr(getattr(result, "type_annotation", None), "typemap", None)
 
 
-def argument_types(signature: Any) -> tuple[types.Type, ...]:
-    """Return the types of the arguments, of a signature as a dispatcher hands it to its cache."""
-    return tuple(sigutils.normalize_signature(signature)[0])
-
-
-def machine(target_context: Any) -> tuple[str, ...]:
-    """Return the processor that code is generated for."""
-    return tuple(map(str, target_context.codegen().magic_tuple()))
+def target(signature: Any, target_context: Any) -> tuple[tuple[types.Type, ...], tuple[str, ...]]:
+    """Return the types of the arguments and the processor of what a dispatcher asks its cache for."""
+    return tuple(sigutils.normalize_signature(signature)[0]), tuple(map(str, target_context.codegen().magic_tuple()))
 
 
 def settings() -> list[tuple[str, str]]:
