@@ -73,12 +73,13 @@ def test_sums_of_every_node_are_those_of_its_position():
     search, workspace = Search(simulations=200, evaluator=network, reuse=True), Workspace()
     for _ in range(2):
         search.run(GAME, views, np.random.default_rng(1), workspace=workspace)
-    tree, swaps = workspace.newest(0).tree, 0
+    memory, swaps = workspace.newest(0), 0
+    tree = memory.tree
     for g in range(len(views)):
         states = tree.states[g, : tree.sizes[g]].view(GAME.dtype)[:, 0]
-        expected = np.empty(tree.accumulators[g, : len(states)].shape, np.float32)
+        expected = np.empty(memory.accumulators[g, : len(states)].shape, np.float32)
         network.accumulate(states, expected)
-        np.testing.assert_allclose(tree.accumulators[g, : len(states)], expected, atol=1e-5)
+        np.testing.assert_allclose(memory.accumulators[g, : len(states)], expected, atol=1e-5)
         swaps += (states["last_action"] == GAME.string_to_action("swap")).sum()
     assert swaps
 

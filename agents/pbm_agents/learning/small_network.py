@@ -192,18 +192,20 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
         values: Array,
         network: Network,
         node_states: States,
+        all_sums: Floats,
         *arrays: Array,
     ) -> None:
         """Give the first `count` leaves nodes with priors and sums of the first layer; write their values (R, P).
 
-        The sums are those of the node before, whose state is in `node_states` (G, N), updated by what the move has
-        changed. A leaf without a node has the sums of a spare one. The other arrays are as in Buffers and a Tree.
+        `all_sums` (G, N + 1, perspectives, H) of a leaf are those of the node before, whose state is in `node_states`
+        (G, N), updated by what the move has changed; the last ones are for leaves without a node. The other arrays are
+        as in Buffers and a Tree.
         """
         tree, weights, first = Tree(*arrays), network.weights, network.weights.first
         hidden, logits = np.empty(weights.second.shape[1], np.float32), np.empty(masks.shape[1], np.float32)
         exponentials, shares = np.empty(masks.shape[1], np.float32), np.empty(values.shape[1], np.float32)
         changes, spare = np.empty(len(first), np.int64), np.empty(masks.shape[1], np.float32)
-        all_sums, last = tree.accumulators, tree.accumulators.shape[1] - 1
+        last = all_sums.shape[1] - 1
         for r in range(count):
             g, n, state = simulations[r]["tree"], simulations[r]["node"], states[r]
             if simulations[r]["done"]:

@@ -171,7 +171,7 @@ class FunctionEvaluator:
             movers = states["to_move"][rows]
             observations = game.observe(game.view(states[rows], movers))
             given, given_values = _pair(self.function(observations, masks[rows]), len(rows), game)
-            priors[rows] = _weights(_array("priors", given), masks[rows], np.ones(len(rows), np.bool_))
+            priors[rows] = _weights(_array("priors", given), masks[rows])
             values[rows] = self._by_seat(_array("values", given_values), movers, game.num_players)
         return priors, values
 
@@ -179,12 +179,14 @@ class FunctionEvaluator:
         """Return (R, P) values in the order of the seats."""
         count = len(movers)
         if given.shape in ((count,), (count, 1)) and players == 2:
-            given = given.reshape(count, 1) * [1, -1]
-        elif given.shape != (count, players):
+            own = given.reshape(count)
+            first = np.where(movers == 0, own, -own)
+            return np.stack([first, -first], axis=1)
+        if given.shape != (count, players):
             raise ValueError(
                 f"the evaluator's values have shape {given.shape}: expected {_value_shapes(count, players)}"
             )
-        elif self.values == SEAT:
+        if self.values == SEAT:
             return given
         return given[np.arange(count)[:, None], (np.arange(players) - movers[:, None]) % players]
 
@@ -213,7 +215,11 @@ class CheckedEvaluator:
             return None, values
         if given is None:
             raise ValueError("the evaluator's priors are None: expected an array, or gives_priors = False")
-        return _weights(_array("priors", given), masks, ~done), values
+        priors, given = np.zeros(masks.shape, np.float32), _array("priors", given)
+        if given.shape != masks.shape:
+            raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
+        priors[~done] = _weights(given[~done], masks[~done])
+        return priors, values
 
 
 def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
@@ -270,16 +276,11 @@ def _array(name: str, given: Any) -> Array:
     return array
 
 
-def _weights(given: Array, masks: Array, wanted: Array) -> Array:
-    """Return priors (R, A) that sum to 1 over the legal actions in the rows that are `wanted` (R,), 0 in others.
-
-    Illegal actions keep their priors: they may be legal in another state.
-    """
+def _weights(given: Array, masks: Array) -> Array:
+    """Return priors that sum to 1 over the legal actions. Others keep theirs: they may be legal in another state."""
     if given.shape != masks.shape:
         raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
-    priors, given, masks = np.zeros(masks.shape, np.float32), given[wanted], masks[wanted]
     sums = np.where(masks, given, 0).sum(axis=1, keepdims=True, dtype=np.float64)
     if not (np.all(given >= 0) and np.all(sums > 0) and np.isfinite(sums).all()):
         raise ValueError("the evaluator's priors: expected numbers from 0 up, not all 0 where actions are legal")
-    priors[wanted] = given / sums
-    return priors
+    return given / sums

@@ -34,7 +34,8 @@ def kernels_of(game: Game, evaluator: Evaluator, rule: Rule, memory: Memory) -> 
         if memory.hidden or isinstance(rule, Gumbel):
             return None
         node_states = memory.tree.states.view(game.dtype)[..., 0]
-        return play._replace(network=play.network._replace(arguments=(*play.network.arguments, node_states)))
+        arguments = *play.network.arguments, node_states, memory.accumulators
+        return play._replace(network=play.network._replace(arguments=arguments))
     priors: ActionPriors | None = getattr(rule, "priors", None)
     if play is None or priors is None:
         return play
@@ -86,13 +87,15 @@ class Simulator:
             priors, values = self.evaluator(game, states, self.root_masks, tree.seeds[:count], None)
             tree.priors[:count, 0] = priors
             tree.sums[:count, 0, EVALUATED:] = values[:, None]
-            if tree.accumulators.size:
-                network: Any = self.evaluator
-                network.accumulate(states, tree.accumulators[:count, 0])
         if self._priors is not None:
             tree.priors[:count, 0] = self._priors(game, self.roots)
         if previous is not None:
             self._copy_known(previous)
+        if len(self.memory.accumulators):
+            network: Any = self.evaluator
+            for g, size in enumerate(tree.sizes[:count]):
+                states = tree.states[g, :size].view(game.dtype)[:, 0]
+                network.accumulate(states, self.memory.accumulators[g, :size])
         if isinstance(self.rule, PUCT) and self.rule.noise:
             self._add_noise(self.rule.noise, self.rule.concentration)
         if isinstance(self.rule, Gumbel):

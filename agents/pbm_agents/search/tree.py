@@ -132,9 +132,6 @@ class Tree(NamedTuple):
     """(G, N, A) int32, with hidden information: simulations in which an action was legal."""
     rave: Array
     """(G, N, A) of RAVE, if it is used."""
-    accumulators: Array
-    """(G, N + 1, perspectives, units) float32: sums of the first layer of a network that is updated move by move, the
-    last ones for leaves without a node."""
     states: Array
     """(G, N, bytes) uint8, with perfect information: the state of each node."""
     sizes: Array
@@ -181,9 +178,6 @@ def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree
         priors=np.empty(edges if layout.priors else none, np.float32),
         available=np.empty(edges if hidden else none, np.int32),
         rave=np.empty(edges if layout.rave else none, RAVE),
-        accumulators=np.empty(
-            (trees, capacity + 1, *layout.accumulators) if layout.accumulators[1] else (0, 0, 0, 0), np.float32
-        ),
         states=states.view(np.uint8).reshape(*states.shape, game.dtype.itemsize),
         sizes=np.zeros(trees, np.int64),
         seeds=np.zeros(trees, np.uint64),
@@ -214,7 +208,6 @@ def bytes_in_use(tree: Tree, g: int) -> int:
         tree.priors,
         tree.available,
         tree.rave,
-        tree.accumulators,
         tree.states,
     )
     room = tree.nodes.size
@@ -376,8 +369,6 @@ def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) 
             target.priors[to, k, :] = tree.priors[g, old, :]
         if tree.rave.size:
             target.rave[to, k, :] = tree.rave[g, old, :]
-        if tree.accumulators.size:
-            target.accumulators[to, k, :, :] = tree.accumulators[g, old, :, :]
         for a in range(tree.places.shape[2]):
             place = tree.places[g, old, a]
             target.places[to, k, a] = UNVISITED if place >= AN_EDGE else place

@@ -84,6 +84,9 @@ class Memory:
     def __init__(self, game: Game, trees: int, capacity: int, parallel: int, layout: Layout) -> None:
         """Allocate as `allocate_tree` does; `parallel` simulations are under way in each tree."""
         self.hidden = layout.hidden
+        kept = trees if layout.accumulators[1] else 0
+        self.accumulators = np.empty((kept, capacity + 1, *layout.accumulators), np.float32)
+        """Of each node, the sums of the first layer of a network; the last ones are for leaves without a node."""
         self.tree = allocate_tree(game, trees, capacity, layout)
         self.buffers = allocate_buffers(game, trees * parallel, layout)
         self.moving, self.leaves = (
