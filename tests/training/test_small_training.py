@@ -24,7 +24,7 @@ def test_the_search_evaluates_what_pytorch_does(game, count):
     module, rng = SmallModule(game, first=64, second=32), np.random.default_rng(1)
     for part in module.parameters():
         torch.nn.init.normal_(part, std=0.3)
-    states = np.concatenate([positions(game, rng, plies, count // 10 + 1) for plies in range(12)])
+    states = np.concatenate([positions(game, rng, plies, count // 8 + 1) for plies in range(12)])
     states = states[~states["done"]][:count]
     assert len(states) == count
     masks = game.legal_action_mask(states)
