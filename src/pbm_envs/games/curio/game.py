@@ -124,7 +124,7 @@ class Curio(Game):
         validate_records(states, self.settings[0])
 
     def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self._moves, self.steps, self.settings)
+        return step_batch(states, actions, self._moves, self.board.neighbours, self.settings)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         if self._tables is None:
@@ -219,7 +219,7 @@ class Curio(Game):
             mask = BatchKernel(mask_batch, (self._tables, settings))
             playout = BatchKernel(playout_batch, (moves, self._tables, settings))
         return PlayKernels(
-            step=BatchKernel(step_batch, (moves, self.steps, settings)),
+            step=BatchKernel(step_batch, (moves, self.board.neighbours, settings)),
             mask=mask,
             playout=playout,
             world=None if self._total or self._face == RANDOM else BatchKernel(world_batch, (settings,)),

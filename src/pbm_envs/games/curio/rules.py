@@ -80,32 +80,44 @@ def kind(a: int, b: int, base: int) -> int:
 
 
 @stack_kernel
-def may_move(state: Record, action: int, moves: Ints, steps: Ints, rules: Record) -> bool:
-    """Return whether a piece may make a move (C6, C7)."""
-    origin, direction, distance = moves[action, 0], moves[action, 1], moves[action, 2]
-    mover, board, cell = state["to_move"], state["board"], moves[action, 0]
-    slot = board[origin]
-    if slot == NO_PIECE or state["owner"][slot] != mover or distance > reach(state, slot, rules):
-        return False
-    for k in range(distance):
-        cell = steps[1, cell * DIRECTIONS + direction]
-        if k < distance - 1 and board[cell] != NO_PIECE:
-            return False
-    target = board[cell]
-    return target == NO_PIECE or (state["owner"][target] != mover and may_capture(state, slot, target, mover, rules))
+def has_move(state: Record, neighbours: Ints, rules: Record) -> bool:
+    """Return whether a piece can move (C12): if it can move at all, it can move a single step."""
+    mover = state["to_move"]
+    for slot in range(len(state["cell"])):
+        if state["owner"][slot] == mover and state["cell"][slot] != CAPTURED:
+            for d in range(DIRECTIONS):
+                cell = neighbours[state["cell"][slot], d]
+                if cell != NO_CELL:
+                    target = state["board"][cell]
+                    if target == NO_PIECE:
+                        return True
+                    if state["owner"][target] != mover and may_capture(state, slot, target, mover, rules):
+                        return True
+    return False
 
 
 @stack_kernel
-def is_legal(state: Record, action: int, moves: Ints, steps: Ints, rules: Record) -> bool:
-    """Return whether an action is legal; `steps` as in `list_moves`."""
+def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: Record) -> bool:
     if action == rules["resign"]:
         return action >= 0
-    if action != rules["moves"]:
-        return 0 <= action < rules["moves"] and may_move(state, action, moves, steps, rules)
-    for way in range(len(steps[0])):  # C12: if a piece can move at all, it can move a single step
-        if steps[1, way] != NO_CELL and may_move(state, steps[0, way], moves, steps, rules):
+    if action == rules["moves"]:
+        return not has_move(state, neighbours, rules)
+    if not 0 <= action < rules["moves"]:
+        return False
+    origin, direction, distance = moves[action, 0], moves[action, 1], moves[action, 2]
+    mover = state["to_move"]
+    slot = state["board"][origin]
+    if slot == NO_PIECE or state["owner"][slot] != mover or distance > reach(state, slot, rules):
+        return False
+    cell = neighbours[origin, direction]
+    for _ in range(distance - 1):
+        if state["board"][cell] != NO_PIECE:
             return False
-    return True
+        cell = neighbours[cell, direction]
+    target = state["board"][cell]
+    if target == NO_PIECE:
+        return True
+    return state["owner"][target] != mover and may_capture(state, slot, target, mover, rules)
 
 
 @stack_kernel
@@ -195,12 +207,12 @@ def play(state: Record, action: int, moves: Ints, rules: Record) -> None:
 
 
 @stack_kernel
-def step_batch(states: States, actions: Ints, moves: Ints, steps: Ints, settings: States) -> int:
+def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, settings: States) -> int:
     rules = settings[0]
     for i in range(len(states)):
         state = states[i]
         if not state["done"]:
-            if state["viewer"] != NOBODY or not is_legal(state, actions[i], moves, steps, rules):
+            if state["viewer"] != NOBODY or not is_legal(state, actions[i], moves, neighbours, rules):
                 return i
     for i in range(len(states)):
         state = states[i]
