@@ -26,7 +26,7 @@ KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py 
 .PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots lint format clean
 
 demo: $(PLAY_STAMP)  ## a match of each game, a tournament
-	$(BIN)/python -m pbm_agents.cli.demo
+	@$(BIN)/python -m pbm_agents.cli.demo
 
 test: $(STAMP)  ## all tests but the slow ones, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
@@ -92,15 +92,17 @@ clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-libraries $(VENV)-rllib $(TEXT_LIBRARIES:%=$(VENV)-%) .mypy_cache .ruff_cache .pytest_cache .hypothesis build docs/_build
 
 $(PLAY_STAMP): pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP) -e ".[cli]"
-	rm -f $(VENV)/installed-*
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
+	@echo "Installing pbm_envs into $(VENV), once: a minute or two"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python $(PIP) -e ".[cli]"
+	@rm -f $(VENV)/installed-*
+	@touch $@
 
 $(STAMP): $(PLAY_STAMP)
-	$(BIN)/python $(PIP) -e ".[dev]"
-	touch $@
+	@echo "Installing what the tests need into $(VENV), once: some minutes"
+	@$(BIN)/python $(PIP) -e ".[dev]"
+	@touch $@
 
 $(SLOW_STAMP): $(STAMP)
 	-$(BIN)/python $(PIP) -e ".[ray]" "jupyterlab>=4"

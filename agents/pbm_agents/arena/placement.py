@@ -239,11 +239,11 @@ def rate_on_ladder(
     folder: str | Path,
     *,
     half_width: Annotated[
-        float, Option(low=1, high=BEYOND, help="Stop at this half width of the 95% interval, in Elo points.")
+        float, Option(low=1, high=BEYOND, help="Stop when half the width of the 95% interval is this many Elo points.")
     ] = 35.0,
-    openings: Annotated[int, Option(low=1, help="Openings after which to stop in any case.")] = 2000,
+    openings: Annotated[int, Option(low=1, help="Stop after this many openings in any case.")] = 2000,
     seed: Annotated[int, Option(low=0, help="Seed of the first opening. The others follow.")] = 0,
-    key: Annotated[str, Option(help="Secret of another folder, to play its games again, as in a tournament.")] = "",
+    key: Annotated[str, Option(help="Key of another folder, to play its games again (see `pbm tournament`).")] = "",
     run: Run = ALONE,
 ) -> LadderRating:
     """Play until the agent's rating is known to within `half_width` points, or `openings` have been played.

@@ -45,39 +45,40 @@ SCHEMA = 1
 class Tournament:
     """What determines all games of a tournament."""
 
-    games: tuple[Game, ...] = setting(help="The games, each with its options.")
-    agents: tuple[str, ...] = setting(help="Agents by name, at least two of them.")
+    games: tuple[Game, ...] = setting(help="A game with its options. Repeat it for more games.")
+    agents: tuple[str, ...] = setting(help="An agent by name. Give at least two.")
     form: str = setting(
         ROUND_ROBIN,
         choices=FORMS,
-        help="Who meets whom: everyone everyone; the first agent all others; the first the second, the third the "
-        f"fourth and so on; or each agent those up to {REACH} places away, for agents in the order of their strength.",
+        help="Pairing. round-robin: all agents meet. gauntlet: the first agent meets each other one. pairs: the first "
+        "agent meets the second, the third the fourth, and so on. neighbours: each agent, in the order of strength, "
+        f"meets those up to {REACH} places away.",
     )
     openings: int = setting(
         10,
         low=1,
         high=MOST_OPENINGS,
-        help="Openings of each game, or of each board. Each is played from all seats. In games with hidden information "
-        "each of its games has a set-up of its own.",
+        help="Openings per game, or per board. Each opening is played from all seats. With hidden information, each "
+        "game of an opening has a set-up of its own.",
     )
     boards: tuple[str, ...] = setting(
         (),
-        help="Board texts to start from, instead of set-ups that the seeds draw. Agents meet them from all seats: what "
-        "they hide is no secret.",
+        help="Board text to start from, instead of drawn set-ups; can be repeated. Agents play it from all seats, so "
+        "it hides nothing from them.",
     )
     opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
     seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
     key: str = setting(
         "",
-        help="Secret from which openings and agents have their random numbers, so that no agent can compute what is "
-        "hidden. The same key makes the same games. By default the folder's key, or a new one.",
+        help="Secret from which the random numbers of openings and agents are derived, so that no agent can compute "
+        "what is hidden. The same key makes the same games (default: the folder's key, or a new one).",
     )
-    batch: int = setting(32, low=1, help="Games that are played, and written, at once, in whole openings.")
+    batch: int = setting(32, low=1, help="Games that are played and written together, rounded to whole openings.")
     move_seconds: float | None = setting(
         None,
         low=1e-9,
-        help="An agent that exceeds this time for a move forfeits the game. For several games at once it has the sum. "
-        "Games are then played in worker processes. By default there is no limit.",
+        help="Time limit per move. An agent that exceeds it forfeits the game; for several games at once, the limits "
+        "add up. Games are then played in worker processes (default: no limit).",
     )
 
     def __post_init__(self) -> None:

@@ -66,13 +66,13 @@ class SequentialTest:
     old: str = setting(help="The agent that it is compared with.")
     elo0: float = setting(0.0, low=-1000, high=1000, help="Elo difference under H0.")
     elo1: float = setting(10.0, low=-1000, high=1000, help="Elo difference under H1.")
-    alpha: float = setting(0.05, low=1e-9, high=0.5, help="Probability at most of accepting H1 although H0 is true.")
-    beta: float = setting(0.05, low=1e-9, high=0.5, help="Probability at most of accepting H0 although H1 is true.")
+    alpha: float = setting(0.05, low=1e-9, high=0.5, help="Largest probability of accepting H1 if H0 is true.")
+    beta: float = setting(0.05, low=1e-9, high=0.5, help="Largest probability of accepting H0 if H1 is true.")
     openings: int = setting(10_000, low=1, help="Openings after which the test ends undecided.")
     opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
     seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
-    batch: int = setting(32, low=1, help="Games that are played, and written, at once, in whole openings.")
-    key: str = setting("", help="Secret of another folder, to play its games again, as in a tournament.")
+    batch: int = setting(32, low=1, help="Games that are played and written together, rounded to whole openings.")
+    key: str = setting("", help="Key of another folder, to play its games again (see `pbm tournament`).")
     normalized: bool = setting(False, help="Read the Elo differences as normalized Elo, as fastchess does.")
 
     def __post_init__(self) -> None:

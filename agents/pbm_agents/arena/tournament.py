@@ -42,7 +42,7 @@ class Run:
 
     workers: int = setting(1, low=1, help="Processes that play.")
     ray: str | None = setting(
-        None, help="Play on the Ray cluster at this address. `auto` finds the one that runs, `local` starts one here."
+        None, help="Play on the Ray cluster at this address. `auto` uses a running one, `local` starts one here."
     )
     progress: bool = setting(False, help="Show a progress bar.")
     accept_changes: bool = setting(

@@ -17,7 +17,7 @@ EXAMPLES = """
 """
 
 
-def agents(kind: Annotated[str | None, typer.Argument(help="Only this one, with its settings.")] = None) -> None:
+def agents(kind: Annotated[str | None, typer.Argument(help="List the settings of this kind.")] = None) -> None:
     """List the kinds of agents, or the settings of one.
 
     An agent is named by its kind and settings, such as `mcts:simulations=1000,c=1.2`, or as `module:attribute`.

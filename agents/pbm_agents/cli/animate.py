@@ -22,21 +22,21 @@ EXAMPLES = """
 
 def animate(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A file of records, one a line, or the folder of a tournament.")
+        Path, typer.Argument(metavar="SOURCE", help="A file of records, one per line, or the folder of a tournament.")
     ],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .gif or .mp4.")],
-    show: Annotated[int, typer.Option(metavar="N", min=1, help="The game in line N.")] = 1,
+    show: Annotated[int, typer.Option(metavar="N", min=1, help="Film the game in line N.")] = 1,
     seen_by: Annotated[
         str | None,
         typer.Option(
             metavar="PLAYER",
-            help="Draw what this seat sees, or `all`; left out, what is public, or all if the game is over.",
+            help="Draw what this seat sees, or `all` (default: `all` if the game is over, else what is public).",
         ),
     ] = None,
-    size: Annotated[int, typer.Option(help="Pixels on the longer side.")] = 480,
-    theme: Annotated[str, typer.Option(help="light or dark.")] = "light",
-    seconds: Annotated[float, typer.Option(help="How long each position is shown.")] = 0.8,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it is there.")] = False,
+    size: Annotated[int, typer.Option(help="Length of the longer side in pixels.")] = 480,
+    theme: Annotated[str, typer.Option(help="Colours: light or dark.")] = "light",
+    seconds: Annotated[float, typer.Option(help="Seconds to show each position.")] = 0.8,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
 ) -> None:
     """Make a film of a recorded game.
 

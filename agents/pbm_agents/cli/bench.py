@@ -30,14 +30,14 @@ SIMULATIONS = 1000
 
 
 def bench(
-    game: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    game: Annotated[str | None, typer.Argument(help="Measure only this game.")] = None,
     options: Options = None,
-    seconds: Annotated[float, typer.Option(min=0, max=3600, help="Measure each figure for at least so long.")] = 0.5,
+    seconds: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to measure each figure, at least.")] = 0.5,
 ) -> None:
     """Measure speed on this machine.
 
-    On one core: random games and their plies a second, in batches; steps a second of the PettingZoo environment, with
-    the observation of the next player; simulations a second of the tree search, at the first move.
+    Measures on one core: random games and plies per second, played in batches; steps per second of the PettingZoo
+    environment, including the next player's observation; simulations per second of the tree search at the first move.
     """
     if options and game is None:
         raise ValueError("options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'")

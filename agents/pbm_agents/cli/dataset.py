@@ -32,18 +32,19 @@ def dataset(
     settings: dict[str, Any],
     form: dict[str, Any],
     run: dict[str, Any],
-    grade: Annotated[str | None, typer.Option(metavar="GRADE", help=f"One of {', '.join(GRADES)}.")] = None,
-    agent: Annotated[
-        list[str] | None, typer.Option("--agent", "-a", metavar="AGENT", help="Instead of a grade; can be repeated.")
+    grade: Annotated[
+        str | None, typer.Option(metavar="GRADE", help=f"Strength of the agents: {', '.join(GRADES)}.")
     ] = None,
-    minari_id: Annotated[str | None, typer.Option(metavar="ID", help="Id of the data set, for Minari.")] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option("--agent", "-a", metavar="AGENT", help="Instead of a grade, an agent; can be repeated."),
+    ] = None,
+    minari_id: Annotated[str | None, typer.Option(metavar="ID", help="Id of the data set. Needs --to minari.")] = None,
 ) -> None:
     """Make a graded data set of games.
 
-    Agents play against themselves, and every position becomes a row.
-
-    The same command makes the same rows, and resumes where it was stopped. `FOLDER/games.jsonl` holds the games,
-    `FOLDER/parquet` the data set.
+    Agents play against themselves, and every position becomes a row. `FOLDER/games.jsonl` holds the games,
+    `FOLDER/parquet` the data set. The same command makes the same rows; if it was stopped, it resumes.
     """
     if (grade is None) == (not agent):
         raise ValueError(f"--grade is {grade} and --agent is {agent}: expected one of the two")

@@ -26,13 +26,18 @@ OPENINGS = 6
 SEED = 2008
 
 
+def title(text: str) -> None:
+    """Print what follows."""
+    print(f"\n{'=' * 100}\n{text}\n", flush=True)
+
+
 def match(name: str, seed: int) -> None:
-    """One game of random agents: the first positions, the moves, the end."""
+    """Play one game of random agents, and print the first positions, the moves and the end."""
     env: Any = make_aec_env(name, render_mode="ansi", **OPTIONS.get(name, {}))
     env.reset(seed=seed)
     policy = as_policy("random", seed)
     game = env.unwrapped.game
-    print(f"\n{'=' * 100}\n{name.capitalize()}: {game!r}\nrandom agents, seed {seed}\n")
+    title(f"{name.capitalize()}: a match of random agents, seed {seed}\n{game!r}")
     moves: list[str] = []
     returns = dict.fromkeys(env.possible_agents, 0.0)
     for agent in env.agent_iter():
@@ -50,32 +55,33 @@ def match(name: str, seed: int) -> None:
 
 
 def tournament(names: list[str]) -> None:
-    """Random and search agents over these games."""
+    """Play a tournament of random and search agents over these games."""
     games = tuple(make_game(name, **OPTIONS.get(name, {})) for name in names)
-    print(
-        f"\n{'=' * 100}\nA tournament: {', '.join(AGENTS)}; {OPENINGS} openings of each game, from all seats\n",
-        flush=True,
-    )
+    title(f"A tournament: {', '.join(AGENTS)}; {OPENINGS} openings of each game, from all seats")
     with TemporaryDirectory() as folder:
         report(play_tournament(Tournament(games, AGENTS, openings=OPENINGS), folder, Run(progress=True)))
 
 
 def main() -> None:
     names = sys.argv[1:] or list(registered_games())
-    unknown = [name for name in names if name not in registered_games()]
-    if unknown:
+    if unknown := [name for name in names if name not in registered_games()]:
         sys.exit(f"{', '.join(unknown)}: no such game; expected some of {', '.join(registered_games())}")
-    with compiling_ahead(
-        [make_game(name, **OPTIONS.get(name, {})) for name in names]
-    ):  # while the first matches are played
+    rules = [make_game(name, **OPTIONS.get(name, {})) for name in names]
+    print(
+        f"This demo plays a match of {', '.join(names)} each, then a tournament of random and search agents.\n"
+        "The first run compiles the rules and the search while the matches are played; later runs start at once."
+    )
+    with compiling_ahead(rules):
         for name in names:
             match(name, SEED)
         tournament(names)
-    print(
-        f"\n{'=' * 100}\n"
-        "How to go on: README.md shows the games in Python; `pbm --help` plays them and holds tournaments;\n"
-        "`python -m pbm_agents.cli.demo curio` is this for one game; `make test` tests;\n"
-        "`python -c 'import pbm_envs.curio_v0; help(pbm_envs.curio_v0)'` is an environment's page."
+    title(
+        "How to go on\n\n"
+        "  pbm play curio                            play a game in the terminal\n"
+        "  pbm --help                                tournaments, training, ratings, a board in the browser\n"
+        "  python -m pbm_agents.cli.demo curio       this demo for one game\n"
+        "  make test                                 test the installation\n"
+        "README.md shows the games in Python."
     )
 
 

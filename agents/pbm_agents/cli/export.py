@@ -22,8 +22,10 @@ EXAMPLES = """
     export_records, skip=("source", "out", "title", "progress"), flags={"with_games": "--with-games/--no-games"}
 )
 def export(
-    records: Annotated[Path, typer.Argument(metavar="RECORDS", help="A tournament's folder, records, or a data set.")],
-    out: Annotated[str, typer.Option(metavar="FOLDER", help="The folder to make; for Minari the id of the data set.")],
+    records: Annotated[
+        Path, typer.Argument(metavar="RECORDS", help="A tournament's folder, a file of records, or a data set.")
+    ],
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="Folder to make; for Minari, id of the data set.")],
     settings: dict[str, Any],
 ) -> None:
     """Write recorded games as a data set, one row for each position.

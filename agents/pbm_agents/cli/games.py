@@ -18,10 +18,10 @@ EXAMPLES = """
 """
 
 
-def games(game: Annotated[str | None, typer.Argument(help="Only this one.")] = None) -> None:
+def games(game: Annotated[str | None, typer.Argument(help="List only this game.")] = None) -> None:
     """List the games and their options.
 
-    With defaults, allowed values and meaning.
+    For each option, shows its default, the allowed values and its meaning.
     """
     for kind in registered_games().values() if game is None else [find_game(game)]:
         say(f"{kind.name}: {summary(kind)}\n")

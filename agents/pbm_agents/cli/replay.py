@@ -24,13 +24,13 @@ EXAMPLES = """
 
 def replay(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A file of records, one a line, or the folder of a tournament.")
+        Path, typer.Argument(metavar="SOURCE", help="A file of records, one per line, or the folder of a tournament.")
     ],
     show: Annotated[int | None, typer.Option(metavar="N", min=1, help="Show the game in line N, move by move.")] = None,
-    ply: Annotated[int | None, typer.Option(min=0, help="With --show: only the position after this ply.")] = None,
+    ply: Annotated[int | None, typer.Option(min=0, help="With --show: show only the position after this ply.")] = None,
     seen_by: Annotated[
         int | None,
-        typer.Option(metavar="PLAYER", min=0, help="With --show: only what this seat sees."),
+        typer.Option(metavar="PLAYER", min=0, help="With --show: show only what this seat sees."),
     ] = None,
     names: Annotated[
         bool, typer.Option("--names", help="With --show: call the players by their agents' names in the boards.")
@@ -42,7 +42,7 @@ def replay(
     """Play records again, and check moves and results.
 
     SOURCE can also be a log of the play-by-mail server, with a command such as `trinim move 12 fred pw D4-D2` per line.
-    If some contradict the rules, prints a line with the ply and the reason for each, and exits with code 1.
+    For each record that contradicts the rules, prints a line with the ply and the reason, and exits with code 1.
     """
     if show is not None:
         _show(game_in_line(source, show), ply, seen_by, names)

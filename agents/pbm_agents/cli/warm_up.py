@@ -31,18 +31,20 @@ MOST_PROCESSES = 8
 
 
 def warm_up(
-    games: Annotated[list[str] | None, typer.Argument(metavar="[GAME[:OPTION=VALUE,...]]...")] = None,
+    games: Annotated[
+        list[str] | None, typer.Argument(metavar="[GAME[:OPTION=VALUE,...]]...", help="Default: all.")
+    ] = None,
     processes: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Processes that compile (default: one per core, up to {MOST_PROCESSES})."),
+        typer.Option(min=1, help=f"Processes that compile (default: one per core, at most {MOST_PROCESSES})."),
     ] = None,
 ) -> None:
     """Compile the rules, the search and the champions of games ahead.
 
-    The first use of a game compiles its rules, for boards of all sizes, the first search the search, once for all
-    games, and a champion's first move what only it uses. What is compiled is kept on this machine, so that later first
-    uses take a second. Several processes do these steps side by side; a step that waits for what another one compiles
-    takes as long.
+    Without this command, the first use of a game compiles its rules for boards of all sizes, the first search compiles
+    the search for all games, and the first move of a champion compiles the champion. Compiled code is kept on this
+    machine, so later processes start within a second. Several processes compile side by side. The time of a step
+    includes the time that it waits for another process.
     """
     rules = [parse_game(text) for text in games or registered_games()]
     jobs = {(number, step): (game, step) for step in STEPS for number, game in enumerate(rules)}

@@ -40,11 +40,11 @@ def export_records(
     to: Annotated[str, Option(choices=tuple(FORMATS), help="The format.")] = "parquet",
     *,
     label: Annotated[
-        str | None, Option(help="Agent whose search gives each position a policy and a value. Not for Minari.")
+        str | None, Option(help="Agent whose search adds a policy and a value to each position. Not for Minari.")
     ] = None,
     seed: Annotated[int, Option(low=0, help="Seed of the labelling search.")] = 0,
-    full_states: Annotated[bool, Option(help="Add a column with what is hidden from the player.")] = False,
-    with_games: Annotated[bool, Option(help="Write the records, too. They show everything that is hidden.")] = True,
+    full_states: Annotated[bool, Option(help="Add a column with the full state, which shows what is hidden.")] = False,
+    with_games: Annotated[bool, Option(help="Also write the records, which show everything that is hidden.")] = True,
     shard_rows: Annotated[int, Option(low=1, help="Rows per file.")] = 100_000,
     title: str = "",
     progress: bool = False,

@@ -35,7 +35,7 @@ def make_games(
     *,
     seed: Annotated[int, Option(low=0, help="Seed of the first game, and of --label. The others follow.")] = 0,
     opening_moves: Annotated[int, Option(low=0, help="Random moves that begin each game. They make no rows.")] = 0,
-    batch: Annotated[int, Option(low=1, help="Games that are played, and written, at once.")] = 64,
+    batch: Annotated[int, Option(low=1, help="Games that are played and written together.")] = 64,
     run: Run = ALONE,
 ) -> list[GameRecord]:
     """Let each agent play its part of the games against itself, keep the games in `folder`, and return them.
