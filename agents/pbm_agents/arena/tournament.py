@@ -7,6 +7,7 @@ file holds whole batches, followed at most by a part of one, which is dropped wh
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from array import array
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from .schedule import Batch, Plan, Tournament, Unplayed
 from .workers import play_batches
 
 COMMAND, GAMES = "tournament.json", "games.jsonl"
+NUMBER = re.compile(rb'"number": (\d{1,15})[,}]')
 MOST_REPLAYED = 10_000
 """When a folder is resumed, at most so many of its games are replayed, evenly spread: a few seconds. How each game was
 started is always compared."""
@@ -224,12 +226,14 @@ class StoredGames:
     """The games that a file holds, read a batch at a time; only where each line begins is kept in memory."""
 
     def __init__(self, file: FileIO) -> None:
-        """Look at every line of `games.jsonl`. Raises RecordError for one that is not a record."""
+        """Find the number of each game in `games.jsonl`. Raises RecordError for a line without one."""
         self._file, self._ends, self._places = file, array("q", [0]), dict[int, int]()
         with open(file.name, "rb") as lines:
             for place, line in enumerate(lines):
                 if line.endswith(b"\n"):
-                    self._places.setdefault(record_of_line(line, file.name, place + 1).number, place)
+                    found = NUMBER.search(line)  # the whole record is read, and checked, with its batch
+                    number = int(found[1]) if found else record_of_line(line, file.name, place + 1).number
+                    self._places.setdefault(number, place)
                     self._ends.append(self._ends[-1] + len(line))
         self._kept = len(self._ends) - 1
         """How many lines stay: all of them, or those before a torn batch."""
