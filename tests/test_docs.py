@@ -100,6 +100,8 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
     monkeypatch.syspath_prepend(DOCS)
     monkeypatch.syspath_prepend(DOCS / "guides")
+    for guide in (DOCS / "guides").glob("*.py"):  # its game is registered when it is imported
+        monkeypatch.delitem(sys.modules, guide.stem, raising=False)
     return tmp_path
 
 

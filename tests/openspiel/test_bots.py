@@ -121,7 +121,7 @@ def test_each_for_its_own_kind_of_game(name, rules, complaint):
 @pytest.mark.parametrize(("name", "rules"), [("openspiel-mcts", Chameleon(size=3)), ("openspiel-ismcts", SMALL)])
 def test_it_does_not_move_for_others(name, rules):
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="row 1: the game is over or the view is not the mover's"):
+    with pytest.raises(ValueError, match="row 1 cannot be searched"):
         make_agent(name).act(rules, rules.view(rules.init(2, rng), [0, 1]), rng)
 
 

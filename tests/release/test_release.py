@@ -19,6 +19,7 @@ SUPPORTED = [
     int(minor)
     for minor in re.findall(r"Programming Language :: Python :: 3\.(\d+)", (ROOT / "pyproject.toml").read_text())
 ]
+INSTALL = ("-m", "pip", "install", "-q", "--no-compile", "--disable-pip-version-check")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("release")]
 
 
@@ -68,7 +69,7 @@ def environments(built, tmp_path_factory):
     for minor in {min(known), max(known)}:
         run(known[minor], "-m", "venv", f"3.{minor}", folder=folder)
         made[minor] = folder / f"3.{minor}" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        run(made[minor], "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{built[1]}[cli]", folder=folder)
+        run(made[minor], *INSTALL, f"{built[1]}[cli]", folder=folder)
     yield made
     shutil.rmtree(folder)  # half a gigabyte
 
@@ -143,7 +144,6 @@ def test_a_program_that_uses_it_is_strictly_typed(environments, tmp_path):
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        ("cli", "tournament games -g chameleon:size=3 -a random -a mcts:simulations=2 --openings 1"),
         ("plot", "rate games --out tables"),
         ("data", "export games --out positions"),
         ("data", "export games --to minari --out pbm/chameleon-3/random-v0"),
@@ -176,7 +176,7 @@ def with_extra(built, tmp_path_factory):
         if not python.exists():
             run(sys.executable, "-m", "venv", extra, folder=folder)
             wheel = f"{built[1]}[{','.join(sorted({'cli', extra}))}]"
-            run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel, folder=folder)
+            run(python, *INSTALL, wheel, folder=folder)
         return python, folder / extra
 
     yield made
