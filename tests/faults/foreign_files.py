@@ -124,6 +124,18 @@ def small_network_format(folder: Path) -> tuple[bytes, Load]:
     return (folder / "sample").read_bytes(), lambda path: _play(SmallNetwork.load(path))
 
 
+def buffer_format(folder: Path) -> tuple[bytes, Load]:
+    from pbm_agents.learning.replay_buffer import ReplayBuffer
+
+    ReplayBuffer(folder / "buffer", Chameleon(size=3), 4)
+
+    def load(path: Path) -> object:
+        (folder / "buffer" / "returns.npy").write_bytes(path.read_bytes())
+        return ReplayBuffer(folder / "buffer", Chameleon(size=3), 4)
+
+    return (folder / "buffer" / "returns.npy").read_bytes(), load
+
+
 def message_format(folder: Path) -> tuple[bytes, Load]:
     from pbm_agents.play.limits import Limits
     from pbm_agents.play.start import parse_start

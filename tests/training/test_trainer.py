@@ -17,7 +17,7 @@ pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
 
 from pbm_agents.learning import progress
-from pbm_agents.learning.network import PolicyValueNetwork, read
+from pbm_agents.learning.network import PolicyValueNetwork, read, write
 from pbm_agents.learning.progress import elo
 from pbm_agents.learning.trainer import Training, train
 
@@ -147,6 +147,9 @@ def test_other_settings_are_refused_and_more_rounds_are_not(tmp_path):
     assert not (tmp_path / "new").exists()
     curve = train(GAMES[0], tmp_path / "run", Training(**{**vars(TINY), "rounds": 3}))
     assert [line["round"] for line in curve] == [1, 2, 3]
+    write({"learner": 3}, tmp_path / "run" / "checkpoint.pt")
+    with pytest.raises(ValueError, match="is not a checkpoint of this run"):
+        train(GAMES[0], tmp_path / "run", Training(**{**vars(TINY), "rounds": 4}))
 
 
 def test_the_gatekeeper(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """A replay buffer: the newest examples of self-play in a folder of memory-mapped arrays, kept when the program ends.
 
-    buffer = ReplayBuffer("runs/buffer", game, capacity=100_000)     # makes the folder, or goes on with it
+    buffer = ReplayBuffer("runs/buffer", game, capacity=100_000)     # makes the folder, or opens it
     buffer.add(self_play(game, search, 64, rng))
     batch = buffer.sample(512, rng)                                  # Examples, drawn uniformly
     batch = augmented(game, batch, rng.integers(len(game.symmetries), size=512))
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
-from pbm_envs.toolbox import write_text
+from pbm_envs.foreign import parse_object
+from pbm_envs.toolbox import quoted, write_text
 
 from .training_data import Examples
 
@@ -38,13 +39,13 @@ class ReplayBuffer:
         """Make a buffer, or open the one that is there.
 
         Args:
-            folder: for its arrays, one file for each field of `Examples`, and `buffer.json`.
-            game: of which all examples are.
-            capacity: so many examples are kept.
-            full_observations: whether the examples have them.
+            folder: Folder for its arrays, one file for each field of `Examples`, and `buffer.json`.
+            game: The game of all examples.
+            capacity: The number of examples to keep.
+            full_observations: Whether the examples have full observations.
 
         Raises:
-            ValueError: if the folder holds a buffer of another game or capacity, or something else.
+            ValueError: The folder holds a buffer of another game or capacity, a damaged one, or something else.
         """
         check_range("capacity", capacity, 1)
         self.folder, self.game, self.capacity = Path(folder), game, capacity
@@ -101,17 +102,22 @@ class ReplayBuffer:
     def _array(self, name: str, like: NDArray[Any], new: bool) -> NDArray[Any]:
         if 0 in like.shape[1:]:  # a file of no bytes cannot be mapped
             return np.zeros((self.capacity, *like.shape[1:]), like.dtype)
-        path = self.folder / f"{name}.npy"
+        path, shape = self.folder / f"{name}.npy", (self.capacity, *like.shape[1:])
         if new:
-            shape = (self.capacity, *like.shape[1:])
             return np.lib.format.open_memmap(path, mode="w+", dtype=like.dtype, shape=shape)
+        try:
+            held = np.lib.format.open_memmap(path, mode="r")  # to write would make the file as long as its head says
+        except Exception as error:  # NumPy parses the head as Python, and raises whatever its parser meets
+            raise ValueError(f"{quoted(path)} cannot be read: expected what a ReplayBuffer has written") from error
+        if held.dtype != like.dtype or held.shape != shape:
+            raise ValueError(f"{quoted(path)} holds {held.dtype} {held.shape}: expected {like.dtype} {shape}")
         return np.lib.format.open_memmap(path, mode="r+")
 
     def _opened(self) -> int | None:
         """How many examples the buffer that is there has been given; None if there is none."""
         path = self.folder / "buffer.json"
         try:
-            state = json.loads(path.read_text(encoding="utf-8"))
+            state = parse_object(path.read_text(encoding="utf-8"), "the state of a ReplayBuffer")
         except FileNotFoundError:
             if self.folder.is_dir() and any(self.folder.iterdir()):
                 raise ValueError(
@@ -120,11 +126,11 @@ class ReplayBuffer:
             return None
         except (OSError, ValueError) as error:
             raise ValueError(f"{str(path)!r} cannot be read: expected what a ReplayBuffer has written") from error
-        if not isinstance(state, dict) or state.get("format") != FORMAT:
+        if state.get("format") != FORMAT:
             raise ValueError(f"{str(path)!r} is of no buffer: expected what a ReplayBuffer has written")
         added = state.pop("added", None)
         about = json.loads(json.dumps(self._about))
-        if state != about or not isinstance(added, int):
+        if state != about or not isinstance(added, int) or added < 0:
             other = {name: value for name, value in state.items() if value != about.get(name)}
             raise ValueError(f"{str(self.folder)!r} holds a buffer of {other}: expected {about}")
         return added

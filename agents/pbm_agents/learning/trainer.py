@@ -27,7 +27,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
-from pbm_envs.toolbox import install_command
+from pbm_envs.toolbox import install_command, quoted
 
 from ..arena.plots import plot_training, save_plot
 from ..common.folders import locked
@@ -129,7 +129,12 @@ class _Run:
         self.curve: list[dict[str, Any]] = []
         self.added = 0  # to the buffer, before the round that is under way
         if (out / "checkpoint.pt").exists():
-            self._restore(read(out / "checkpoint.pt"))
+            saved = read(out / "checkpoint.pt")
+            try:
+                self._restore(saved)
+            except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
+                what = f"{str(out / 'checkpoint.pt')!r} is not a checkpoint of this run"
+                raise ValueError(f"{what} ({quoted(str(error), 100)})") from error
         if not (out / "buffer" / "buffer.json").exists():  # killed while it was made
             shutil.rmtree(out / "buffer", ignore_errors=True)
         self.buffer = ReplayBuffer(out / "buffer", game, settings.capacity, full_observations=settings.critic_share > 0)
