@@ -202,7 +202,7 @@ def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, 
                         return a
                 if hidden:
                     parent_visits = tree.available[g, n, a]
-                mean = edge["total"] / visits if visits else unvisited
+                mean = edge["total"] / visits if each_first or visits else unvisited
                 value = score(visits, mean, prior, parent_visits, parameter)
                 if value > highest or best < 0:
                     best, highest = a, value
