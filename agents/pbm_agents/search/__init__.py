@@ -1,5 +1,5 @@
-"""Monte Carlo tree search: settings and runs (`Search`), its selection rules (`UCT`, `PUCT`, `Gumbel`, or a `Selection`
-of your own), what evaluates leaves (`Evaluator`), the memory of a run (`Workspace`) and its results (`SearchResult`).
+"""Monte Carlo tree search: settings and runs (`Search`), selection rules (`UCT`, `PUCT`, `Gumbel`, or a `Selection` of
+your own), evaluators of leaves (`Evaluator`), memory kept between runs (`Workspace`) and results (`SearchResult`).
 """
 
 from .ending import end_searches_when

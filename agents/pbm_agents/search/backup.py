@@ -1,8 +1,7 @@
-"""What becomes of simulations that have left the known tree: expansion, and backup of values and proofs.
+"""Kernels for simulations that have left the known tree: expansion, and backup of values and proofs.
 
-The arrays of these kernels are those of `Buffers` (some rows of them) and of a Tree. Values are vectors, one entry per
-player. Proofs are those of MCTS-Solver (Winands, Bjoernsson & Saito 2008), with perfect information and any number of
-players.
+Their arrays are those of `Buffers` (or some of the rows) and of a Tree. Values are vectors with one entry per player.
+Proofs follow MCTS-Solver (Winands, Bjoernsson & Saito 2008), for perfect information and any number of players.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ from .tree import (
 
 @stack_kernel
 def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_seeds: Seeds, *arrays: Array) -> int:
-    """Sort the first `count` simulations after the games' step; return how many go on.
+    """Sort the first `count` simulations after the games' step; return how many continue.
 
-    Those that have come to a leaf (the game is over, or `is_leaf`) are moved to the second half of the buffers, after
-    the `arrived` that are there, and get a random stream. The others close ranks, each at the node it goes on from.
+    Simulations at a leaf (the game is over, or `is_leaf`) are moved to the second half of the buffers, after the
+    `arrived` ones already there, and get a random stream. The others are compacted, each at its next node.
     """
     tree, going, leaf = Tree(*arrays), 0, len(simulations) // 2 + arrived
     first_leaf = leaf - arrived
@@ -63,9 +62,9 @@ def advance(simulations: Array, states: Array, count: int, arrived: int, leaf_se
 def expand(
     simulations: Array, count: int, states: Array, masks: Array, priors: Array, values: Array, *arrays: Array
 ) -> None:
-    """Give each of the first `count` leaves without a node one with these priors, while there is room.
+    """Add a node with these priors for each of the first `count` leaves that has none, while there is room.
 
-    Where nodes keep what they were evaluated at, `values` are written there too.
+    Where nodes keep their evaluation, `values` are written there too.
     """
     tree = Tree(*arrays)
     keep_values = tree.sums.shape[2] > EVALUATED
@@ -85,7 +84,7 @@ def expand(
 
 @stack_kernel
 def expand_leaf(tree: Tree, g: int, n: int, action: int, state: Array, mask: Array) -> int:
-    """Return the node below node n by this action, new if there is none and there is room; else NO_CHILD or less."""
+    """Return the child of node n by this action, added if missing and there is room; else NO_CHILD or less."""
     at = edge_at(tree, g, n, action)
     child = int(tree.edges[g, at]["child"])
     if child == NO_CHILD and at != UNVISITED and tree.sizes[g] < tree.nodes.shape[1]:
@@ -97,7 +96,7 @@ def expand_leaf(tree: Tree, g: int, n: int, action: int, state: Array, mask: Arr
 
 @stack_kernel
 def put_priors(simulations: Array, count: int, priors: Array, *arrays: Array) -> None:
-    """Write the priors of the nodes that the first `count` simulations have just come to."""
+    """Write the priors of the nodes that the first `count` simulations have just reached."""
     tree = Tree(*arrays)
     for r in range(count):
         g, n = simulations[r]["tree"], simulations[r]["node"]
@@ -107,7 +106,7 @@ def put_priors(simulations: Array, count: int, priors: Array, *arrays: Array) ->
 
 @stack_kernel
 def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
-    """Add a node below node n by this action, with this player to move. Return its number."""
+    """Add a child of node n by this action, with this player to move; return its number."""
     child = add_node(tree, g, player)
     tree.nodes[g, child]["parent"], tree.nodes[g, child]["action"] = n, action
     tree.edges[g, edge_at(tree, g, n, action)]["child"] = child
@@ -116,11 +115,10 @@ def add_child(tree: Tree, g: int, n: int, action: int, player: int) -> int:
 
 @stack_kernel
 def backup(simulations: Array, count: int, values: Array, last_players: Array, value: Array, *arrays: Array) -> int:
-    """Add the values (R, P) of the first `count` leaves to the nodes and edges above them; return how many roots that
-    proves.
+    """Back up the values (R, P) of the first `count` leaves; return the number of roots that this proves.
 
-    Virtual losses are taken back. `last_players` (R, A), for RAVE, says who has played an action in the playout, as in
-    `Game.playout`. It is overwritten, and so is `value` (P,).
+    Values are added to the nodes and edges of each path, and virtual losses are removed. `last_players` (R, A), for
+    RAVE, holds the player of each action in the playout, as in `Game.playout`. It and `value` (P,) are overwritten.
     """
     tree = Tree(*arrays)
     sums, proven = tree.sums, 0
@@ -133,7 +131,7 @@ def backup(simulations: Array, count: int, values: Array, last_players: Array, v
             node = tree.nodes[g, n]
             player = node["player"]
             at = edge_at(tree, g, n, action)
-            if at != UNVISITED:  # there was room for it
+            if at != UNVISITED:  # there was room for the edge
                 tree.edges[g, at]["total"] += 1.0 + value[player]
             for k in range(len(value)):
                 sums[g, n, SUM, k] += value[k]
@@ -150,10 +148,10 @@ def backup(simulations: Array, count: int, values: Array, last_players: Array, v
 def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -> None:
     """Count the simulation for each action played below node n by the player to move there.
 
-    Where moves do the same whoever plays them, it counts whoever has played it.
+    Where a move has the same effect for all players, it counts whichever player made it.
     """
     rave, player, anyone = tree.rave, tree.nodes[g, n]["player"], tree.settings[0]["moves_player_independent"]
-    for a in range(len(last_players)):  # without a branch, which would be taken at random and take longer
+    for a in range(len(last_players)):  # no branch: it would be unpredictable, and slower
         counts = (last_players[a] == player) | (anyone & (last_players[a] != NOBODY))
         rave[g, n, a]["total"] += counts * value
         rave[g, n, a]["visits"] += counts
@@ -161,10 +159,10 @@ def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -
 
 @stack_kernel
 def prove(tree: Tree, g: int, n: int, action: int, outcome: Array) -> bool:
-    """Mark the outcome of an edge as proven, and of the nodes above as far as that follows; return whether the root is.
+    """Mark the outcome of an edge as proven and propagate the proof upwards; return whether the root is proven.
 
-    A node is proven if the player to move wins by an action, or if all legal actions are proven: then that player takes
-    the best. If equally good ones differ for the others (three players), such a node is never proven.
+    A node is proven if an action wins for the player to move, or if all legal actions are proven: that player then
+    takes the best one. If equally good actions differ for the other players (three players), it is never proven.
     """
     child = TERMINAL
     while True:

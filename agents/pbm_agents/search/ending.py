@@ -1,4 +1,4 @@
-"""Searches that end before their budget is spent: a board was closed, or its time is up."""
+"""Early end of searches, before their budget is spent: a board was closed, or its time is up."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _is_over: ContextVar[IsOver | None] = ContextVar("_is_over", default=None)
 
 @contextmanager
 def end_searches_when(is_over: IsOver) -> Iterator[None]:
-    """Searches that are run in this block, in this thread, end with what they have found once `is_over()` is true.
+    """End searches run in this block and thread as soon as `is_over()` is true, with their results so far.
 
-    They ask after every simulation, or batch of simulations, and make at least one. Evaluators are not interrupted.
+    Searches call it after every simulation, or batch of simulations, and make at least one. Evaluators are not
+    interrupted.
 
     >>> import threading
     >>> import numpy as np
@@ -37,5 +38,5 @@ def end_searches_when(is_over: IsOver) -> Iterator[None]:
 
 
 def ending() -> IsOver | None:
-    """What searches in this thread have to ask; None: nothing."""
+    """Return the condition that ends searches in this thread, or None if there is none."""
     return _is_over.get()

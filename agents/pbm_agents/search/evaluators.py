@@ -1,4 +1,4 @@
-"""Evaluators: what a leaf is worth, and which actions there look good.
+"""Evaluators: the values of leaves, and priors of the actions there.
 
 A search evaluates leaves by random playouts (`Playouts`), by a function of observations and masks such as a neural
 network (`FunctionEvaluator`, which a plain function becomes by itself), or by any object that is an `Evaluator`.
@@ -23,47 +23,47 @@ MOVER, SEAT = "mover", "seat"
 
 @runtime_checkable
 class Evaluator(Protocol):
-    """Evaluates leaves, many at once. A `Search` takes any object that has these two.
+    """Evaluates leaves in batches. A `Search` takes any object that has these two members.
 
-    An evaluator of your own that wants full states, symmetries or random numbers is a class with `gives_priors` and
-    `__call__`; one that needs only observations and masks is a plain function (`FunctionEvaluator`).
+    If your evaluator needs full states, symmetries or random numbers, write a class with `gives_priors` and `__call__`;
+    if it needs only observations and masks, a plain function is enough (`FunctionEvaluator`).
     """
 
     @property
     def gives_priors(self) -> bool:
-        """Whether it gives priors: each leaf then gets a node. An attribute will do."""
+        """True if it returns priors: each leaf then gets a node. A plain attribute is enough."""
         ...
 
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array | None, Array]:
-        """Evaluate R leaves. With `threads` above 1 it is called from several threads at once.
+        """Evaluate R leaves. With `threads` above 1, several threads call it at the same time.
 
         Args:
             game: The game that is searched.
-            states: (R,) full states, determinized where something is hidden. They may be changed. Some may be done:
-                their returns are their values, whatever is answered.
+            states: (R,) full states, determinized if information is hidden. They may be changed. Some may be done:
+                their returns are used as their values, and the evaluator's values are ignored.
             masks: (R, A) bool, the legal actions; only filled in if `gives_priors`.
             seeds: (R,) uint64, a random stream for each leaf, to be advanced in place.
-            last_player_by_action: None, or for RAVE (R, A) int8 to be written as `Game.playout` does.
+            last_player_by_action: None, or for RAVE an (R, A) int8 array to fill in as `Game.playout` does.
 
         Returns:
-            Priors (R, A), not negative and not all 0 where actions are legal, or None without; and values (R, P), the
-            expected returns of the players in the order of their seats.
+            Priors (R, A), not negative and not all 0 where actions are legal, or None without priors; and values
+            (R, P), the expected returns of the players in the order of their seats.
         """
         ...
 
 
 @runtime_checkable
 class ActionPriors(Protocol):
-    """Says of positions which actions look good there; a `Search` uses it beside playouts and RAVE."""
+    """A function that returns priors of actions; a `Search` uses it in addition to playouts and RAVE."""
 
     def __call__(self, game: Game, states: Array) -> Array:
-        """Priors of actions.
+        """Return the priors of actions.
 
         Args:
             game: The game that is searched.
-            states: (R,) full states of a game of perfect information, not over, which must not be changed.
+            states: (R,) full states of a perfect-information game that is not over. They must not be changed.
 
         Returns:
             (R, A) float32, not negative. They should sum to about 1; those of illegal actions are ignored.
@@ -92,7 +92,7 @@ class Playouts:
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[None, Array]:
-        """As `Evaluator`."""
+        """Evaluate leaves (see `Evaluator`)."""
         if self.count == 1:
             self._play(game, states, seeds, last_player_by_action)
             return None, states["returns"]
@@ -104,11 +104,11 @@ class Playouts:
         return None, values / self.count
 
     def kernels(self, game: Game) -> PlayKernels | None:
-        """Return kernels that play as `__call__` does, for one playout per leaf of a game that has such kernels."""
+        """Return kernels that play as `__call__` does; None with several playouts per leaf, or if the game has none."""
         return game._play_kernels(*self._options(game).values()) if self.count == 1 else None
 
     def _options(self, game: Game) -> dict[str, bool]:
-        """Return those of the two options that are set and that playouts of this game have."""
+        """Return the two options, each True if it is set and playouts of this game support it."""
         options = ("avoid_losing_moves", "save_bridges")
         return {name: getattr(self, name) and name in game.playout_options for name in options}
 
@@ -127,11 +127,11 @@ class FunctionEvaluator:
     the player to move, and returns a pair:
 
     * priors (R, A), not negative and not all 0 where actions are legal; they need not sum to 1;
-    * values (R,) of the player to move, in games of two players, or (R, P) of all players, *from the player to move
-      on*: of that player, of the next one, and so on. (An observation does not say which seat it is seen from.)
+    * values (R,) of the player to move, in two-player games, or (R, P) of all players, *starting with the player to
+      move*: that player, the next one, and so on. (An observation does not contain the seat of its player.)
 
-    Lists, arrays, and tensors that NumPy can read will do. What cannot be used raises a ValueError that says what was
-    expected.
+    Lists, arrays, and tensors that NumPy can read are accepted. Results that cannot be used raise a ValueError that
+    describes the expected form.
 
     >>> def uniform(observations, masks):
     ...     return masks / masks.sum(axis=1, keepdims=True), np.zeros(len(masks))
@@ -144,13 +144,13 @@ class FunctionEvaluator:
     def __init__(
         self, function: PriorsAndValues, values: Literal["mover", "seat"] = "mover", game: Game | None = None
     ) -> None:
-        """An evaluator that calls `function`.
+        """Make an evaluator that calls `function`.
 
         Args:
-            function: From observations and masks to priors and values.
-            values: "mover": values (R, P) are those of the player to move, of the next one, and so on; "seat": those
-                of `player_0`, `player_1`, and so on.
-            game: The only game whose positions it evaluates; None: any.
+            function: A function from observations and masks to priors and values.
+            values: The order of values (R, P). "mover": the player to move, the next one, and so on; "seat":
+                `player_0`, `player_1`, and so on.
+            game: The only game whose positions it evaluates. None accepts any game.
         """
         if not callable(function):
             raise ValueError(f"the evaluator is {quoted(function)}: expected a function of observations and masks")
@@ -161,7 +161,7 @@ class FunctionEvaluator:
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array, Array]:
-        """As `Evaluator`."""
+        """Evaluate leaves (see `Evaluator`)."""
         if self.game is not None and game != self.game:
             raise ValueError(f"the evaluator is for positions of {self.game!r}, not of {game!r}")
         values = states["returns"].astype(np.float64)
@@ -193,7 +193,7 @@ class FunctionEvaluator:
 
 @final
 class CheckedEvaluator:
-    """Another author's evaluator, with its answers checked and games that are over left as they ended."""
+    """A wrapper of a user's evaluator that checks its results and gives finished games their own returns."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator, self.gives_priors = evaluator, bool(evaluator.gives_priors)
@@ -201,7 +201,7 @@ class CheckedEvaluator:
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array | None, Array]:
-        """As `Evaluator`."""
+        """Evaluate leaves (see `Evaluator`)."""
         done, returns, count = states["done"].copy(), states["returns"].copy(), len(states)
         answer = self.evaluator(game, states, masks, seeds, last_player_by_action)
         given, given_values = _pair(answer, count, game)
@@ -223,11 +223,11 @@ class CheckedEvaluator:
 
 
 def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
-    """An evaluator as it is, or of a plain function; ValueError for what is neither."""
+    """Return an evaluator, made from a plain function if necessary; raise ValueError if `given` is neither."""
     if isinstance(given, (Playouts, FunctionEvaluator, CheckedEvaluator)):
         return given
     if getattr(given, "answers_are_checked", False) and isinstance(given, Evaluator):
-        return given  # one of ours
+        return given  # an evaluator of this package
     if isinstance(given, type) or not callable(given):
         raise ValueError(
             f"evaluator is {quoted(given)}: expected a function of observations and masks, or an object with "
@@ -237,7 +237,7 @@ def as_evaluator(given: Evaluator | PriorsAndValues) -> Evaluator:
 
 
 def _pair(answer: Any, count: int, game: Game) -> tuple[Any, Any]:
-    """Return the priors and the values of an answer."""
+    """Return the priors and the values of an evaluator's result."""
     if isinstance(answer, (tuple, list)) and len(answer) == 2:
         return answer[0], answer[1]
     shape = getattr(answer, "shape", None)
@@ -255,7 +255,7 @@ def _value_shapes(count: int, players: int) -> str:
 
 
 def as_array(subject: str, given: Any) -> Array:
-    """Return an answer as an array. `subject`, such as "the policy gave", begins the error if NumPy cannot read it."""
+    """Return a result as an array; if NumPy cannot read it, raise an error that begins with `subject`."""
     try:
         return np.asarray(given)
     except Exception as error:  # PyTorch: RuntimeError or TypeError; JAX: an error of its own
@@ -277,7 +277,7 @@ def _array(name: str, given: Any) -> Array:
 
 
 def _weights(given: Array, masks: Array) -> Array:
-    """Return priors that sum to 1 over the legal actions. Others keep theirs: they may be legal in another state."""
+    """Return priors that sum to 1 over the legal actions. Others keep theirs: they may be legal in other worlds."""
     if given.shape != masks.shape:
         raise ValueError(f"the evaluator's priors have shape {given.shape}: expected {masks.shape}")
     sums = np.where(masks, given, 0).sum(axis=1, keepdims=True, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The settings of a search without parts, as agents' names and tables of settings give them: `make_search`."""
+"""The settings of a search as one flat list, as in agents' names and tables of settings: `make_search`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PARTS: dict[type, dict[str, str]] = {
     PUCT: {},
     Gumbel: {"actions": "gumbel", "noise": "gumbel_noise"},
 }
-"""The values that a search is made of, and the flat names of those of their settings that have another."""
+"""The parts of a search, and the flat names of their settings where the two names differ."""
 OBJECTS = ("evaluator", "priors", "prior_weight")
-"""What a name cannot say."""
+"""Settings that cannot be written in an agent's name."""
 
 
 def _flat_names(part: type) -> dict[str, Option]:
-    """The settings of a part by flat name."""
+    """Return the settings of a part by flat name."""
     named = {PARTS[part].get(option.name, option.name): option for option in options_of(part)}
     return {name: dataclasses.replace(option, name=name) for name, option in named.items()}
 
@@ -41,19 +41,19 @@ SEARCH_SETTINGS: tuple[Option, ...] = tuple(
 
 
 def make_search(**settings: Any) -> Search:
-    """Return a search with these settings, those of its selection rule and playouts among them.
+    """Return a search with these settings, including those of its selection rule and its playouts.
 
     >>> make_search(simulations=50, c=1.2, rave=0).selection
     UCT(c=1.2, rave=0, priors=None, prior_weight=0.5)
 
     Args:
-        settings: Those of `Search`; of `Playouts`, with `playouts` for `count`; and of one rule: of `Gumbel` if
-            `gumbel` is given (its `actions`; `gumbel_noise` is its `noise`), else of `PUCT` if the evaluator gives
-            priors, else of `UCT`. `selection` may also be a score kernel, whose parameter is `c`, or the text
-            `module:attribute`. None stands for the default.
+        settings: The settings of `Search`; of `Playouts`, where `count` is called `playouts`; and of one rule: `Gumbel`
+            if `gumbel` is given (its `actions`; `gumbel_noise` is its `noise`), else `PUCT` if the evaluator gives
+            priors, else `UCT`. `selection` may also be a score kernel, whose parameter is `c`, or the text
+            `module:attribute`. None selects the default.
 
     Raises:
-        ValueError: For settings that are not allowed, or do not go together.
+        ValueError: For settings that are not allowed, or that conflict.
     """
     given = {name: value for name, value in settings.items() if value is not None}
     playouts = _take(given, Playouts)
@@ -80,12 +80,12 @@ def _written(settings: dict[str, Any]) -> str:
 
 
 def _rule(selection: Any, of_rule: dict[str, Any]) -> Any:
-    """The selection rule that was given, itself or by name; a score kernel with its parameter."""
+    """Return the selection rule that was given, directly or by name; wrap a score kernel with its parameter."""
     if isinstance(selection, str):
         module, _, attribute = selection.partition(":")
         try:
             selection = find(module, attribute)
-        except (Exception, SystemExit) as error:  # whatever the import of other people's code does
+        except (Exception, SystemExit) as error:  # importing users' code may raise anything
             raise ValueError(
                 f"selection is {quoted(selection)}: expected module:attribute of a Selection, or of a score kernel "
                 f"({describe_error(error)})"
@@ -98,12 +98,12 @@ def _rule(selection: Any, of_rule: dict[str, Any]) -> Any:
 
 
 def _take(given: dict[str, Any], part: type) -> dict[str, Any]:
-    """Take the settings of a part out of those that are given, checked."""
+    """Remove the settings of a part from `given`; return them, checked."""
     return {name: option.check(given.pop(name)) for name, option in FLAT[part].items() if name in given}
 
 
 def _make(part: type, settings: dict[str, Any]) -> Any:
-    """The part with these settings; ValueError for one that it does not have."""
+    """Return the part with these settings; raise ValueError for a setting that it does not have."""
     fields = {option.name: PARTS[part].get(option.name, option.name) for option in options_of(part)}
     for name, value in settings.items():
         if name not in FLAT[part]:

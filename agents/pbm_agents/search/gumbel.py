@@ -1,12 +1,12 @@
-"""Gumbel root selection: sequential halving at the root, and completed values (Danihelka et al. 2022), beside PUCT.
+"""Gumbel root selection: sequential halving at the root, and completed values (Danihelka et al. 2022).
 
 At the root a few actions are considered: those with the highest sums of a Gumbel number and the logarithm of the prior.
-Each gets as many simulations as the others; after each round the better half goes on. Below the root the action is
-taken whose visits lie furthest below its share in the policy that the search has found so far.
+All of them get the same number of simulations; after each round the better half remains. Below the root, a simulation
+takes the action whose visits are furthest below its share in the policy that the search has found so far.
 
 Values of actions without a visit are *completed* by a mixture of the evaluator's value of the node and the values of
-the visited actions. Priors and completed values together are a policy that is better than the priors even if a
-simulation or two is all that there is: the target that a network learns from (`SearchResult.policy`).
+the visited actions. Priors and completed values together form a policy that improves on the priors even after one or
+two simulations: the target that a network learns from (`SearchResult.policy`).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .selection import can_take
 from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at, edges_of
 
 VISITS = 50
-"""c_visit of the paper: values weigh more, the more visits the most visited action has."""
+"""c_visit of the paper: the weight of values grows with the visits of the most visited action."""
 TINY = 1e-30
-"""Smaller priors count as this."""
+"""Least prior: smaller ones are raised to it."""
 
 
 @lru_cache(maxsize=64)
 def visits_to_have(considered: int, simulations: int) -> tuple[int, ...]:
-    """Return how many visits the action of each simulation has before it, in sequential halving (Karnin et al. 2013).
+    """Return, for each simulation of sequential halving (Karnin et al. 2013), the visits of its action before it.
 
     >>> visits_to_have(4, 8)  # of four actions at first
     (0, 0, 0, 0, 1, 1, 2, 2)
@@ -49,19 +49,19 @@ def visits_to_have(considered: int, simulations: int) -> tuple[int, ...]:
 
 
 class Candidates(NamedTuple):
-    """What selection at the roots reads."""
+    """The arrays that selection at the roots reads."""
 
     scores: Array
-    """(G, A) float64: logarithms of priors, with Gumbel numbers."""
+    """(G, A) float64: logarithms of priors plus Gumbel numbers."""
     expected: Array
-    """(G, simulations) int64: visits of the action that is next."""
+    """(G, simulations) int64: the visits of the action that each simulation takes."""
 
 
 class GumbelRoots:
-    """The candidates at the roots of some trees, and what is read from there at the end."""
+    """The candidates at the roots of some trees, and the results read from there at the end."""
 
     def __init__(self, tree: Tree, masks: Mask, considered: int, simulations: int, noise: float) -> None:
-        """For the first trees, whose roots have `masks` (G, A) of actions that can be searched."""
+        """Choose the candidates of the first G trees; `masks` (G, A) are the actions searched at their roots."""
         count = len(masks)
         priors = np.where(masks, np.maximum(tree.priors[:count, 0], TINY), 1.0).astype(np.float64)
         numbers = noise * gumbel_numbers(tree.seeds[:count], masks.shape[1]) if noise else 0.0
@@ -76,7 +76,7 @@ class GumbelRoots:
     def read(self, tree: Tree, g: int) -> tuple[int, Floats]:
         """Return the best action of tree g and the policy (A,) of priors and completed values.
 
-        The best has the highest score of the most visited actions that are not proven, if there are some.
+        The best action has the highest score among the most visited unproven actions, or among all if all are proven.
         """
         scores = self.candidates.scores[g]
         values = np.empty(len(scores))
@@ -97,11 +97,11 @@ def gumbel_numbers(seeds: Seeds, count: int) -> Floats:
 
 @cache
 def choose_with_gumbel(hidden: bool) -> Callable[..., int]:
-    """Return the rule; its tables are those of Candidates."""
+    """Return the rule, whose tables are the arrays of Candidates."""
 
     @stack_kernel
     def choose(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
-        """The action to take at node n of tree g."""
+        """Return the action to take at node n of tree g."""
         if n > 0:
             return interior_action(tree, g, n, mask, hidden)
         candidates = Candidates(*tables)
@@ -113,9 +113,9 @@ def choose_with_gumbel(hidden: bool) -> Callable[..., int]:
 
 @stack_kernel
 def root_action(tree: Tree, g: int, mask: Array, hidden: bool, scores: Array, expected: int) -> int:
-    """Return the action with the highest score of those with `expected` visits at the root.
+    """Return the action with the highest score among those with `expected` visits at the root.
 
-    If all of these are proven, of those whose visits are nearest to that.
+    If all of these are proven, the actions with the nearest number of visits are considered instead.
     """
     weight, mixed = value_weight(tree, g, 0), mixed_value(tree, g, 0)
     best, highest, nearest = -1, BELOW_ALL, 1 << 30
@@ -134,7 +134,7 @@ def root_action(tree: Tree, g: int, mask: Array, hidden: bool, scores: Array, ex
 
 @stack_kernel
 def interior_action(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
-    """Return the action whose visits lie furthest below its share in the completed policy."""
+    """Return the action whose visits are furthest below its share in the completed policy."""
     edges, priors = tree.edges, tree.priors
     weight, mixed = value_weight(tree, g, n), mixed_value(tree, g, n)
     highest, visits = BELOW_ALL, 0
@@ -164,7 +164,7 @@ def interior_action(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> in
 
 @stack_kernel
 def completed_weight(edge: Record, prior: float, weight: float, highest: float, unvisited: float) -> float:
-    """Return an action's prior times the exponential of its weighted value, without a visit times `unvisited`."""
+    """Return an action's prior times the exponential of its weighted value (`unvisited` if it has no visit)."""
     if edge["visits"] == 0:
         return max(prior, TINY) * unvisited
     return max(prior, TINY) * math.exp(weight * (edge["total"] / edge["visits"] - highest))
@@ -172,7 +172,7 @@ def completed_weight(edge: Record, prior: float, weight: float, highest: float, 
 
 @stack_kernel
 def value_weight(tree: Tree, g: int, n: int) -> float:
-    """Return the weight of returns against logarithms of priors: half the paper's, whose values are 0 to 1."""
+    """Return the weight of returns against logarithms of priors: half the paper's, where values are from 0 to 1."""
     most = 0
     for a in range(tree.places.shape[2]):
         most = max(most, tree.edges[g, edge_at(tree, g, n, a)]["visits"])
@@ -181,9 +181,9 @@ def value_weight(tree: Tree, g: int, n: int) -> float:
 
 @stack_kernel
 def mixed_value(tree: Tree, g: int, n: int) -> float:
-    """Return the value of actions without a visit: a mixture of the evaluator's and of the visited actions' values.
+    """Return the value of actions without a visit: a mixture of the evaluator's and the visited actions' values.
 
-    The latter are weighted by their priors and all their visits.
+    The visited actions' values are averaged by prior; their mean is weighted by the total number of visits.
     """
     priors = tree.priors
     visits, share, weighted = 0, 0.0, 0.0
@@ -200,7 +200,7 @@ def mixed_value(tree: Tree, g: int, n: int) -> float:
 
 @stack_kernel
 def complete_values(g: int, values: Array, *arrays: Array) -> None:
-    """Write the weighted `values` (A,) at the root of tree g: means, or outcomes once proven, else the mixed value."""
+    """Write the weighted `values` (A,) at the root of tree g: means, proven outcomes, or else the mixed value."""
     tree = Tree(*arrays)
     weight, mixed, player = value_weight(tree, g, 0), mixed_value(tree, g, 0), tree.nodes[g, 0]["player"]
     for a in range(len(values)):

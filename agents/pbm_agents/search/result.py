@@ -1,4 +1,4 @@
-"""What a search has found out about one position, read from its tree."""
+"""The result of a search of one position, read from its tree."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from .selection import puct
 from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree, edges_of
 
 SHOWN = 8
-"""Moves in the tables of a result."""
+"""Moves in the table of a result."""
 
 
 def check_temperature(temperature: float) -> None:
-    """ValueError unless this can be a temperature: 0, or a finite number above."""
+    """Raise ValueError unless this is a temperature: a finite number from 0 up."""
     check_number("temperature", temperature, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search has found out about one position. `print` it, or let a notebook show it.
+    """The result of a search of one position. `print` it, or let a notebook display it.
 
     Attributes:
         game: The game.
-        view: (1,) the position that was searched, as it was given.
+        view: (1,) the position that was searched, as passed to `Search.run`.
         player: The player to move.
-        best: The action to play: the most visited one, unless another is proven to be better. With Gumbel
-            root selection, of the most visited ones the one with the best prior and value.
+        best: The action to play: the most visited one, unless another is proven to be better. With Gumbel root
+            selection, the one with the best prior and value among the most visited ones.
         visits: (A,) simulations that began with each action.
-        values: (A,) their mean return for `player`, or the outcome once that is proven; nan without a visit.
-        proven_actions: (A,) bool: the action's outcome is proven.
-        value: (P,) mean returns of all simulations, or the outcome once that is proven.
-        proven: The outcome of the position is proven: `value` is what perfect play gives each player.
-        principal_variation: The most visited line of play, from `best` on; of several trees, in that with most visits.
-        simulations: How many this run has made. With `reuse`, `visits` also counts those of earlier runs.
-        seconds: How long the run took, with all positions of its batch (of its thread).
+        values: (A,) their mean return for `player`, or the outcome once it is proven; nan without a visit.
+        proven_actions: (A,) bool, True where the action's outcome is proven.
+        value: (P,) mean returns of all simulations, or the outcome once it is proven.
+        proven: True if the outcome of the position is proven: `value` is then the result of perfect play.
+        principal_variation: The most visited line of play, beginning with `best`, in the tree with the most visits.
+        simulations: Simulations of this run. With `reuse`, `visits` also counts those of earlier runs.
+        seconds: Duration of the run, for all positions of its batch (in its thread).
         nodes: Nodes of the tree, or of all trees of the position.
-        completed_policy: (A,) with Gumbel root selection, else None: the priors, improved by the values that were found
-            and a mixed value for the actions without a visit (Danihelka et al. 2022).
-        pruned_visits: (A,) with forced playouts, else None: the visits without those that were forced and that PUCT
-            would not have made (Wu 2020).
+        completed_policy: (A,) the priors, improved by the values that were found and by a mixed value for actions
+            without a visit (Danihelka et al. 2022). None without Gumbel root selection.
+        pruned_visits: (A,) the visits without forced ones that PUCT would not have made (Wu 2020). None without forced
+            playouts.
     """
 
     game: Game
@@ -70,10 +70,10 @@ class SearchResult:
     pruned_visits: Ints | None = None
 
     def policy(self, temperature: float = 1.0) -> Floats:
-        """(A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, all on `best`.
+        """Return (A,) probabilities in proportion to `visits ** (1 / temperature)`; at 0, `best` has probability 1.
 
-        `completed_policy` or `pruned_visits` replace the visits where there are some. An action that is proven to be
-        worse than `best` has probability 0, as has any other beside a proven win.
+        `completed_policy` or `pruned_visits` replaces the visits if it is not None. An action that is proven to be
+        worse than `best` has probability 0; if `best` is a proven win, so has every other action.
 
         Raises:
             ValueError: If the temperature is negative or not finite.
@@ -90,12 +90,12 @@ class SearchResult:
         return weights / weights.sum()
 
     def sample(self, rng: np.random.Generator, temperature: float = 1.0) -> int:
-        """An action drawn from `policy(temperature)`."""
+        """Draw an action from `policy(temperature)`."""
         check_generator(rng)
         return int(rng.choice(len(self.visits), p=self.policy(temperature)))
 
     def _rows(self) -> list[tuple[str, ...]]:
-        """Move, visits, share, value, proven: the best move, then the most visited."""
+        """Return rows of move, visits, share, value and proven: the best move first, then by visits."""
         order = sorted(np.flatnonzero(self.visits).tolist(), key=lambda a: (a != self.best, -self.visits[a]))
         total = self.visits.sum()
         return [
@@ -132,7 +132,7 @@ class SearchResult:
         return self._picture()._repr_png_()
 
     def _picture(self) -> Drawn:
-        """The position, and how often each move was visited."""
+        """Draw the position with the visits of each move."""
         return self.game.show(self.view, self.visits)
 
     def _repr_html_(self) -> str:
@@ -149,7 +149,7 @@ class SearchResult:
 
 
 class SearchedTree(NamedTuple):
-    """One of the trees of a position, after so many simulations and seconds."""
+    """One of the trees of a position, with the simulations and seconds spent on it."""
 
     tree: Tree
     g: int
@@ -163,7 +163,7 @@ class SearchedTree(NamedTuple):
 
 
 def read_result(game: Game, view: Views, trees: Sequence[SearchedTree]) -> SearchResult:
-    """What stands at the roots of the trees that were searched from `view` (1,), added up."""
+    """Return the combined statistics at the roots of the trees that were searched from `view` (1,)."""
     each = [_actions(one.tree, one.g, 0) for one in trees]
     visits, values, proven_actions = each[0] if len(each) == 1 else _add_up(each)
     first = trees[0]
@@ -197,7 +197,7 @@ def read_result(game: Game, view: Views, trees: Sequence[SearchedTree]) -> Searc
 
 
 def _add_up(each: Sequence[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
-    """(A,) visits, values and what is proven of several trees together: sums, means, and the proofs of all."""
+    """Combine (A,) visits, values and proofs of several trees: sums of visits, mean values, and the union of proofs."""
     visits = np.sum([visits for visits, _, _ in each], axis=0, dtype=each[0][0].dtype)
     totals = np.sum([np.where(visits > 0, visits * values, 0) for visits, values, _ in each], axis=0)
     values = np.divide(totals, visits, out=np.full(len(visits), np.nan), where=visits > 0)
@@ -208,7 +208,7 @@ def _add_up(each: Sequence[tuple[Array, Array, Array]]) -> tuple[Array, Array, A
 
 
 def _value(trees: Sequence[SearchedTree]) -> Floats:
-    """(P,) the mean returns of all simulations, or the outcome once one of the trees has proven it."""
+    """Return (P,) the mean returns of all simulations, or the outcome once one of the trees has proven it."""
     for one in trees:
         if one.proven:
             return np.array(one.tree.sums[one.g, 0, BEST])
@@ -217,8 +217,10 @@ def _value(trees: Sequence[SearchedTree]) -> Floats:
 
 
 def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints:
-    """(A,) the visits of the root's actions less those that were forced: as many as can be taken away before PUCT would
-    prefer the action to the best one, which keeps its own. An action with one visit left gets none.
+    """Return (A,) the visits of the root's actions without forced ones (Wu 2020).
+
+    Forced visits are removed until PUCT would prefer the action to the best one, which keeps its own. An action with
+    one visit left gets none.
     """
     total, priors, settings = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64), tree.settings[0]
     kept = visits.copy()
@@ -238,7 +240,7 @@ def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints
 
 
 def _actions(tree: Tree, g: int, n: int) -> tuple[Array, Array, Array]:
-    """(A,) of node n: visits, values for the player to move, proven."""
+    """Return (A,) visits, values for the player to move, and proofs of the actions at node n."""
     edges, player = edges_of(tree, g, n), tree.nodes[g, n]["player"]
     visits, child = edges["visits"].copy(), edges["child"]
     values = np.divide(edges["total"], visits, out=np.full(len(visits), np.nan), where=visits > 0)
@@ -248,7 +250,7 @@ def _actions(tree: Tree, g: int, n: int) -> tuple[Array, Array, Array]:
 
 
 def _principal_variation(tree: Tree, g: int, action: int) -> list[int]:
-    """The best action of each node, from `action` at the root on."""
+    """Return the line of best actions that begins with `action` at the root."""
     n, line = 0, [action]
     while True:
         child = int(edges_of(tree, g, n)[action]["child"])
@@ -263,8 +265,9 @@ def _principal_variation(tree: Tree, g: int, action: int) -> list[int]:
 
 
 def _best(visits: Array, values: Array, proven: Array) -> int:
-    """The most visited action whose outcome is not proven, or a proven one if that wins or is better than the other's
-    mean; the lowest of equally good ones.
+    """Return the most visited unproven action, or a proven one if it wins or is better than that action's mean.
+
+    Ties go to the lowest action.
     """
     known = np.where(proven, values, -np.inf)
     open_visits = np.where(proven, 0, visits)
@@ -274,6 +277,6 @@ def _best(visits: Array, values: Array, proven: Array) -> int:
 
 
 def _unless_proven_better(best: int, values: Array, proven: Array) -> int:
-    """This action, or one that is proven to win or to be better than its mean."""
+    """Return this action, or one that is proven to win or to be better than its mean."""
     known = np.where(proven, values, -np.inf)
     return int(known.argmax()) if known.max() > values[best] or known.max() == 1 else best
