@@ -1,6 +1,6 @@
-"""Selection rules as values: which action a simulation takes at a node (`Search(selection=...)`).
+"""Selection rules: how a simulation chooses an action at a node (`Search(selection=...)`).
 
-`UCT`, `PUCT` and `Gumbel` are the rules of this package; `Selection` is a rule of your own, made of a score kernel.
+`UCT`, `PUCT` and `Gumbel` are the rules of this package; `Selection` makes a rule from your own score kernel.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Score: TypeAlias = Callable[[int, float, float, int, float], float]
 
 
 class Weights(NamedTuple):
-    """The numbers in the formulas of selection."""
+    """The default parameters of selection for a game."""
 
     c: float
     """Weight of exploration in UCT."""
@@ -34,25 +34,25 @@ class Weights(NamedTuple):
 
 
 OTHER_GAMES = Weights(c=1.0, rave=0)
-"""For games without an entry, and for the formula (with RAVE, without it) that a game's entry is not for."""
+"""Defaults for games without an entry, and for searches that use RAVE if the game's entry does not, or vice versa."""
 _weights = {
     "chameleon": Weights(c=0.05, rave=1000),
     "curio": Weights(c=0.6, rave=0),
     "trinim": Weights(c=0.5, rave=0),
     "unlur": Weights(c=0.1, rave=1000),
 }
-"""The best in tournaments of searches that differ in these alone, by game."""
+"""By game: the best weights in tournaments of searches that differ in nothing else."""
 
 
 def register_weights(game_name: str, *, c: float, rave: float = 0.0) -> None:
-    """Set the weights that a search of this game uses by default.
+    """Set the default weights of searches of this game.
 
     >>> register_weights("my_game", c=0.7)
 
     Args:
         game_name: `Game.name`.
-        c: Weight of exploration in UCT, or in UCT with RAVE.
-        rave: Equivalence parameter of RAVE; 0: plain UCT is best.
+        c: Weight of exploration in UCT (with RAVE, if `rave` is above 0).
+        rave: Equivalence parameter of RAVE. 0 selects plain UCT.
     """
     check_number("c", c, 0, 1e9)
     check_number("rave", rave, 0, 1e9)
@@ -62,7 +62,7 @@ def register_weights(game_name: str, *, c: float, rave: float = 0.0) -> None:
 @final
 @dataclass(frozen=True)
 class UCT:
-    """UCT (Kocsis & Szepesvari 2006), with RAVE (Gelly & Silver 2011) where `rave` is above 0 and nothing is hidden.
+    """UCT (Kocsis & Szepesvari 2006), with RAVE (Gelly & Silver 2011) if `rave` is above 0 and nothing is hidden.
 
     With hidden information it is information-set UCT (Cowling, Powley & Whitehouse 2012).
     """
@@ -94,7 +94,7 @@ class UCT:
         return OTHER_GAMES.c if self.c is None else self.c
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return the kernel `select` for trees of this kind."""
+        """Return the kernel `select` for trees with `hidden` information, or with `priors`."""
         if self.rave:
             return make_select(choose_with_rave(priors), hidden)
         return make_select(choose_by_score(uct, hidden, priors, each_first=True), hidden)
@@ -103,10 +103,10 @@ class UCT:
         """Return the rule with the weights of a game filled in.
 
         Raises:
-            ValueError: For RAVE, or priors beside it, where they cannot be used.
+            ValueError: If RAVE, or priors in addition to it, cannot be used.
         """
         usual = _weights.get(game.name, OTHER_GAMES)
-        recorded = "last_player_by_action" in game.playout_options and not evaluator.gives_priors  # which RAVE needs
+        recorded = "last_player_by_action" in game.playout_options and not evaluator.gives_priors  # required by RAVE
         if self.rave and not recorded:
             raise ValueError(
                 f"rave is {self.rave!r}: expected 0 or None, as the evaluator or the playouts of {game!r} do not fill "
@@ -115,7 +115,7 @@ class UCT:
         rave = 0.0 if hidden or not recorded else usual.rave if self.rave is None else self.rave
         if self.priors is not None and not rave:
             raise ValueError(f"priors beside playouts of {game!r}: expected perfect information and rave above 0")
-        if (rave > 0) != (usual.rave > 0):  # the usual c is that of the other formula
+        if (rave > 0) != (usual.rave > 0):  # the game's c belongs to the other formula
             usual = OTHER_GAMES
         return replace(self, c=usual.c if self.c is None else self.c, rave=rave)
 
@@ -154,7 +154,7 @@ class PUCT:
         return self.c
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return the kernel `select` for trees of this kind."""
+        """Return the kernel `select` for trees with `hidden` information, or with `priors`."""
         return make_select(choose_by_score(puct, hidden, priors, each_first=False), hidden)
 
 
@@ -163,8 +163,8 @@ class PUCT:
 class Gumbel:
     """Gumbel root selection (Danihelka et al. 2022): sequential halving among a few actions of the root.
 
-    For budgets of few simulations of an evaluator that gives priors. It needs a budget in simulations and a new tree
-    for each search.
+    It suits small budgets with an evaluator that gives priors. It needs a budget in simulations and a new tree for each
+    search.
     """
 
     actions: int = setting(16, low=1, help="Actions that are considered at the root.")
@@ -182,26 +182,26 @@ class Gumbel:
         check_settings(self)
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return the kernel `select` for trees of this kind."""
+        """Return the kernel `select` for trees with `hidden` information, or with `priors`."""
         return make_select(choose_with_gumbel(hidden), hidden)
 
 
 @final
 @dataclass(frozen=True)
 class Selection:
-    """A selection rule of your own: the action with the greatest score is taken, the first of equal ones.
+    """A selection rule of your own: it takes the action with the greatest score, or the first of equal ones.
 
-    The score is a kernel and is compiled into the search, as those of `UCT` and `PUCT` are. It is called with
+    The score is a kernel and is compiled into the search, like those of `UCT` and `PUCT`. It is called with
 
-    * `visits` of the action, simulations under way included;
+    * `visits`, the action's visits, including simulations under way;
     * `mean`, the action's mean return for the player to move, with a loss for each simulation under way; without a
-      visit, that of its node so far;
-    * `prior`, from the evaluator; if that gives none, one over the number of legal actions;
-    * `parent_visits`, how many simulations of the node could take the action, this one included;
+      visit, the mean of its node so far;
+    * `prior`, from the evaluator; if it gives none, one over the number of legal actions;
+    * `parent_visits`, the simulations of the node in which the action was legal, including this one;
     * `parameter`.
 
-    A score that divides by `visits`, or is infinite without one, has each action tried once first, in random order, as
-    UCT does; `parent_visits` then leaves out this simulation, unless information is hidden.
+    If a score divides by `visits`, or is infinite without a visit, each action is first tried once, in random order, as
+    in UCT; `parent_visits` then excludes this simulation, unless information is hidden.
 
     >>> import math
     >>> from pbm_envs.authoring import kernel
@@ -213,7 +213,7 @@ class Selection:
 
     Attributes:
         score: The kernel, made by `pbm_envs.authoring.kernel`.
-        parameter: The number that it is given.
+        parameter: The number passed to the kernel.
     """
 
     score: Score
@@ -225,11 +225,11 @@ class Selection:
         if not callable(self.score) or (COMPILES and not hasattr(self.score, "py_func")):
             raise ValueError(f"score is {quoted(self.score)}: expected a kernel, made by pbm_envs.authoring.kernel")
         check_number("parameter", self.parameter, -1e300, 1e300)
-        _ = self.tries_each_first  # ValueError for what is no score
+        _ = self.tries_each_first  # raises ValueError if it is not a score
 
     @property
     def tries_each_first(self) -> bool:
-        """Whether each action is tried once before scores count."""
+        """True if each action is tried once before scores count."""
         function: Any = getattr(self.score, "py_func", self.score)
         try:
             found = function(0, 0.0, 0.5, 1, float(self.parameter))
@@ -245,12 +245,12 @@ class Selection:
         return not math.isfinite(found)
 
     def select_kernel(self, hidden: bool, priors: bool) -> Callable[..., bool]:
-        """Return the kernel `select` for trees of this kind."""
+        """Return the kernel `select` for trees with `hidden` information, or with `priors`."""
         choose = choose_by_score(self.score, hidden, priors, each_first=self.tries_each_first)
         return make_select(choose, hidden)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """By the kernel's name, as functions are pickled; Numba pickles one that has none."""
+        """Pickle the kernel by name, like a function; if it has no importable name, Numba pickles it."""
         module, name = self.score.__module__, getattr(self.score, "__qualname__", "")
         try:
             if find(module, name) is self.score:
@@ -261,18 +261,18 @@ class Selection:
 
 
 Rule: TypeAlias = UCT | PUCT | Gumbel | Selection
-"""What `Search(selection=...)` takes."""
+"""Any selection rule that `Search(selection=...)` accepts."""
 
 
 def without_noise(rule: Rule | None) -> Rule | None:
-    """Return a rule as it searches outside self-play."""
+    """Return the rule without the exploration of self-play: no noise, no forced playouts."""
     if isinstance(rule, PUCT):
         return replace(rule, noise=0.0, forced_playouts=0.0)
     return replace(rule, noise=0.0) if isinstance(rule, Gumbel) else rule
 
 
 def find(module: str, name: str) -> Any:
-    """Return what a module holds under a name, which may have dots."""
+    """Return the attribute of a module; its name may contain dots."""
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)

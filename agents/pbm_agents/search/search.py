@@ -1,8 +1,7 @@
-"""`Search`: settings, and runs of them over threads, wave after wave until the budget is spent.
+"""`Search`: the settings of a search, and runs over threads that make wave after wave until the budget is spent.
 
-With perfect information positions are searched as they are; with hidden information, information sets are (see `tree`).
-A search by the clock first compiles, and measures how many simulations at the same time pay, so that neither counts as
-thinking.
+With perfect information it searches positions; with hidden information, information sets (see `tree`). A search by the
+clock first compiles and measures how many parallel simulations are faster, so that neither counts as thinking time.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ from .tree import Layout, node_bytes
 from .workspace import Memory, Workspace
 
 EARLY_STOP_INTERVAL = 32
-"""Simulations of a position between two checks whether its best action can still change."""
+"""Simulations of a position between two checks of whether its best action can still change."""
 WARM_UP_SIMULATIONS = 64
 LONGEST_SLICE = 0.005
 """Seconds of simulations between two checks of the clock and of `ending`, unless a single wave takes longer."""
 MEBIBYTE = 1 << 20
 
 COUNTS = (4, 8, 16, 32)
-"""Numbers of simulations at the same time that are tried with an evaluator."""
+"""Numbers of parallel simulations that are tried with an evaluator."""
 WAVES = 8
-"""Waves in which the time of a count is measured, twice."""
+"""Waves in each of the two measurements of a count."""
 GAIN = 1.2
-"""Twice as many simulations at the same time pay if they make this many times as many per second."""
+"""Least speed-up for which the number of parallel simulations is doubled."""
 LEAST_WAVES = 8
-"""Waves that the budget must have room for, with more simulations at the same time than the default."""
+"""Least number of waves within the budget for more parallel simulations than the default."""
 _wave_seconds: WeakKeyDictionary[Any, dict[tuple[str, int], float]] = WeakKeyDictionary()
-"""Times measured in this process, by evaluator, game and count."""
+"""Seconds per wave measured in this process, by evaluator, game and count."""
 
 
 @final
@@ -56,9 +55,9 @@ _wave_seconds: WeakKeyDictionary[Any, dict[tuple[str, int], float]] = WeakKeyDic
 class Search(SearchSettings):
     """The settings of a tree search, and `run`, which searches positions with them.
 
-    A search belongs to no game and to no thread: one can be shared, pickled and compared. Two of its settings are
-    values with settings of their own: `selection` is the rule by which simulations choose actions, `evaluator` is what
-    evaluates the leaves. Either `simulations` or `seconds` is given.
+    A search is not tied to a game or a thread: it can be shared, pickled and compared. Two of its settings have
+    settings of their own: `selection`, the rule by which simulations choose actions, and `evaluator`, which evaluates
+    the leaves. Give either `simulations` or `seconds`.
 
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(0)
@@ -67,30 +66,30 @@ class Search(SearchSettings):
     (True, [-1.0, 1.0])
 
     Raises:
-        ValueError: For settings that are not allowed, or do not go together.
+        ValueError: For settings that are not allowed, or that conflict.
     """
 
     def run(
         self, game: Game, views: Array, rng: Rng | Seeds, *, workspace: Workspace | None = None
     ) -> list[SearchResult]:
-        """Search some positions.
+        """Search a batch of positions.
 
-        A position with the same seed has the same result in any batch and on any number of threads, unless the clock
-        or an earlier run (`reuse`) matters. The first run of a process compiles; by the clock, before that starts.
+        The result for a position and seed is the same in any batch and on any number of threads, unless it depends on
+        the clock or on an earlier run (`reuse`). The first run of a process compiles, before the clock starts.
 
         Args:
             game: The game.
             views: (B,) positions that are not over, each as the player to move sees it (`game.view`); or full states,
                 which are searched as if everything in them were known.
             rng: A generator, or (B,) uint64 seeds.
-            workspace: Memory to work in, kept from run to run; needed for `reuse`. None: new memory for this run.
+            workspace: Memory kept between runs; required for `reuse`. None allocates new memory for this run.
 
         Returns:
-            What was found out, for each of `views`.
+            A result for each of `views`.
 
         Raises:
-            ValueError: For a position that is over or not seen by the player to move; if the evaluator's answers
-                cannot be used; for `reuse` without a workspace; for settings that do not go with the game.
+            ValueError: For a position that is over or not seen by the player to move; if the evaluator's results
+                cannot be used; for `reuse` without a workspace; for settings that the game does not support.
             RuntimeError: If the workspace is in use by another run.
         """
         if workspace is None:
@@ -126,11 +125,11 @@ class Part(NamedTuple):
     """The trees of a run that one thread grows."""
 
     number: int
-    """Finds the part's memory in the workspace."""
+    """The key of the part's memory in the workspace."""
     views: Array
     """(G,) the position of each tree."""
     streams: Seeds
-    """(G,) the seed of each."""
+    """(G,) the seed of each tree."""
 
 
 @final
@@ -141,7 +140,7 @@ class Run:
     search: Search
     game: Game
     hidden: bool
-    """Whether information sets are searched."""
+    """True if information sets are searched."""
     workspace: Workspace
 
     def __post_init__(self) -> None:
@@ -152,17 +151,17 @@ class Run:
         self.search = replace(self.search, selection=rule)
 
     def warm_up(self, views: Array) -> None:
-        """Compile before the clock starts, with a search of the first position too small to notice."""
+        """Compile before the clock starts, by a very small search of the first position."""
         search = self.search
         select = search.selection and search.selection.select_kernel(self.hidden, search.has_priors)
         if len(views) and self.workspace.is_new((self.game.dtype, select, search.reuse)):
             small = replace(search, simulations=WARM_UP_SIMULATIONS, seconds=None, parallel_simulations=2)
             run = replace(self, search=small, workspace=Workspace())
-            for _ in range(1 + search.reuse):  # the second starts from what the first knew
+            for _ in range(1 + search.reuse):  # the second run starts from the first one's trees
                 run.grow(first_tree(views))
 
     def with_parallel_simulations(self, views: Array) -> Run:
-        """Return the run with as many simulations at the same time as pay, if that is not given, for an evaluator."""
+        """Return the run with a measured number of parallel simulations, if an evaluator is used and none is set."""
         search = self.search
         if search.parallel_simulations is not None or search.has_kernels or not len(views):
             return self
@@ -179,7 +178,7 @@ class Run:
         return replace(self, search=replace(search, parallel_simulations=count))
 
     def trees_of_each(self, positions: int) -> int:
-        """Return how many trees each of so many positions gets."""
+        """Return the number of trees of each position, given the number of positions."""
         search = self.search
         if search.trees is not None:
             return search.trees
@@ -187,8 +186,9 @@ class Run:
         return max(1, search.threads // max(1, positions)) if by_threads else 1
 
     def for_each_of(self, trees: int) -> Run:
-        """Return the run of one of so many trees of a position: its share of the budget. Threads side by side take
-        theirs at the same time.
+        """Return the run of one of a position's `trees`, with its share of the budget.
+
+        Trees in parallel threads use their seconds at the same time.
         """
         search = self.search
         if search.seconds is None:
@@ -198,7 +198,7 @@ class Run:
         return replace(self, search=share)
 
     def grow_in_threads(self, parts: list[Part], positions: int) -> list[SearchedTree]:
-        """Grow each part in a thread of its own. By the clock, a proof of the only position ends all."""
+        """Grow each part in its own thread. By the clock, a proof of the only position ends all of them."""
         stop, proof_ends = threading.Event(), positions == 1 and self.search.seconds is not None
         outer = ending()
 
@@ -218,7 +218,7 @@ class Run:
                 raise
 
     def grow(self, part: Part) -> list[SearchedTree]:
-        """Grow the trees of a part, wave after wave, until the budget is spent or every one can stop."""
+        """Grow the trees of a part, wave after wave, until the budget is spent or all of them can stop."""
         start, is_over = time.perf_counter(), ending()
         search, count = self.search, len(part.views)
         simulator = self._simulator(part)
@@ -233,7 +233,7 @@ class Run:
             began = time.perf_counter()
             made, proven = simulator.simulate(trees, min(longest, self._waves_to_check(spent, at_once, left)))
             seconds = max(1e-9, time.perf_counter() - began)
-            longest = max(1, min(2 * longest, int(LONGEST_SLICE * made / seconds)))  # the clock and Ctrl-C wait
+            longest = max(1, min(2 * longest, int(LONGEST_SLICE * made / seconds)))  # delays the clock and Ctrl-C
             spent += made * at_once
             left = self._left(spent, time.perf_counter() - start, count)
             if is_over is not None and is_over():
@@ -250,7 +250,7 @@ class Run:
         return [SearchedTree(tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(count)]
 
     def _simulator(self, part: Part) -> Simulator:
-        """Return what makes the simulations of these trees, which have their roots."""
+        """Return the simulator of these trees, with their roots in place."""
         search, trees = self.search, len(part.views)
         keep = search.reuse and not self.hidden
         previous = self.workspace.newest(part.number) if keep else None
@@ -269,7 +269,7 @@ class Run:
             if search.simulations is None:
                 node = node_bytes(self.game, layout)
                 capacity = max(4, search.memory * MEBIBYTE // (node * trees * search.threads))
-            else:  # no simulation makes more than one node
+            else:  # a simulation adds at most one node
                 capacity = (2 + search.simulations) * (1 + search.reuse)
             memory = Memory(self.game, trees, capacity, search.simulations_at_once, layout)
         self.workspace.put(part.number, memory, keep=keep)
@@ -278,38 +278,39 @@ class Run:
         return simulator
 
     def _waves_to_check(self, spent: int, at_once: int, left: int | None) -> int:
-        """Return how many waves to make before checking the budget, or whether to stop early."""
+        """Return the number of waves before the next check of the budget or of an early stop."""
         waves = 1 if left is None else max(1, left // at_once)
         if self.search.early_stop:
             waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / at_once))
         return waves
 
     def _left(self, spent: int, elapsed: float, trees: int) -> int:
-        """Return the simulations of each tree that the budget still allows; by the clock, at the speed so far."""
+        """Return the simulations per tree that the budget still allows; by the clock, at the speed so far."""
         if self.search.seconds is None:
             return int(self.search.simulations or 0) - spent
         return math.ceil(spent / elapsed * max(0.0, self.search.seconds * trees - elapsed))
 
 
 def first_tree(views: Array) -> Part:
-    """Return a tree of the first of these positions alone."""
+    """Return a part with a single tree, of the first position."""
     return Part(0, views[:1], np.zeros(1, np.uint64))
 
 
 def parallel_simulations_that_pay(
     evaluator: Any, game: str, budget: float, measure: Callable[[int], float | None]
 ) -> int:
-    """Return the least of COUNTS twice which does not pay.
+    """Return the least of COUNTS for which doubling does not pay (see GAIN).
 
     Args:
-        evaluator: Whatever evaluates leaves.
-        game: Which game; its measurements are remembered as long as the evaluator lives.
+        evaluator: The evaluator of leaves.
+        game: The game, as text. Measurements are kept as long as the evaluator exists.
         budget: Seconds of a search.
-        measure: Returns the seconds of a wave of so many simulations; None if that cannot be measured.
+        measure: A function that returns the seconds of a wave with a number of simulations, or None if it cannot be
+            measured.
     """
     try:
         known = _wave_seconds.setdefault(evaluator, {})
-    except TypeError:  # cannot be hashed, or not be referred to weakly
+    except TypeError:  # not hashable, or without weak references
         return PARALLEL_BY_THE_CLOCK
     best: int | None = None
     for count in COUNTS:

@@ -1,9 +1,9 @@
-"""Selection: from a node down to a leaf, by the action with the highest score.
+"""Selection: the descent from a node to a leaf, by the action with the highest score.
 
-A rule is a kernel `choose(tree, g, n, mask, tables)`, which gives the action to take at node n of tree g. `make_select`
-compiles the descent together with one rule, so that a rule costs no call; `choose_by_score` makes a rule of a score
-kernel, ours (`uct`, `puct`) or somebody else's. Both return the same kernel for the same rule, and the cache on disk
-knows kernels by content: a second process compiles nothing.
+A rule is a kernel `choose(tree, g, n, mask, tables)` that returns the action to take at node n of tree g. `make_select`
+compiles the descent together with one rule, so that a rule costs no call; `choose_by_score` makes a rule from a score
+kernel, built in (`uct`, `puct`) or the user's. Both return the same kernel for the same rule, and the cache on disk
+identifies kernels by content: a second process compiles nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .tree import (
 def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]:
     """Return the kernel `select` for a rule, a kernel `choose(tree, g, n, mask, tables)`.
 
-    With `hidden` information sets are searched.
+    If `hidden` is True, information sets are searched.
     """
 
     @stack_kernel
@@ -52,14 +52,14 @@ def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]
         leaf_seeds: Seeds,
         *arrays: Array,
     ) -> bool:
-        """Select an action for each of the first `count` simulations; return whether all come to leaves by them.
+        """Select an action for each of the first `count` simulations; return whether all of them reach leaves.
 
-        With perfect information they descend to the first edge without a node to go on from, and `states` become those
-        of the nodes they come to; else they descend one ply, and resigning is taken out of `masks`. Each edge of the
-        path gets a visit and a virtual loss. Simulations that are `starting` begin at the roots of `trees` (count,), or
-        (0,) if some have come to leaves before; if all come to leaves, `leaf_seeds` get a random stream for each.
+        With perfect information they descend to the first edge without a node to continue from, and `states` become
+        those of the last nodes reached; else they descend one ply, and resigning is removed from `masks`. Each edge of
+        the path gets a visit and a virtual loss. If `starting`, simulations begin at the roots of `trees` (count,).
+        `trees` is (0,) if some have reached leaves before; if all reach leaves, `leaf_seeds` get their random streams.
 
-        The other arrays are those of Buffers, `arrays` those of a Tree and then the rule's `tables`.
+        The other arrays are those of Buffers; `arrays` are those of a Tree, then the rule's `tables`.
         """
         tree, tables, at_leaves = Tree(*arrays[:TREE]), arrays[TREE:], True
         if starting:
@@ -92,9 +92,9 @@ def make_select(choose: Callable[..., int], hidden: bool) -> Callable[..., bool]
 
 @stack_kernel
 def take(tree: Tree, g: int, n: int, action: int, hidden: bool) -> int:
-    """Give an edge a visit and a virtual loss. Return the node to continue from, or NO_CHILD or less at the path's end.
+    """Give an edge a visit and a virtual loss; return the next node, or NO_CHILD or less at the path's end.
 
-    The path ends where no node is known, with hidden information after one ply.
+    The path ends where there is no node; with hidden information, after one ply.
     """
     node, at, below = tree.nodes[g, n], edge_at(tree, g, n, action), NO_CHILD
     node["visits"] += 1
@@ -112,7 +112,7 @@ def take(tree: Tree, g: int, n: int, action: int, hidden: bool) -> int:
 
 @stack_kernel
 def count_available(tree: Tree, g: int, n: int, mask: Array) -> None:
-    """Count the legal actions of this simulation's world as available, and those of them without a visit as untried."""
+    """Count the legal actions of this simulation's world as available, and the unvisited ones as untried."""
     untried, resign = 0, tree.settings[0]["resign_action"]
     if resign >= 0:
         mask[resign] = False
@@ -125,10 +125,10 @@ def count_available(tree: Tree, g: int, n: int, mask: Array) -> None:
 
 @stack_kernel
 def can_take(tree: Tree, g: int, n: int, at: int, legal: bool, hidden: bool) -> bool:
-    """Return whether a rule may choose the action whose edge lies at this place.
+    """Return whether a rule may choose the action whose edge is at this place.
 
-    With hidden information it must be legal in this simulation's world; else its outcome must not be proven, unless
-    all are.
+    With hidden information the action must be legal in this simulation's world; else its outcome must not be proven,
+    unless all are.
     """
     if hidden:
         return legal
@@ -138,7 +138,7 @@ def can_take(tree: Tree, g: int, n: int, at: int, legal: bool, hidden: bool) -> 
 
 @stack_kernel
 def random_untried(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
-    """Draw one of the legal actions without a visit, all equally likely."""
+    """Draw a legal action without a visit, all with equal probability."""
     places = tree.places
     k = draw(tree.seeds, g, tree.nodes[g, n]["untried"])
     for a in range(places.shape[2]):
@@ -163,18 +163,18 @@ def puct(visits: int, mean: float, prior: float, parent_visits: int, c: float) -
 
 @cache
 def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, each_first: bool) -> Callable[..., int]:
-    """Return the rule that takes the action with the highest score, of equal ones the lowest.
+    """Return the rule that takes the action with the highest score; ties go to the lowest action.
 
     Args:
         score: A kernel `score(visits, mean, prior, parent_visits, parameter)`; the parameter is in SETTINGS.
-        hidden: Whether information sets are searched.
-        priors: Whether the tree has priors; else all legal actions have the same.
-        each_first: Whether each action is tried once, in random order, before scores count.
+        hidden: True if information sets are searched.
+        priors: True if the tree has priors; otherwise all legal actions have the same prior.
+        each_first: True if each action is tried once, in random order, before scores count.
     """
 
     @stack_kernel
     def choose(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
-        """The action to take at node n of tree g."""
+        """Return the action to take at node n of tree g."""
         edges, node, settings = tree.edges, tree.nodes[g, n], tree.settings[0]
         if each_first and node["untried"] > 0:
             return random_untried(tree, g, n, mask, hidden)
@@ -191,7 +191,7 @@ def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, 
             prior = 1.0 / legal_actions(tree, g, n, mask, hidden)
         parent_visits = node["visits"] + (0 if each_first else 1)
         best, highest, all_proven = -1, BELOW_ALL, node["unproven"] == 0
-        for a in range(tree.places.shape[2]):  # the test of `can_take`, with what is the same for all taken out
+        for a in range(tree.places.shape[2]):  # the test of `can_take`, with the loop's invariants moved out
             edge = edges[g, edge_at(tree, g, n, a)]
             unproven = edge["child"] >= NO_CHILD or (all_proven and edge["child"] != ILLEGAL)
             if mask[a] if hidden else unproven:
@@ -213,7 +213,7 @@ def choose_by_score(score: Callable[..., float], hidden: bool, priors: bool, *, 
 
 @stack_kernel
 def legal_actions(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int:
-    """Return how many actions can be searched at a node."""
+    """Return the number of actions that can be searched at a node."""
     if not hidden:
         return int(tree.nodes[g, n]["untried"] + tree.nodes[g, n]["edges"])
     count = 0
@@ -234,10 +234,10 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
 
 @cache
 def choose_with_rave(priors: bool) -> Callable[..., int]:
-    """Return UCT with RAVE (Gelly & Silver 2011), for perfect information.
+    """Return the rule of UCT with RAVE (Gelly & Silver 2011), for perfect information.
 
-    An action's score mixes its mean with that of the simulations in which it was played later; both weigh the same
-    after `rave` / 3 visits. With `priors` the term of PUCT for them is added.
+    An action's score mixes its mean with that of the simulations in which it was played later; both have equal weight
+    after `rave` / 3 visits. If `priors` is True, PUCT's term for them is added.
     """
 
     @stack_kernel

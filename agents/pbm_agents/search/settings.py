@@ -1,6 +1,6 @@
-"""The settings of a tree search, checked: `SearchSettings`, of which `Search` is the one that runs."""
+"""The settings of a tree search, with their checks: `SearchSettings`, the base class of `Search`."""
 
-# Annotations are evaluated here: a subclass in another module declares the same settings.
+# No deferred annotations: a subclass in another module declares the same settings.
 from dataclasses import dataclass
 
 from pbm_envs.toolbox import check_settings, quoted, setting
@@ -13,7 +13,7 @@ PARALLEL_BY_THE_CLOCK = 8
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The fields of `Search`; ValueError for settings that are not allowed, or do not go together."""
+    """The fields of `Search`. Raises ValueError for settings that are not allowed, or that conflict."""
 
     simulations: int | None = setting(None, low=1, help="Budget of each position, in simulations.")
     seconds: float | None = setting(
@@ -77,7 +77,7 @@ class SearchSettings:
                 f"simulations={quoted(self.simulations)}, seconds={quoted(self.seconds)}: expected one of the two"
             )
         check_settings(self)
-        gives_priors, rule = self.leaf_evaluator.gives_priors, self.selection  # ValueError for what is no evaluator
+        gives_priors, rule = self.leaf_evaluator.gives_priors, self.selection  # ValueError if it is no evaluator
         if not isinstance(rule, (UCT, PUCT, Gumbel, Selection, type(None))):
             raise ValueError(f"selection is {quoted(rule)}: expected UCT, PUCT, Gumbel or Selection, or None")
         if rule is not None and rule.needs_priors and not gives_priors:
@@ -90,20 +90,20 @@ class SearchSettings:
 
     @property
     def leaf_evaluator(self) -> Evaluator:
-        """What evaluates leaves: random playouts, or the evaluator that was given."""
+        """The evaluator of leaves: the one given, or random playouts."""
         return Playouts() if self.evaluator is None else as_evaluator(self.evaluator)
 
     @property
     def has_kernels(self) -> bool:
-        """Whether leaves are evaluated by kernels: by random playouts, or by a small network."""
+        """True if leaves are evaluated by kernels: random playouts, or a small network."""
         return hasattr(self.leaf_evaluator, "kernels")
 
     @property
     def has_priors(self) -> bool:
-        """Whether trees keep priors: those of the evaluator, or those beside playouts."""
+        """True if trees store priors, from the evaluator or from the selection rule."""
         return getattr(self.selection, "priors", None) is not None or self.leaf_evaluator.gives_priors
 
     @property
     def simulations_at_once(self) -> int:
-        """Simulations of a tree that run at the same time."""
+        """The number of simulations of a tree that run at the same time."""
         return self.parallel_simulations or (1 if self.seconds is None else PARALLEL_BY_THE_CLOCK)

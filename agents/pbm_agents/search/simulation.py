@@ -1,8 +1,8 @@
-"""Simulations in waves: a *wave* is some simulations of each of many positions at once, from the roots to the leaves,
-where all are evaluated together, and back.
+"""Simulations in waves: a *wave* runs some simulations of each of many positions from the roots to the leaves,
+evaluates all leaves together, and backs up their values.
 
-The virtual losses of the simulations under way let those of one wave spread. A wave of one simulation a position is the
-sequential algorithm.
+Virtual losses make the simulations of a wave take different paths. With one simulation per position and wave this is
+the sequential algorithm.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_TREES = np.zeros(0, np.int64)
 
 
 def kernels_of(game: Game, evaluator: Evaluator, rule: Rule, memory: Memory) -> PlayKernels | None:
-    """Return the kernels of simulations that do not return to Python; None if a part of them is not compiled."""
+    """Return the kernels for simulations without Python; None if a part of them is not compiled."""
     play: PlayKernels | None = evaluator.kernels(game) if hasattr(evaluator, "kernels") else None
     if play is not None and play.network is not None:
         if memory.hidden or isinstance(rule, Gumbel):
@@ -47,7 +47,7 @@ class Simulator:
     """Searches some positions of one game at once, wave by wave."""
 
     def __init__(self, game: Game, search: SearchSettings, memory: Memory) -> None:
-        """Simulations of this game by these settings; `memory`, which has been made for them, is written to."""
+        """Prepare simulations of this game with these settings in `memory`, which was allocated for them."""
         self.game, self.memory, self.evaluator, self._search = game, memory, search.leaf_evaluator, search
         assert search.selection is not None
         self.rule: Rule = search.selection
@@ -57,7 +57,7 @@ class Simulator:
         settings["solver"] = search.solver and not memory.hidden
         settings["evaluated_nodes"] = self.evaluator.gives_priors
         self.gumbel: GumbelRoots | None = None
-        """Of these positions, in Gumbel root selection."""
+        """The candidates at the roots, with Gumbel root selection."""
         self._priors: ActionPriors | None = getattr(self.rule, "priors", None)
         self._select = self.rule.select_kernel(memory.hidden, memory.tree.priors.size > 0)
         self._tables: tuple[Array, ...] = ()
@@ -66,18 +66,18 @@ class Simulator:
         self._arguments = None if self._play is None else arguments_of(self._play)
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
-        """New trees for these positions.
+        """Start new trees for these positions.
 
         Args:
-            views: (G,) what the players to move know.
+            views: (G,) the positions as the players to move see them.
             seeds: (G,) the random stream of each tree.
-            previous: Trees to start from: what they know of these positions is copied.
+            previous: Trees to start from: their subtrees of these positions are copied.
         """
         game, tree, count = self.game, self.memory.tree, len(views)
         self.views = views
         self.root_masks = game.legal_action_mask(views)
         self.roots = np.zeros(count, game.dtype)
-        for name in game.dtype.names or ():  # not what lies between the fields: equal states are equal bytes
+        for name in game.dtype.names or ():  # not the padding between fields: equal states get equal bytes
             self.roots[name] = views[name]
         self.roots["viewer"] = NOBODY
         tree.seeds[:count] = seeds
@@ -104,7 +104,7 @@ class Simulator:
     def _copy_known(self, previous: Memory) -> None:
         """Copy into each tree the subtree of a node of `previous` with the same state, if there is one.
 
-        The tree at the same place comes first, then the others in order.
+        The tree with the same index is preferred, then the lowest index.
         """
         old, plies = previous.tree, np.unique(self.roots["ply"])
         known: dict[bytes, dict[int, int]] = {}
@@ -132,7 +132,7 @@ class Simulator:
             tree.priors[g, 0, legal] = (1 - fraction) * tree.priors[g, 0, legal] + fraction * noise
 
     def _use_gumbel(self, rule: Gumbel) -> None:
-        """Choose the candidates of sequential halving at the roots, without resigning there."""
+        """Choose the candidates of sequential halving at the roots, without the resign action."""
         masks, simulations = self.root_masks.copy(), self._search.simulations or 0
         if self.game.resign_action >= 0:
             masks[:, self.game.resign_action] = False
@@ -140,14 +140,14 @@ class Simulator:
         self._tables = self.gumbel.candidates
 
     def simulate(self, trees: Array, waves: int) -> tuple[int, int]:
-        """Waves of a simulation for each entry of `trees`, each at most `parallel_simulations` times.
+        """Make waves with one simulation for each entry of `trees`.
 
         Args:
-            trees: (count,) the trees.
-            waves: At most so many are made: fewer if one proves a root, or if they cannot be made at once.
+            trees: (count,) the trees, each at most `parallel_simulations` times.
+            waves: The most waves to make. Fewer are made if one proves a root, or if Python is needed between them.
 
         Returns:
-            How many waves were made, and how many roots were proven.
+            The number of waves made, and the number of roots proven by the last one.
         """
         if self._play is None:
             if self.memory.hidden:
@@ -167,13 +167,13 @@ class Simulator:
         return make_waves(*given, *self.memory.buffers, *self.memory.tree)
 
     def _draw_worlds(self, trees: Array) -> None:
-        """What the simulations of `trees` begin with, by the streams in `Buffers.seeds`, if information is hidden."""
+        """Draw the worlds in which the simulations of `trees` begin, with the streams in `Buffers.seeds`."""
         moving, count = self.memory.moving, len(trees)
         moving.states[:count] = self.game.determinize(self.views[trees], self.memory.buffers.seeds[:count])
         moving.masks[:count] = self.root_masks[trees]
 
     def _make_wave(self, trees: Array) -> int:
-        """A wave, stage by stage. How many roots it proves."""
+        """Make a wave, stage by stage; return the number of roots that it proves."""
         game, tree, moving, buffers = self.game, self.memory.tree, self.memory.moving, self.memory.buffers
         actions, leaf_seeds = buffers.actions, buffers.leaf_seeds
         count, arrived, starting = len(trees), 0, True
@@ -182,7 +182,7 @@ class Simulator:
             here = starting, NO_TREES if arrived else trees, leaf_seeds
             at_leaves = self._select(*arrays, *here, *tree, *self._tables)
             game.step(moving.states[:count], actions[:count])
-            if at_leaves and not arrived:  # all at once: none need be set aside
+            if at_leaves and not arrived:  # all are at leaves: none needs to be set aside
                 moving.done[:count] = moving.games_done[:count]
                 return self._evaluate_and_back_up(moving, count, leaf_seeds[:count])
             starting = False
@@ -190,7 +190,7 @@ class Simulator:
             arrived, count = arrived + count - going, going
             if count:
                 game.legal_action_mask(moving.states[:count], out=moving.masks[:count])
-                if self._priors is not None:  # all have come to nodes that are new
+                if self._priors is not None:  # all are at new nodes
                     priors = self._priors(game, moving.states[:count])
                     put_priors(moving.simulations, count, priors, *tree)
         return self._evaluate_and_back_up(self.memory.leaves, arrived, leaf_seeds[:arrived])
@@ -209,8 +209,10 @@ class Simulator:
         return backup(leaves.simulations, count, values, buffers.last_players, buffers.value, *tree)
 
     def can_stop(self, trees: Array, left: int | None) -> Array:
-        """(len(trees),) bool: the root is proven; or, if `left` is given, no other action can overtake its most visited
-        one in so many more simulations (a proof of its loss could still).
+        """Return (len(trees),) bool, True where the search of a tree can stop.
+
+        It can if the root is proven; or, if `left` is given, no other action can overtake the most visited one in that
+        many simulations (unless that one is then proven to lose).
         """
         tree = self.memory.tree
         proven = tree.nodes["proven"][trees, 0]

@@ -1,19 +1,19 @@
-"""The search tree: one value, a NamedTuple of arrays, and how nodes are made and copied.
+"""The search tree: a NamedTuple of arrays, and kernels that add and copy nodes.
 
     G  trees, one for each position      N  nodes of a tree, the root first      A  actions      P  players
     R  simulations under way at once, in any of the trees
 
-An edge is made at its first visit, and gets a node of its own at the second (at the first, if the evaluator gives
-priors), so memory is used for what is searched more than once. The edges of a node lie side by side, in a block with
-room for 2, 4, 8, ... of them, and those of the root in one with room for all actions. With perfect information a node
-keeps its state, and a simulation descends the known part of the tree in one call. With hidden information each
-simulation carries a determinized state of its own down the tree of statistics, one ply a call: information-set MCTS
-with a single observer (Cowling, Powley & Whitehouse 2012), whose `available` counts how often an action was legal at
-its node.
+An edge is added at its first visit, and gets a node of its own at the second (at the first, if the evaluator gives
+priors), so that memory is used only where more than one simulation passes. The edges of a node are contiguous, in a
+block with room for 2, 4, 8, ... of them; the root's block has room for all actions. With perfect information a node
+stores its state, and a simulation descends the known part of the tree in one call. With hidden information each
+simulation carries its own determinized state down the tree of statistics, one ply per call: information-set MCTS with a
+single observer (Cowling, Powley & Whitehouse 2012), in which `available` counts how often an action was legal at its
+node.
 
-The verbs of a simulation are kernels: `select` (selection), `advance` and `expand` (expansion), `backup` (backup).
-Python calls them with the arrays of a tree as the last arguments, `select(..., *tree)`, and they put the tree together
-again: passing the NamedTuple itself would cost half a microsecond more a call.
+The phases of a simulation are kernels: `select` (selection), `advance` and `expand` (expansion), `backup` (backup).
+Python calls them with the arrays of a tree as the last arguments, `select(..., *tree)`, and they rebuild the Tree:
+passing the NamedTuple itself would cost half a microsecond more per call.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ NODE = np.dtype(
         ("visits", "i4"),
         ("untried", "i4"),  # legal actions without a visit; NOT_OPENED before the first selection here
         ("unproven", "i4"),  # legal actions whose outcome is not proven
-        ("first", "i4"),  # where its edges begin
-        ("edges", "i4"),  # how many it has
+        ("first", "i4"),  # the index of its first edge
+        ("edges", "i4"),  # the number of its edges
         ("player", "i1"),  # the player to move
         ("proven", "?"),  # the outcome is proven to be BEST
         ("ambiguous", "?"),  # other outcomes are as good as BEST for the player to move
@@ -44,9 +44,9 @@ NODE = np.dtype(
 )
 EDGE = np.dtype(
     [
-        ("total", "f8"),  # returns of the player to move, less one for each simulation under way (virtual loss)
-        ("visits", "i4"),  # simulations under way included
-        ("child", "i4"),  # what is below: see ILLEGAL
+        ("total", "f8"),  # returns of the player to move, minus one for each simulation under way (virtual loss)
+        ("visits", "i4"),  # including simulations under way
+        ("child", "i4"),  # the node below, or a code: see ILLEGAL
     ],
     align=True,
 )
@@ -54,9 +54,9 @@ RAVE = np.dtype([("total", "f4"), ("visits", "i4")], align=True)
 SIMULATION = np.dtype(
     [
         ("tree", "i8"),  # indices of one type: each kernel is compiled once
-        ("node", "i8"),  # where it is
-        ("action", "i8"),  # which it takes there
-        ("done", "?"),  # at a leaf: the game is over after that action
+        ("node", "i8"),  # the node reached
+        ("action", "i8"),  # the action taken there
+        ("done", "?"),  # at a leaf: True if the game is over after that action
     ],
     align=True,
 )
@@ -64,16 +64,16 @@ SETTINGS = np.dtype(
     [
         ("parameter", "f8"),  # of the score: the weight of exploration in UCT and PUCT
         ("rave", "f8"),  # equivalence parameter of RAVE
-        ("prior_weight", "f8"),  # of priors beside RAVE
+        ("prior_weight", "f8"),  # weight of priors used with RAVE
         ("first_play_reduction", "f8"),  # in PUCT
         ("forced_playouts", "f8"),  # in PUCT at the root
         ("value_weight", "f8"),  # in Gumbel root selection
-        ("resign_action", "i4"),  # which is never searched
-        ("to_move", "i4"),  # where in a state's bytes this field is
-        ("done", "i4"),  # and this one
+        ("resign_action", "i4"),  # never searched
+        ("to_move", "i4"),  # offset of this field in the bytes of a state
+        ("done", "i4"),  # offset of this field in the bytes of a state
         ("moves_player_independent", "?"),  # as in Game
-        ("solver", "?"),  # prove outcomes
-        ("evaluated_nodes", "?"),  # an evaluator gives priors: each leaf gets a node
+        ("solver", "?"),  # True if outcomes are proven
+        ("evaluated_nodes", "?"),  # True if an evaluator gives priors: each leaf gets a node
     ],
     align=True,
 )
@@ -82,60 +82,60 @@ NO_PARENT = -1
 NOT_OPENED = -1
 NO_CHILD = -1
 TERMINAL, ILLEGAL = -(2**31), -(2**31) + 1
-"""What `child` of an edge means:
+"""Values of `child` of an edge:
 
-    child > 0                   the node to continue from (node 0 is the root, nobody's child)
+    child > 0                   the node to continue from (node 0 is the root, which is no child)
     NO_CHILD                    no node yet
     ILLEGAL < child < NO_CHILD  ~child is a node whose outcome is proven
-    TERMINAL                    the game is over there, which is a proof too
+    TERMINAL                    the game is over there, so the outcome is proven
     ILLEGAL                     only in the shared edge of actions that are not legal
-    in a free block             of its first edge: the next free block of that size, 0 at the end (`free_block`)
+    in a free block             in its first edge: the next free block of that size, 0 at the end (`free_block`)
 
-One number says all this so that an edge is 16 bytes, four in a cache line: selection reads every edge of each node of
-a path, and its speed is that of memory. So "may still be selected" has to be one comparison, `child >= NO_CHILD`, and
-"proven" the opposite one: selection, backup and results rely on this order.
+One number encodes all this so that an edge has 16 bytes, four per cache line: selection reads every edge of each node
+on a path, and is limited by memory speed. Therefore "may still be selected" has to be one comparison,
+`child >= NO_CHILD`, and "proven" the opposite one: selection, backup and results rely on this order.
 """
 SUM, BEST, EVALUATED = range(3)
 UNVISITED, NOT_LEGAL, AN_EDGE = range(3)
-"""What `places` says of an action without an edge, and of that with the first edge. The former two are also where the
-shared edges of such actions lie, so that `edge_at` needs no test."""
+"""Values of `places` for an action without an edge (the first two), and for the action with the first edge. The first
+two are also the indices of the shared edges of such actions, so that `edge_at` needs no test."""
 END, LONGEST_BLOCK = 0, 24
-"""In `blocks`: where the blocks end; the greatest k of a list of free blocks."""
+"""Entries of `blocks`: the end of all blocks, and the greatest k with a list of free blocks."""
 EDGES_OF_NODE, EDGES_OF_UCT_NODE = 16, 64
-"""Edges per node that there is room for. Most nodes have few, but plain UCT tries all actions once."""
+"""Edges allocated per node. Most nodes have few, but plain UCT tries all actions once."""
 MOST = 2**31 - 1
-"""Edges of a tree: their places are 32 bits long."""
+"""The most edges of a tree: their indices have 32 bits."""
 BELOW_ALL = -1e30
-"""Less than any score or outcome."""
+"""A number below any score or outcome."""
 
 
 class Tree(NamedTuple):
-    """Some search trees of one game. Arrays that a search does not need have no elements."""
+    """Search trees of one game. Arrays that a search does not need are empty."""
 
     nodes: Array
     """(G, N) of NODE."""
     places: Array
-    """(G, N, A) unsigned: UNVISITED, NOT_LEGAL, or AN_EDGE for the action with the first edge of the node, one more for
-    that with the second, and so on.
+    """(G, N, A) unsigned: UNVISITED, NOT_LEGAL, or AN_EDGE for the action with the first edge of the node, AN_EDGE + 1
+    for the second, and so on.
     """
     edges: Array
-    """(G, E) of EDGE: those of UNVISITED and NOT_LEGAL, then the root's, and then blocks."""
+    """(G, E) of EDGE: the shared edges UNVISITED and NOT_LEGAL, then the root's, then blocks."""
     blocks: Array
-    """(G, LONGEST_BLOCK + 1): at END where the blocks end; at k > 0 the first free block of 2**k edges, 0 for none."""
+    """(G, LONGEST_BLOCK + 1): at END the end of all blocks; at k > 0 the first free block of 2**k edges, 0 for none."""
     sums: Array
-    """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move. (G, N, 3,
-    P) with Gumbel numbers at the root: what the node was EVALUATED at.
+    """(G, N, 2, P): SUM of the returns of a node's simulations; BEST proven outcome for the player to move. With Gumbel
+    root selection (G, N, 3, P): the evaluator's values of the node are in EVALUATED.
     """
     priors: Array
-    """(G, N, A) float32, if the evaluator gives priors, or if there are priors beside RAVE."""
+    """(G, N, A) float32, if the evaluator gives priors, or if priors are used with RAVE."""
     available: Array
-    """(G, N, A) int32, with hidden information: simulations in which an action was legal."""
+    """(G, N, A) int32, with hidden information: the number of simulations in which an action was legal."""
     rave: Array
-    """(G, N, A) of RAVE, if it is used."""
+    """(G, N, A) of RAVE, if RAVE is used."""
     states: Array
     """(G, N, bytes) uint8, with perfect information: the state of each node."""
     sizes: Array
-    """(G,) nodes in use; 0 for a tree that is not in use."""
+    """(G,) nodes in use; 0 for an unused tree."""
     seeds: Array
     """(G,) uint64, the random stream of each tree."""
     settings: Array
@@ -146,21 +146,21 @@ TREE = len(Tree._fields)
 
 
 class Layout(NamedTuple):
-    """What the nodes of a search hold beside visits and sums of returns."""
+    """The contents of the nodes of a search in addition to visits and sums of returns."""
 
     hidden: bool = False
     """Counts of availability instead of a state, since information sets are searched."""
     priors: bool = False
-    """Priors: of an evaluator, or beside RAVE."""
+    """Priors from an evaluator, or used with RAVE."""
     rave: bool = False
     evaluated: bool = False
-    """What the node was evaluated at."""
+    """The evaluator's values of the node."""
     accumulators: tuple[int, int] = (0, 0)
-    """Sums of a network's first layer: perspectives, units."""
+    """Sums of a network's first layer: numbers of perspectives and of units."""
 
 
 def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree:
-    """Return memory for so many trees (G) of `capacity` nodes each (N). Pages are used when they are first written."""
+    """Return memory for G `trees` of N = `capacity` nodes each. Pages are used when they are first written."""
     edges, none, hidden = (trees, capacity, game.num_actions), (0, 0, 0), layout.hidden
     states = np.zeros((0, 0) if hidden else (trees, capacity), game.dtype)
     settings = np.zeros(1, SETTINGS)
@@ -186,13 +186,13 @@ def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree
 
 
 def edges_a_node(game: Game, layout: Layout) -> int:
-    """Return for how many edges a node there is room. Searches with RAVE or priors do not try all actions."""
+    """Return the number of edges allocated per node. Searches with RAVE or priors do not try all actions."""
     informed = layout.rave or layout.priors
     return EDGES_OF_NODE if informed else min(EDGES_OF_UCT_NODE, max(EDGES_OF_NODE, 2 * game.num_actions))
 
 
 def node_bytes(game: Game, layout: Layout) -> int:
-    """Return the memory of a node, and of as many edges as there is room for, in bytes."""
+    """Return the memory of a node and of the edges allocated for it, in bytes."""
     action = (2 if game.num_actions < 1 << 15 else 4) + 4 * (layout.hidden + layout.priors)
     fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, layout) * EDGE.itemsize
     per_action, sums = action + RAVE.itemsize * layout.rave, 4 * math.prod(layout.accumulators)
@@ -200,7 +200,7 @@ def node_bytes(game: Game, layout: Layout) -> int:
 
 
 def bytes_in_use(tree: Tree, g: int) -> int:
-    """Return the memory of the nodes and edges of tree g."""
+    """Return the memory of the nodes and edges of tree g, in bytes."""
     of_nodes = (
         tree.nodes,
         tree.places,
@@ -217,7 +217,7 @@ def bytes_in_use(tree: Tree, g: int) -> int:
 
 @stack_kernel
 def add_node(tree: Tree, g: int, player: int) -> int:
-    """Add a node to tree g, of which only the player to move is known. Return its number."""
+    """Add a node with this player to move to tree g; return its number."""
     n = tree.sizes[g]
     tree.sizes[g] = n + 1
     node = tree.nodes[g, n]
@@ -240,14 +240,14 @@ def add_node(tree: Tree, g: int, player: int) -> int:
 
 @stack_kernel
 def edge_at(tree: Tree, g: int, n: int, action: int) -> int:
-    """Return where in `edges` of tree g the edge of an action lies: UNVISITED or NOT_LEGAL if it has none."""
+    """Return the index in `edges` of tree g of the edge of an action: UNVISITED or NOT_LEGAL if it has none."""
     place = int(tree.places[g, n, action])
     return place if place < AN_EDGE else tree.nodes[g, n]["first"] + place - AN_EDGE
 
 
 @stack_kernel
 def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
-    """Return where the new edge of an action lies; UNVISITED, and change nothing, if there is no room."""
+    """Add an edge for an action and return its index; if there is no room, change nothing and return UNVISITED."""
     node, edges = tree.nodes[g, n], tree.edges
     count, first = node["edges"], node["first"]
     if n > 0 and (count == 0 or (count > 1 and count & (count - 1) == 0)):  # no block yet, or a full one
@@ -272,7 +272,7 @@ def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
 
 @stack_kernel
 def take_block(tree: Tree, g: int, k: int) -> int:
-    """Return where a block of 2**k edges begins, a free one if there is one; UNVISITED if there is no room."""
+    """Return the start of a block of 2**k edges, a freed one if possible; UNVISITED if there is no room."""
     edges, blocks = tree.edges, tree.blocks
     block = blocks[g, k]
     if block > 0:
@@ -287,7 +287,7 @@ def take_block(tree: Tree, g: int, k: int) -> int:
 
 @stack_kernel
 def free_block(tree: Tree, g: int, k: int, block: int) -> None:
-    """Put a block of 2**k edges, which are in use no more, at the head of the list of free ones."""
+    """Put an unused block of 2**k edges at the head of the list of free ones."""
     tree.edges[g, block]["child"] = tree.blocks[g, k]
     tree.blocks[g, k] = block
 
@@ -328,7 +328,7 @@ def add_roots(tree: Tree, states: Array, masks: Array) -> None:
 
 @stack_kernel
 def clear_edges(tree: Tree, g: int) -> None:
-    """Forget all edges of a tree."""
+    """Remove all edges of a tree."""
     for k in range(tree.blocks.shape[1]):
         tree.blocks[g, k] = 0
     tree.blocks[g, END] = AN_EDGE + tree.places.shape[2]
@@ -339,10 +339,10 @@ def clear_edges(tree: Tree, g: int) -> None:
 
 @stack_kernel
 def is_leaf(tree: Tree, g: int, at: int) -> bool:
-    """Return whether a simulation ends after the edge at this place even if the game goes on.
+    """Return whether a simulation ends after the edge at this index even if the game is not over.
 
-    It does if the outcome is proven, on the edge's first visit, if there is no room for the edge, or if it has no node
-    and can get none now.
+    It does if the outcome is proven, if this is the edge's first visit, if there is no room for the edge, or if the
+    edge has no node and cannot get one now.
     """
     child, visits = tree.edges[g, at]["child"], tree.edges[g, at]["visits"]
     room = not tree.settings[0]["evaluated_nodes"] and tree.sizes[g] < tree.nodes.shape[1]
@@ -353,7 +353,7 @@ def is_leaf(tree: Tree, g: int, at: int) -> bool:
 def copy_subtree(tree: Tree, g: int, n: int, target: Tree, to: int, limit: int) -> None:
     """Copy the subtree of node n of tree g, with perfect information, to tree `to` of `target`.
 
-    Breadth first, at most `limit` nodes. Parents in the source are overwritten.
+    The copy is breadth first, with at most `limit` nodes. Parents in the source are overwritten.
     """
     copied = np.empty(limit, np.int64)
     copied[0], size, k = n, 1, 0

@@ -1,6 +1,6 @@
-"""Waves of simulations, one after the other, without returning to Python, with playouts or a small network.
+"""Waves of simulations that run one after the other without Python, with playouts or a small network.
 
-The stages of a wave are the kernels that `Simulator` calls where something else evaluates the leaves.
+The stages of a wave are the kernels that `Simulator` calls from Python for other evaluators.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .workspace import Buffers, Memory
 BUFFERS = len(Buffers._fields)
 SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, NETWORK, WORLD = range(10)
 Calls: TypeAlias = Any
-"""A table of calls, an array of addresses: see `pbm_envs.toolbox.table_of_calls`."""
+"""A table of calls, as an array of addresses: see `pbm_envs.toolbox.table_of_calls`."""
 NO_WORLDS = -1
-"""In place of how many roots are proven: worlds have to be drawn by `Game.determinize` first."""
+"""Returned instead of the number of proven roots: `Game.determinize` has to draw the worlds first."""
 
 
 class Arguments(NamedTuple):
-    """What each kernel of `PlayKernels` is given beside the batches; () for one that there is not."""
+    """The arguments of each kernel of `PlayKernels` in addition to the batches; () for a missing kernel."""
 
     step: Any
     mask: Any
@@ -41,7 +41,7 @@ def arguments_of(play: PlayKernels) -> Arguments:
 
 
 def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
-    """Return the kernels of a wave, for `make_waves`. Those that this memory was last used with are kept there."""
+    """Return the kernels of a wave, for `make_waves`. The memory keeps those of its last use."""
     kernels = [select, *(None if each is None else each.kernel for each in play)]
     if memory.stages is None or memory.stages[0] != kernels:
         memory.stages = kernels, _table(select, play, memory)
@@ -49,12 +49,12 @@ def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> An
 
 
 def _table(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
-    """Return the table of calls: in each row a kernel, and arguments of the types that `make_waves` calls it with.
+    """Return the table of calls: each row has a kernel, and example arguments of the types that `make_waves` passes.
 
-    A kernel called by address has no names for its arguments: they are given in the order of its parameters, twice,
-    here as examples and there for good. So `make_waves` need not be compiled again for each game and rule. Another
-    order or type raises TypeError in the call, since the types are part of the table. The rows are in the order of
-    SELECT, ADVANCE and so on; a kernel that there is not is replaced by one that is never called.
+    A kernel called by address has no argument names: arguments are in the order of its parameters, both here, as
+    examples, and in the calls. Thus `make_waves` is not compiled again for each game and rule. Another order or type
+    raises TypeError in the call, since the types are part of the table. The rows are in the order of SELECT, ADVANCE
+    and so on; a missing kernel is replaced by one that is never called.
     """
     b, tree = memory.buffers, tuple(memory.tree)
     step = play.step.kernel, (b.states, b.actions, *play.step.arguments)
@@ -85,22 +85,22 @@ def make_waves(
     arguments: Arguments,
     *arrays: Array,
 ) -> tuple[int, int]:
-    """Make at most so many `waves` of a simulation for each entry of `trees` (count,): fewer if one proves a root.
+    """Make up to `waves` waves with one simulation for each entry of `trees`; stop if one proves a root.
 
     Args:
-        calls: Those of `stages`.
-        waves: See above.
-        trees: See above.
-        drawn: With hidden information: whether the worlds of the only wave are in `Buffers.states`, their masks in
+        calls: The table from `stages`.
+        waves: The most waves to make.
+        trees: (count,) the trees.
+        drawn: With hidden information, True if the worlds of the only wave are in `Buffers.states` and their masks in
             `Buffers.masks`.
-        views: (G,) what the players to move know.
+        views: (G,) the positions as the players to move see them.
         root_masks: (G, A) the legal actions there.
-        arguments: Those of `arguments_of`.
-        arrays: Those of Buffers, then those of a Tree.
+        arguments: The result of `arguments_of`.
+        arrays: The arrays of Buffers, then those of a Tree.
 
     Returns:
-        How many waves were made, and how many roots the last one has proven. Determinization may need Python: then
-        this is NO_WORLDS, and worlds are drawn with `Buffers.seeds` before the next call, which is `drawn`.
+        The number of waves made, and the number of roots that the last one has proven, or NO_WORLDS if determinization
+        needs Python: draw worlds with `Buffers.seeds`, then call again with `drawn=True`.
     """
     buffers, in_tree = Buffers(*arrays[:BUFFERS]), arrays[BUFFERS:]
     states, state_bytes, masks, simulations = buffers.states, buffers.state_bytes, buffers.masks, buffers.simulations
@@ -125,7 +125,7 @@ def make_waves(
             given = simulations, count, state_bytes, masks, actions, starting, here, leaf_seeds
             at_leaves = call_for_flag(calls, SELECT, (*given, *in_tree))
             call_for_int(calls, STEP, (states[:count], actions[:count], *arguments.step))
-            if at_leaves and arrived == 0:  # all at once: none need be set aside
+            if at_leaves and arrived == 0:  # all are at leaves: none needs to be set aside
                 for r in range(count):
                     simulations[r]["done"] = state_bytes[r, done] != 0
                 first, arrived, count = 0, count, 0
@@ -135,7 +135,7 @@ def make_waves(
                 arrived, count = arrived + count - going, going
                 if count > 0:
                     call(calls, MASK, (states[:count], masks[:count], *arguments.mask))
-                if count > 0 and len(priors) > 0 and not evaluated:  # all have come to nodes that are new
+                if count > 0 and len(priors) > 0 and not evaluated:  # all are at new nodes
                     call(calls, PRIORS, (states[:count], *arguments.priors, priors[:count]))
                     call(calls, PUT, (simulations, count, priors, *in_tree))
         leaves = states[first : first + arrived]
@@ -144,7 +144,7 @@ def make_waves(
             its = simulations[first:], arrived, leaves, state_bytes[first:], masks[first:], values
             call(calls, NETWORK, (*its, *arguments.network, *in_tree))
         else:
-            for r in range(len(last_players[:arrived])):  # none without RAVE
+            for r in range(len(last_players[:arrived])):  # empty without RAVE
                 for a in range(last_players.shape[1]):
                     last_players[r, a] = NOBODY
             call(calls, PLAYOUT, (leaves, leaf_seeds[:arrived], *arguments.playout, last_players[:arrived]))
@@ -158,7 +158,7 @@ def make_waves(
 
 @stack_kernel
 def begin_worlds(tree_seeds: Seeds, trees: Array, views: States, root_masks: Array, buffers: Buffers) -> None:
-    """For each of `trees` the view and its legal actions, and a random stream for its world."""
+    """Write the view, its legal actions, and a random stream for the world of each of `trees`."""
     states, masks = buffers.states, buffers.masks
     for r in range(len(trees)):
         g = trees[r]

@@ -18,7 +18,7 @@ from .tree import SIMULATION, Layout, allocate_tree
 
 @final
 class Simulations:
-    """Some simulations under way, or at leaves: where each is, its state, and what is legal there."""
+    """Simulations under way, or at leaves: the node, the state and the legal actions of each."""
 
     def __init__(self, simulations: Array, states: Array, masks: Array) -> None:
         self.simulations, self.states, self.masks = simulations, states, masks
@@ -28,34 +28,34 @@ class Simulations:
 
 
 class Buffers(NamedTuple):
-    """What simulations need beside the trees, R at once. All of it is overwritten. Kernels take the arrays, as `tree`
-    says.
+    """The arrays of R simulations at once, in addition to the trees. All are overwritten. Kernels take the arrays as
+    separate arguments (see `tree`).
     """
 
     states: States
-    """(2 R,) those of the simulations: first those under way, from R on those that have come to leaves."""
+    """(2 R,) the states of the simulations: those under way first, those at leaves from R on."""
     state_bytes: Array
-    """(2 R, bytes) the same."""
+    """(2 R, bytes) the same states as bytes."""
     masks: Array
-    """(2 R, A) what is legal there."""
+    """(2 R, A) their legal actions."""
     simulations: Array
     """(2 R,) of SIMULATION."""
     actions: Array
-    """(R,) int64: what they take."""
+    """(R,) int64, the actions that they take."""
     leaf_seeds: Seeds
     """(R,) random streams of the leaves."""
     last_players: Array
-    """(R, A) int8, for RAVE, else (0, A): who has played an action in the playout."""
+    """(R, A) int8 for RAVE, else (0, A): the player of each action in the playout."""
     values: Array
-    """(R, P) of the leaves."""
+    """(R, P) the values of the leaves."""
     value: Array
-    """(P,) of one of them."""
+    """(P,) the value of one leaf."""
     seeds: Seeds
     """(R,) random streams of the worlds."""
     good: Array
-    """(R,) bool: whether these have been drawn."""
+    """(R,) bool, True where a world has been drawn."""
     priors: Array
-    """(R, A) float32 of actions in new nodes, if trees have priors, else (0, A)."""
+    """(R, A) float32, the priors of actions in new nodes, if trees have priors, else (0, A)."""
 
 
 def allocate_buffers(game: Game, count: int, layout: Layout) -> Buffers:
@@ -79,14 +79,14 @@ def allocate_buffers(game: Game, count: int, layout: Layout) -> Buffers:
 
 @final
 class Memory:
-    """What one thread of a search works in: trees, and room for the simulations in them. Allocated once."""
+    """The memory of one thread of a search: trees, and buffers for their simulations. Allocated once."""
 
     def __init__(self, game: Game, trees: int, capacity: int, parallel: int, layout: Layout) -> None:
         """Allocate as `allocate_tree` does; `parallel` simulations are under way in each tree."""
         self.hidden = layout.hidden
         kept = trees if layout.accumulators[1] else 0
         self.accumulators = np.empty((kept, capacity + 1, *layout.accumulators), np.float32)
-        """Of each node, the sums of the first layer of a network; the last ones are for leaves without a node."""
+        """The sums of a network's first layer for each node; the last entry is for leaves without a node."""
         self.tree = allocate_tree(game, trees, capacity, layout)
         self.buffers = allocate_buffers(game, trees * parallel, layout)
         self.moving, self.leaves = (
@@ -94,11 +94,11 @@ class Memory:
             for half in (slice(trees * parallel), slice(trees * parallel, None))
         )
         self.stages: tuple[Any, Any] | None = None
-        """The kernels of a game, and the table in which they are called."""
+        """The kernels of a game, and the table of calls made from them."""
 
     @property
     def trees(self) -> int:
-        """How many trees there is room for."""
+        """The number of trees that fit."""
         return len(self.tree.nodes)
 
 
@@ -106,12 +106,12 @@ class Memory:
 class Workspace:
     """The memory that searches work in, kept from one `Search.run` to the next.
 
-    Without one, each run allocates memory of its own. Give the same workspace to run after run to save that, and for
-    `reuse=True`, which starts from the trees that the last run has left here. Memory is kept as long as the same
-    `Search` searches the same game; then it makes room for what comes.
+    Without a workspace, each run allocates its own memory. Pass the same workspace to successive runs to avoid that,
+    and for `reuse=True`, which starts from the trees that the last run left here. Memory is kept as long as the same
+    `Search` searches the same game; a different search or game replaces it.
 
-    A workspace is for one run at a time: RuntimeError if two threads use it at once. A pickled or copied workspace is
-    empty.
+    A workspace serves one run at a time: if two threads use it at once, RuntimeError is raised. A pickled or copied
+    workspace is empty.
 
     >>> from pbm_agents import Search, Workspace
     >>> from pbm_envs import Chameleon
@@ -132,7 +132,7 @@ class Workspace:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Keep the workspace for one run; RuntimeError if another is under way."""
+        """Lock the workspace for one run; raise RuntimeError if another run is using it."""
         if not self._lock.acquire(blocking=False):
             raise RuntimeError("this workspace is in use by another search: expected a workspace for each thread")
         try:
@@ -141,29 +141,29 @@ class Workspace:
             self._lock.release()
 
     def make_room(self, made_for: tuple[Any, ...]) -> None:
-        """Forget the memory of other searches; `made_for` says what the memory is good for from now on."""
+        """Free the memory of other searches; `made_for` identifies the search that uses it from now on."""
         if self._made_for != made_for:
             self._newest.clear()
             self._older.clear()
             self._made_for = made_for
 
     def newest(self, part: int) -> Memory | None:
-        """Return the memory that the last run has used for this part of its positions."""
+        """Return the memory that the last run used for this part of its positions, or None."""
         return self._newest.get(part)
 
     def spare(self, part: int, trees: int, *, keep: bool) -> Memory | None:
-        """Return memory for so many trees, if there is some: not the last run's, if that is to be kept."""
+        """Return memory for at least `trees` trees, or None; with `keep`, never the last run's."""
         memory = (self._older if keep else self._newest).get(part)
         return memory if memory is not None and memory.trees >= trees else None
 
     def put(self, part: int, memory: Memory, *, keep: bool) -> None:
-        """Make this the newest memory, and the last run's the older one, if that is to be kept."""
+        """Make this the newest memory; with `keep`, the last run's becomes the older one."""
         if keep and part in self._newest:
             self._older[part] = self._newest[part]
         self._newest[part] = memory
 
     def is_new(self, kind: tuple[Any, ...]) -> bool:
-        """Return whether this is the first run of its kind, whose kernels may have to be compiled."""
+        """Return whether this is the first run of its kind, so that kernels may have to be compiled."""
         new = kind not in self._compiled
         self._compiled.add(kind)
         return new
