@@ -1,4 +1,4 @@
-"""Exact play: games, or their endings, that are solved completely."""
+"""Exact play: solvers of whole games or of their endings, and agents that use them."""
 
 from .agent import ExactAgent
 from .connection import ConnectionSolver, VerifiedSearchAgent

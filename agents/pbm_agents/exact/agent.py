@@ -1,4 +1,4 @@
-"""The agent `exact`: it plays exactly what can be solved at once, and searches the rest."""
+"""The agent `exact`: it plays exactly where a position can be solved during the game, and searches elsewhere."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .common import positions_after
 from .trinim import TrinimSolver
 
 EQUAL = 1e-6
-"""Actions whose values differ by less are equally good."""
+"""Actions whose values differ by less than this are equally good."""
 
 
 @final
 class ExactAgent:
     """Plays Trinim exactly if few enough pieces are left; otherwise, and in other games, as the tree search does.
 
-    With two players no won position of at most `pieces` pieces is ever lost: size 5 from the first move, size 6 too.
-    Among equally good moves it prefers one after which few of the next player's replies are good: then a lost position
-    is lost only against an opponent who finds one of them.
+    With two players it never loses a won position of at most `pieces` pieces: by default from the first move on boards
+    of size 5 and 6. Among equally good moves it prefers one that leaves the next player few good replies, so that in a
+    lost position the opponent has to find one of them.
     """
 
     @checked
@@ -47,14 +47,14 @@ class ExactAgent:
         ] = 16,
         **settings: Any,
     ) -> None:
-        """Take the limits of the solver; `settings` are those of the search."""
+        """Make an agent with these limits of the solver; `settings` are those of the search."""
         self.most_pieces = {2: pieces, 3: pieces_of_three}
         self.solver = TrinimSolver()
         self.searching = SearchAgent(**settings)
         self.search = self.searching.search
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         check_searchable(game, views)
         solved = np.array([self.solves(game, view) for view in views], np.bool_)
         actions = np.empty(len(views), np.int64)
@@ -80,7 +80,7 @@ class ExactAgent:
         return int(rng.choice(best[np.array(good_replies) <= min(good_replies) + 1e-9]))
 
     def _good_replies(self, game: Game, state: Record) -> float:
-        """Return the share of the next player's legal replies that are best; 0 if the game is over."""
+        """Return the share of best replies among the next player's legal ones; 0 if the game is over."""
         if state["done"]:
             return 0.0
         values = self.solver.action_values(game, np.array([state]))[0]

@@ -1,4 +1,4 @@
-"""What solvers, and agents that search and ask a solver, share."""
+"""Functions shared by solvers and by agents that combine a search with a solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_NODES = 1e12
 
 
 def positions_after(game: Game, state: States, actions: Array) -> States:
-    """Return the positions (len(actions),) after each of some actions in one position (1,) without secrets."""
+    """Return the positions (len(actions),) after each of `actions` in one position (1,) without hidden information."""
     states = np.repeat(state, len(actions))
     states["viewer"] = -1  # full states
     game.step(states, actions)
@@ -27,14 +27,14 @@ def divide_budget(search: Search, per_simulation: float, share: float, per_secon
     """Divide the budget of a move between a search and a solver.
 
     Args:
-        search: The settings. With `seconds` the solver takes a share of them; with `simulations` it looks at positions
-            besides them.
+        search: The settings. With `seconds` the solver takes a share of them; with `simulations` its positions come in
+            addition to them.
         per_simulation: Positions of the solver for each simulation.
         share: The solver's share of the seconds.
-        per_second: Positions that the solver looks at in a second.
+        per_second: Positions that the solver examines per second.
 
     Returns:
-        The search with its part, and the number of positions for the solver.
+        The search with its share of the budget, and the number of positions for the solver.
     """
     if search.seconds is None:
         return search, int(per_simulation * int(search.simulations or 0))

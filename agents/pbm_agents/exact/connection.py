@@ -1,4 +1,4 @@
-"""Chameleon, and Unlur after the contract, solved exactly: small boards, and late positions of larger ones."""
+"""Exact solutions of Chameleon, and of Unlur after the contract: small boards, and late positions of larger ones."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from .connection_kernels import CHAMELEON, NODES, SPENT, TABLE_BITS, UNKNOWN, UN
 MOST_BITS = 62
 MOST_NODES = 10_000_000
 NODES_A_SECOND = 2e6
-"""The speed of the solver on one core, approximately."""
+"""Approximate speed of the solver on one core."""
 NODES_OF_A_SIMULATION = 4
 SHARE_OF_THE_SOLVER = 0.6
-"""The solver's share of the seconds of a move, where it is asked."""
+"""The solver's share of the seconds of a move in which it is used."""
 EMPTY, NODES_FOR_EMPTY, GROWTH = (19, 16), 10_000, 4
-"""With NODES_FOR_EMPTY nodes most positions of Chameleon and Unlur with so many empty cells are solved; each further
-cell takes GROWTH times as many."""
+"""NODES_FOR_EMPTY nodes solve most positions of Chameleon and of Unlur with EMPTY empty cells; each further cell takes
+GROWTH times as many nodes."""
 SHARES_OF_AN_ACTION = 1 / 4, 1
-"""The share of what is left of the solver's budget that each action may take, in each round."""
+"""For each round, the share of the solver's remaining budget that one action may take."""
 MOST_UNKNOWN = 5
-"""A round ends after so many actions without a result."""
+"""The number of actions without a result after which a round ends."""
 LEAST_NODES = 1000
-"""A further round needs time for so many nodes."""
+"""The least remaining budget, in nodes, for a further round."""
 
 
 @final
 class ConnectionSolver:
-    """Computes who wins in positions of a connection game, and after each move there.
+    """Computes the winner of positions of a connection game, and of each move there.
 
-    It remembers positions from call to call (24 MiB).
+    It keeps a table of positions between calls (24 MiB).
 
     >>> game = Chameleon(size=3)
     >>> states = game.init(1, np.random.default_rng(7))
@@ -50,7 +50,7 @@ class ConnectionSolver:
     """
 
     def __init__(self, game: Game) -> None:
-        """Take a game: Chameleon up to 7x7, or Unlur up to radius 4."""
+        """Make a solver for a game: Chameleon up to 7x7, or Unlur up to radius 4."""
         if not self.fits(game):
             raise ValueError(f"{game!r} cannot be solved: expected Chameleon up to size 7, or Unlur up to radius 4")
         self.game = game
@@ -76,26 +76,26 @@ class ConnectionSolver:
 
     @property
     def nodes(self) -> int:
-        """Positions that the last call has looked at."""
+        """The number of positions that the last call examined."""
         return int(self._problem.counters[[SPENT, NODES]].min())
 
     @staticmethod
     def fits(game: Game) -> bool:
-        """Return whether positions of this game are small enough for a solver."""
+        """Return whether the board of this game is small enough for the solver."""
         return isinstance(game, (Chameleon, Unlur)) and game.board.shape[0] * (game.board.shape[1] + 1) <= MOST_BITS
 
     def values(self, states: States, nodes: int = MOST_NODES) -> Ints:
-        """(B,) 1 where the player to move wins with best play, -1 where they lose, 0 where the budget is too small.
+        """Return (B,) 1 where the player to move wins with best play, -1 where they lose, 0 where nodes run out.
 
         Args:
             states: (B,) states or views that are not over.
-            nodes: The budget, in positions, for all of them together.
+            nodes: The budget, in positions, for all states together.
         """
         self._begin(nodes)
         return np.array([self._value(state) for state in states], np.int64)
 
     def action_values(self, states: States, nodes: int = MOST_NODES) -> Floats:
-        """(B, A) 1 for actions that win, -1 for those that lose, 0 if unknown, nan if illegal; as `values`."""
+        """Return (B, A) 1 for actions that win, -1 for those that lose, 0 if unknown, nan if illegal (see `values`)."""
         check_searchable(self.game, states)
         found = np.full((len(states), self.game.num_actions), np.nan, np.float32)
         self._begin(nodes)
@@ -105,12 +105,12 @@ class ConnectionSolver:
         return found
 
     def action_value(self, state: States, action: int, nodes: int = MOST_NODES) -> int:
-        """Return the value of one legal action in a position (1,), as `action_values`."""
+        """Return the value of one legal action in a position (1,), as in `action_values`."""
         self._begin(nodes)
         return self._action_value(state, action)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ConnectionSolver, (self.game,)  # without what it remembers
+        return ConnectionSolver, (self.game,)  # without the table
 
     def _begin(self, nodes: int) -> None:
         check_range("nodes", nodes, 0)
@@ -126,7 +126,7 @@ class ConnectionSolver:
     def _value(self, state: Record) -> int:
         problem, mover = self._problem, int(state["to_move"])
         owner = int(state["black"] if problem.rules == UNLUR else state["vert"])
-        if owner < 0 or problem.counters[SPENT] >= problem.counters[NODES]:  # the contract is not solved
+        if owner < 0 or problem.counters[SPENT] >= problem.counters[NODES]:  # before the contract nothing is solved
             return UNKNOWN
         first, second = (int(self._bits[state["stones"] == mark].sum()) for mark in (1, 2))
         return int(solve(first, second, 0 if owner == mover else 1, *problem))
@@ -136,19 +136,19 @@ class ConnectionSolver:
 class VerifiedSearchAgent:
     """Searches, and plays a move that a solver proves to win, or the most visited one that it does not prove to lose.
 
-    The solver is asked on boards that it fits (`ConnectionSolver.fits`), where few enough cells are empty for its share
-    of the budget; elsewhere this is a `SearchAgent`.
+    The solver is used on boards that fit it (`ConnectionSolver.fits`), if few enough cells are empty for its share of
+    the budget; elsewhere this is a `SearchAgent`.
     """
 
     def __init__(self, search: Search) -> None:
-        """Take the settings of the search, whose budget is that of the move (`divide_budget`)."""
+        """Make an agent from the settings of its search, whose budget is that of a whole move (`divide_budget`)."""
         self.search = search
         before, self.nodes = divide_budget(search, NODES_OF_A_SIMULATION, SHARE_OF_THE_SOLVER, NODES_A_SECOND)
         self._searching, self._proposing = SearchAgent(search), SearchAgent(before)
         self._solver: ConnectionSolver | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         check_searchable(game, views)
         late = np.array([self.can_help(game, view) for view in views], np.bool_)
         actions = np.empty(len(views), np.int64)
@@ -160,7 +160,7 @@ class VerifiedSearchAgent:
         return actions
 
     def can_help(self, game: Game, view: Record) -> bool:
-        """Return whether the solver is asked about this position."""
+        """Return whether the solver is used in this position."""
         if not self.nodes or not ConnectionSolver.fits(game) or (isinstance(game, Unlur) and view["black"] < 0):
             return False
         most = EMPTY[isinstance(game, Unlur)] + math.log(self.nodes / NODES_FOR_EMPTY, GROWTH)
@@ -169,9 +169,9 @@ class VerifiedSearchAgent:
     def _verified(self, game: Game, result: SearchResult) -> int:
         """Return an action proven to win, else the most visited one not proven to lose, else the most visited one.
 
-        A few of the most visited actions are tried first, each with a share of the budget, so that a win that is soon
-        proven is not missed because a more visited action takes long to refute; then the rest of them, and by the clock
-        again for as long as there is time.
+        The first round gives each of the most visited actions only a share of the budget, so that an easily proven win
+        is not missed because a more visited action takes long to refute. The next round spends the rest of the budget;
+        by the clock, further rounds follow while there is time.
         """
         if result.proven:
             return result.best
@@ -179,14 +179,14 @@ class VerifiedSearchAgent:
         if self._solver is None or self._solver.game != game:
             self._solver = ConnectionSolver(game)
         legal, left = game.legal_action_mask(result.view)[0], self.nodes
-        if self.search.seconds is not None:  # the search may have left time over
+        if self.search.seconds is not None:  # the search may have ended early
             left = max(left, int((self.search.seconds - result.seconds) * NODES_A_SECOND))
         order = dict.fromkeys([result.best, *np.argsort(-result.visits, kind="stable").tolist()])
         possible = [int(action) for action in order if legal[action] and action != game.resign_action]
         for share in SHARES_OF_AN_ACTION:
             if len(possible) > 1:
                 possible, left = self._try(self._solver, result, possible, share, left)
-        while len(possible) > 1:  # a faster machine has time left, and the solver remembers what it has found
+        while len(possible) > 1:  # a faster machine has time left, and the solver keeps its table
             spent = result.seconds + perf_counter() - start
             left = 0 if self.search.seconds is None else int((self.search.seconds - spent) * NODES_A_SECOND)
             if left < LEAST_NODES:
@@ -201,7 +201,7 @@ class VerifiedSearchAgent:
         """Run one round.
 
         Returns:
-            The first of `actions` that is proven to win, alone, or all that are not proven to lose; and the nodes left.
+            Only the first action that is proven to win, or all that are not proven to lose; and the nodes left.
         """
         unknown = list[int]()
         for k, action in enumerate(actions):

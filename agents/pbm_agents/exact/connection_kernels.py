@@ -1,9 +1,9 @@
-"""Endings of the two connection games solved as kernels: who wins with best play, Chameleon (H3) and Unlur (U4, U5).
+"""Kernels that solve endings of the two connection games: Chameleon (H3) and Unlur (U4, U5).
 
-The stones of each mark are a word of bits, a bit for each place of the grid that holds the board. Beside every row is
-a column without cells, so that steps to the six neighbours are shifts that cannot leave the board unnoticed. As stones
-are never removed, what threatens to win on one cell is stopped only there: a player who has to stop the opponent on two
-cells has lost.
+The stones of each mark are a bit set, with a bit for each place of the grid that contains the board. Each row is
+followed by a place without a cell, so that steps to the six neighbours are shifts that never wrap to another cell.
+Stones are never removed, so a threat to win on one cell can be stopped only on that cell: a player who has to stop the
+opponent on two cells has lost.
 """
 
 from __future__ import annotations
@@ -16,42 +16,42 @@ from pbm_envs.authoring import Ints, kernel
 from pbm_envs.toolbox import stack_kernel
 
 WON, LOST, UNKNOWN = 1, -1, 0
-"""For the player to move."""
+"""Results for the player to move."""
 CHAMELEON, UNLUR = 0, 1
 FIRST_ROLE = 0
-"""Vert, or Black."""
+"""The role of Vert, or of Black."""
 TABLE_BITS = 20
-"""Of the number of positions that the table remembers: the newest of those that share a place."""
+"""The table has 2 ** TABLE_BITS places; each keeps the newest of the positions that share it."""
 TRIED = 1 << 60
 HISTORY_BITS = 20
 NODES, SPENT = 0, 1
-"""Of the counters: how many positions may be looked at, and how many were."""
+"""Entries of the counters: positions that may be examined, and positions that were."""
 
 
 class Problem(NamedTuple):
-    """What stays the same while a position is solved: the board, and what is remembered."""
+    """The constants and the memory of a solver: the board, the table and the history of moves."""
 
     rules: int
     """CHAMELEON or UNLUR."""
     board: int
-    """All cells."""
+    """The bit set of all cells."""
     cells: Ints
-    """The bits of the cells, in the order in which they are tried where all else is equal."""
+    """The bit of each cell, in the order in which cells are tried if all else is equal."""
     sides: Ints
-    """Of Chameleon top, bottom, left and right; of Unlur all six."""
+    """The bit sets of the sides: top, bottom, left and right in Chameleon; all six in Unlur."""
     shifts: Ints
-    """To three of the neighbours."""
+    """The shifts to three of the neighbours."""
     table: Ints
-    """(1 << TABLE_BITS, 3) overwritten: two words, and 4 + 2 * role + (1 if won); 0: nothing is remembered."""
+    """(1 << TABLE_BITS, 3) overwritten: two bit sets, and 4 + 2 * role + (1 if won); 0 in an empty place."""
     history: Ints
-    """(2, 2, cells) overwritten: how often a mark on a cell has won for a role."""
+    """(2, 2, cells) overwritten: the number of times that a mark on a cell has won for a role."""
     counters: Ints
     """(2,) overwritten: see NODES and SPENT."""
 
 
 @stack_kernel
 def spread(cells: int, shifts: Ints) -> int:
-    """The neighbours of some cells, and places beside the board."""
+    """Return the neighbours of `cells`, including places beside the board."""
     found = 0
     for k in range(len(shifts)):
         found |= cells << shifts[k] | cells >> shifts[k]
@@ -60,7 +60,7 @@ def spread(cells: int, shifts: Ints) -> int:
 
 @stack_kernel
 def flood(seed: int, stones: int, shifts: Ints) -> int:
-    """All stones that are joined to those of `seed`."""
+    """Return all stones that are connected to those in `seed`."""
     chain, grown = 0, seed & stones
     while grown != chain:
         chain = grown
@@ -70,20 +70,20 @@ def flood(seed: int, stones: int, shifts: Ints) -> int:
 
 @stack_kernel
 def near(stones: int, empty: int, side: int, shifts: Ints) -> int:
-    """The empty cells on which a stone more would be joined to this side of the board."""
+    """Return the empty cells on which a further stone would be connected to this side of the board."""
     return (side | spread(flood(side, stones, shifts), shifts)) & empty
 
 
 @stack_kernel
 def joining(stones: int, empty: int, side: int, opposite: int, shifts: Ints) -> int:
-    """The empty cells on which a stone more joins two sides of the board."""
+    """Return the empty cells on which a further stone connects two sides of the board."""
     cells = near(stones, empty, side, shifts)
     return cells & near(stones, empty, opposite, shifts) if cells else 0
 
 
 @stack_kernel
 def lines_and_ys(stones: int, empty: int, sides: Ints, shifts: Ints) -> tuple[int, int]:
-    """The empty cells on which one stone more of this colour makes a line, and those on which it makes a Y (U5)."""
+    """Return the empty cells on which a further stone makes a line, and those on which it makes a Y (U5)."""
     near_1, near_2 = near(stones, empty, sides[0], shifts), near(stones, empty, sides[1], shifts)
     near_3, near_4 = near(stones, empty, sides[2], shifts), near(stones, empty, sides[3], shifts)
     near_5, near_6 = near(stones, empty, sides[4], shifts), near(stones, empty, sides[5], shifts)
@@ -92,15 +92,15 @@ def lines_and_ys(stones: int, empty: int, sides: Ints, shifts: Ints) -> tuple[in
 
 @stack_kernel
 def placements(problem: Problem, first: int, second: int, role: int, allowed: Ints) -> int:
-    """What the player to move can place without losing at once.
+    """Compute the placements that do not lose at once; return the result if it is known.
 
     Args:
-        problem: What is solved.
+        problem: The problem.
         first: Stones of mark 1.
-        second: Of mark 2.
-        role: 0 or 1: Vert or Horz, Black or White.
-        allowed: (2,) is overwritten: the cells on which a stone of each mark loses neither at once nor, for all that
-            is seen from here, to the next move.
+        second: Stones of mark 2.
+        role: The role of the player to move, 0 or 1: Vert or Horz, Black or White.
+        allowed: (2,) overwritten with the cells on which a stone of each mark loses neither at once nor, as far as
+            this test can tell, to the next move.
 
     Returns:
         WON if a move wins, LOST if all lose, else UNKNOWN.
@@ -135,7 +135,7 @@ def placements(problem: Problem, first: int, second: int, role: int, allowed: In
 
 @stack_kernel
 def place_in_table(first: int, second: int, role: int) -> int:
-    """Where the table may remember a position."""
+    """Return the place of a position in the table."""
     mixed = first * 0x9E3779B97F4A7C1 + second * 0x2545F4914F6CDD1D + role * 0x5851F42D4C957F2D
     mixed ^= mixed >> 29
     mixed *= 0x3F58476D1CE4E5B9
@@ -153,7 +153,7 @@ def count_bits(word: int) -> int:
 
 @stack_kernel
 def look_up(first: int, second: int, role: int, table: Ints) -> int:
-    """What the table remembers of a position for its player to move."""
+    """Return the result that the table has for the player to move in a position, or UNKNOWN."""
     at = place_in_table(first, second, role)
     known = table[at, 2]
     if known >> 1 != 2 + role or table[at, 0] != first or table[at, 1] != second:
@@ -169,16 +169,16 @@ def remember(first: int, second: int, role: int, value: int, table: Ints) -> Non
 
 @stack_kernel
 def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints, scores: Ints) -> int:
-    """A position without going deeper than to its children: its value, or how promising each move is.
+    """Return the value of a position from its children alone; if that is UNKNOWN, score its moves.
 
     Args:
-        problem: What is solved.
+        problem: The problem.
         first: Stones of mark 1.
-        second: Of mark 2.
-        role: Of the player to move.
-        allowed: (2,) to work in.
-        scores: (2 * cells,) is overwritten where the value is UNKNOWN: of each mark on each cell how many replies it
-            leaves, and TRIED for what is not worth trying.
+        second: Stones of mark 2.
+        role: The role of the player to move.
+        allowed: (2,) working memory.
+        scores: (2 * cells,) overwritten if the value is UNKNOWN: for each mark on each cell the number of replies it
+            leaves (the fewest are tried first), or TRIED if it need not be tried.
     """
     cells, history, counters = problem.cells, problem.history, problem.counters
     counters[SPENT] += 1
@@ -212,15 +212,16 @@ def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints,
 
 @kernel
 def solve(first: int, second: int, role: int, *given: Any) -> int:
-    """WON or LOST for the player to move, or UNKNOWN if it takes more than the counters allow.
+    """Return WON or LOST for the player to move, or UNKNOWN if it takes more positions than the counters allow.
 
-    Depth first, with a stack. Moves that leave the fewest replies are tried first, then those that have won most often.
+    The search is depth first, on its own stack. Moves that leave the fewest replies are tried first, and among them
+    those that have won most often.
 
     Args:
         first: Stones of mark 1.
-        second: Of mark 2.
-        role: Of the player to move.
-        given: What a Problem consists of: handing it over as one value would cost half a microsecond more.
+        second: Stones of mark 2.
+        role: The role of the player to move.
+        given: The fields of a Problem: passing it as one value would cost half a microsecond more.
     """
     problem = Problem(*given)
     rules, cells, table = problem.rules, problem.cells, problem.table
@@ -242,7 +243,7 @@ def solve(first: int, second: int, role: int, *given: Any) -> int:
                 value = look_at(problem, one, two, own, allowed, scores[depth])
                 if value != UNKNOWN:
                     remember(least, most, own, value, table)
-        elif value == LOST:  # the opponent, after the move that was tried here
+        elif value == LOST:  # for the opponent, after the move that was tried here
             value = WON
             history[own, tried[depth] // count, tried[depth] % count] += 1
             remember(least, most, own, value, table)

@@ -1,6 +1,6 @@
-"""Curio once all pieces are known: wins that can be forced within few own moves, as kernels, and an agent that asks.
+"""Curio with all pieces known: kernels that find wins forced within a few own moves, and an agent that uses them.
 
-The attacker is the player who is to win, in a number of own moves; the defender tries every reply.
+The attacker is the player who has to win within a number of own moves; the defender tries every reply.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ MOST_OWN_MOVES = 8
 MOST_NODES = 1_000_000
 SEED = 2018
 WORLDS = 24
-"""Worlds that are drawn for a position, to see whether there is more than one."""
+"""Worlds drawn for a position, to test whether there is more than one."""
 NODES_A_SECOND = 1.5e5
-"""The speed of the solver on one core, approximately."""
+"""Approximate speed of the solver on one core."""
 NODES_OF_A_SIMULATION = 1 / 4
 SHARE_OF_THE_SOLVER = 0.2
-"""The solver's share of the seconds of a move, where it is asked."""
+"""The solver's share of the seconds of a move in which it is used."""
 WON, FAILED, UNKNOWN = 1, -1, 0
-"""For the attacker: a win is forced, is not forced in so many own moves, or the budget was too small."""
+"""Results for the attacker: a win is forced, no win is forced within the own moves, or the budget was too small."""
 NODES, SPENT = 0, 1
-"""Entries of the counters: positions that may be looked at, and those that were."""
+"""Entries of the counters: positions that may be examined, and positions that were."""
 TABLE_BITS = 16
-"""The table has 2 ** TABLE_BITS places; each remembers the newest of the positions that share it."""
+"""The table has 2 ** TABLE_BITS places; each keeps the newest of the positions that share it."""
 FACES = 10
 FAILS_SHIFT, WINS_MASK = 8, 255
 
@@ -44,14 +44,14 @@ class Duel(NamedTuple):
     """The constants and tables of a search."""
 
     steps: Ints
-    """As `list_moves` has them."""
+    """The steps of pieces, as `list_moves` expects them."""
     keys: Ints
-    """(2, FACES, FACES, cells) a random number for each owner, pair of faces and cell. No piece has a face 0, so these
-    numbers stand for the player to move, the attacker and a pass.
+    """(2, FACES, FACES, cells) a random number for each owner, pair of faces and cell. No piece has a face 0, so the
+    numbers of face 0 encode the player to move, the attacker and a pass.
     """
     table: Ints
     """(1 << TABLE_BITS, 2) a key; and 1 + the fewest own moves known to win, or'ed with (1 + the most known to fail)
-    << FAILS_SHIFT. 0 in either place: nothing is known.
+    << FAILS_SHIFT. A part that is 0 is unknown.
     """
     counters: Ints
 
@@ -67,7 +67,7 @@ def count_royals(state: Record, player: int, base: int) -> int:
 
 @stack_kernel
 def put_captures_first(state: Record, moves: Ints, count: int, base: int) -> int:
-    """Reorder moves: captures of royals, other captures, the rest; return how many capture royals."""
+    """Reorder moves: captures of royals, other captures, the rest; return the number of captures of royals."""
     captures, royals = 0, 0
     for k in range(count):
         move = moves[k]
@@ -97,7 +97,7 @@ def key_of(state: Record, duel: Duel, attacker: int, to_move: int, passed: int) 
 
 @stack_kernel
 def look_up(table: Ints, key: int, left: int) -> int:
-    """Return what is known of a position in which the attacker has `left` own moves left."""
+    """Return the result that the table has for a position with `left` own moves of the attacker, or UNKNOWN."""
     at = (key >> 1) & ((1 << TABLE_BITS) - 1)
     if table[at, 0] != key:
         return UNKNOWN
@@ -124,22 +124,22 @@ def remember(table: Ints, key: int, left: int, value: int) -> None:
 def force_win(
     states: States, duel: Duel, settings: States, attacker: int, own_moves: int, passed: int, quiet: int
 ) -> tuple[int, int]:
-    """Return whether the attacker, who is to move, can force a win within `own_moves` own moves.
+    """Return whether the attacker, who is the player to move, can force a win within `own_moves` own moves.
 
-    The textbook search of an AND/OR tree, on its own stack (`curio_lines`): row `depth` of `moves`, `keys` and `plies`
-    is the call for that ply, and `entering` says whether it is called for the first time or gets a value back.
+    This is the textbook search of an AND/OR tree, on its own stack (`curio_lines`): row `depth` of `moves`, `keys` and
+    `plies` is the call for that ply, and `entering` is True if the ply is new, False if it gets a value back.
 
     Args:
-        states: (1,) a full state, changed in place. It is as before afterwards, unless the value is UNKNOWN.
+        states: (1,) a full state, changed in place. It is restored at the end, unless the value is UNKNOWN.
         duel: The tables.
-        settings: The game's.
+        settings: The settings of the game.
         attacker: The player to move.
-        own_moves: The attacker's moves, at most.
+        own_moves: The most moves of the attacker.
         passed: 1 if the last ply was a pass (C12).
         quiet: Plies since the last capture (C13).
 
     Returns:
-        WON, FAILED, or UNKNOWN if it takes more positions than allowed; and the action that wins.
+        WON, FAILED, or UNKNOWN if it takes more positions than allowed; and the winning action.
     """
     state, rules, levels = states[0], settings[0], 2 * own_moves
     moves, keys = np.empty((levels, rules["moves"] + 1), np.int64), np.zeros(levels, np.int64)
@@ -153,7 +153,7 @@ def force_win(
             royals_left = count_royals(state, 1 - attacker, rules["base"])
             value, keys[depth] = known_value(state, duel, rules, attacker, player, left, ply, royals_left)
             if depth == 0 and value == WON:
-                value = UNKNOWN  # the caller wants the move
+                value = UNKNOWN  # the caller needs the move
             if value == UNKNOWN:
                 if duel.counters[SPENT] >= duel.counters[NODES]:
                     return UNKNOWN, 0
@@ -183,7 +183,7 @@ def force_win(
 
 @stack_kernel
 def play_next(state: Record, rules: Record, attacks: bool, moves: Ints, ply: Ints, after: Ints) -> int:
-    """Play the next move after which the game goes on, and begin the ply `after` it.
+    """Play the next move that does not end the game, and begin the ply `after` it.
 
     Returns:
         UNKNOWN if a move was played, else the value of the position: no move is left, or the defender ends the game.
@@ -203,9 +203,9 @@ def play_next(state: Record, rules: Record, attacks: bool, moves: Ints, ply: Int
 def known_value(
     state: Record, duel: Duel, rules: Record, attacker: int, player: int, left: int, ply: Ints, royals: int
 ) -> tuple[int, int]:
-    """Return what is known of a position before its moves are tried, and its key in the table.
+    """Return the known value of a position before its moves are tried, and its key in the table.
 
-    The key is 0 where the table is not used: it does not know how many plies the limit without captures leaves.
+    The key is 0 if the table cannot be used: it ignores the number of plies left before the limit without captures.
     """
     if royals > left or royals == 0:  # each own move captures at most one
         return FAILED, 0
@@ -217,17 +217,17 @@ def known_value(
 
 @final
 class CurioSolver:
-    """Finds wins that the player to move can force, with all faces known. It remembers positions (1 MiB)."""
+    """Finds wins that the player to move can force, with all faces known. It keeps a table of positions (1 MiB)."""
 
     def __init__(self, game: Game) -> None:
-        """Take a game of Curio."""
+        """Make a solver for a game of Curio."""
         check_game(game)
         assert isinstance(game, Curio)
         self.game = game
         self._keys: Ints = np.random.default_rng(SEED).integers(1, 1 << 62, (2, FACES, FACES, game.board.size))
         self._table: Ints = np.zeros((1 << TABLE_BITS, 2), np.int64)
         self.nodes = 0
-        """Positions that the last call has looked at."""
+        """The number of positions that the last call examined."""
 
     def winning_action(self, state: States, own_moves: int = MOST_OWN_MOVES, nodes: int = MOST_NODES) -> int | None:
         """Return the action that forces the win in the fewest own moves, or None if none is found.
@@ -252,26 +252,26 @@ class CurioSolver:
         return int(action) if value == WON else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CurioSolver, (self.game,)  # without what it remembers
+        return CurioSolver, (self.game,)  # without the table
 
 
 @final
 class KnownWorldAgent:
-    """Where only one world is consistent with the view, plays a win that a solver finds, or searches that world.
+    """Plays a win found by a solver, or searches the world, if only one world is consistent with the view.
 
-    Elsewhere it searches information sets. The search of one world draws no worlds and proves outcomes; it assumes that
-    the opponent knows everything too.
+    Otherwise it searches information sets. The search of a single world draws no worlds and proves outcomes; it assumes
+    that the opponent knows everything too.
     """
 
     def __init__(self, search: Search) -> None:
-        """Take the settings of the search, whose budget is that of the move (`divide_budget`)."""
+        """Make an agent from the settings of its search, whose budget is that of a whole move (`divide_budget`)."""
         self.search = search
         known, self.nodes = divide_budget(search, NODES_OF_A_SIMULATION, SHARE_OF_THE_SOLVER, NODES_A_SECOND)
         self._searching = SearchAgent(search), SearchAgent(known)
         self._solver: CurioSolver | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         check_searchable(game, views)
         known, worlds = known_worlds(game, views, rng)
         actions = np.full(len(views), NO_ACTION, np.int64)
@@ -292,7 +292,7 @@ class KnownWorldAgent:
 
 
 def known_worlds(game: Game, views: Views, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return whether all worlds drawn for each view (B,) are the same, and one of them for each (B,)."""
+    """Return, for each view, whether all worlds drawn are the same (B,), and one of these worlds (B,)."""
     worlds = game.determinize(np.repeat(views, WORLDS), rng).reshape(len(views), WORLDS)
     same = (worlds["faces"] == worlds["faces"][:, :1]).reshape(len(views), -1).all(axis=1)
     return same, np.ascontiguousarray(worlds[:, 0])

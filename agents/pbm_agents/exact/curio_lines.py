@@ -1,9 +1,8 @@
-"""Lines of play of Curio, by the game's own kernels: what the solver and the champion's search share.
+"""Lines of play of Curio, played by the game's own kernels, for the solver and for the champion's search.
 
 Both search depth first. Numba cannot cache a kernel that calls itself, so they keep their own stack: one row of
-integers for each ply, with the fields below. `play_move` plays a move of the last row and begins the next
-one, and `take_back` undoes it. Nothing else says where the search stands: a search that stops in the middle
-of a line leaves its state as it is there, so it works on a copy.
+integers per ply, with the fields below. `play_move` plays a move of the last row and begins the next row, and
+`take_back` undoes it. A search that stops in the middle of a line does not restore its state, so it works on a copy.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ KNOWN_OPTIONS = frozenset(
         *("reveal_captured", "no_capture_limit", "allow_resign"),
     )
 )
-"""The options of Curio that lines of play follow. One that is new is refused until somebody has looked at it here."""
+"""The options of Curio that lines of play support. A new option is refused until it is supported here."""
 COUNT, TRIED, ORIGIN, TAKEN, QUIET, PASSED, PLY_FIELDS = range(7)
-"""Fields of a ply: the number of moves, which of them is tried, the cell it left, the slot it captured; plies without a
-capture before it, and whether the ply before was a pass."""
+"""Fields of a ply: the number of moves, the index of the move being tried, the cell it left, the slot it captured; the
+number of plies without a capture before this one, and 1 if the ply before was a pass."""
 NO_LIMIT = 0
 """The quiet limit of a game without one."""
 
 
 def check_game(game: Game) -> None:
-    """Raise ValueError unless the game is Curio, by options that lines of play follow."""
+    """Raise ValueError unless the game is Curio, with options that lines of play support."""
     if not isinstance(game, Curio):
         raise ValueError(f"{game!r} cannot be solved: expected Curio")
     if unknown := sorted(game.options.keys() - KNOWN_OPTIONS):
@@ -48,13 +47,13 @@ def check_game(game: Game) -> None:
 
 
 def follows(game: Game) -> bool:
-    """Whether lines of play follow all options of a game."""
+    """Return whether the game is Curio, with options that lines of play support."""
     return isinstance(game, Curio) and game.options.keys() <= KNOWN_OPTIONS
 
 
 @stack_kernel
 def is_pass(move: int, rules: Record) -> bool:
-    """Return whether a move of `list_moves` is `pass` (C12)."""
+    """Return whether a move from `list_moves` is a pass (C12)."""
     return action_of(move) == rules["moves"]
 
 
@@ -63,10 +62,10 @@ def play_move(state: Record, move: int, now: Ints, after: Ints, rules: Record) -
     """Play a move and begin the ply after it.
 
     Args:
-        state: Changed in place: where its pieces stand, and their faces.
+        state: A state; its pieces' cells and faces are changed in place.
         move: A legal move, as `list_moves` writes it.
-        now: (PLY_FIELDS,) of this ply; gets ORIGIN and TAKEN.
-        after: (PLY_FIELDS,) of the next ply; gets QUIET and PASSED.
+        now: (PLY_FIELDS,) the fields of this ply; ORIGIN and TAKEN are written.
+        after: (PLY_FIELDS,) the fields of the next ply; QUIET and PASSED are written.
         rules: A record of the game's settings.
 
     Returns:

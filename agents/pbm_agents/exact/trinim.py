@@ -1,12 +1,12 @@
-"""Trinim solved exactly: the value of every move.
+"""Exact solution of Trinim: the value of every move.
 
     game, rng = Trinim(), np.random.default_rng(7)
     states = game.init(1, rng)
     TrinimSolver().action_values(game, states)      # (1, A): 1 wins, -1 loses, nan is illegal
     make_agent("exact")                             # plays by them
 
-With two players left in the game, values are those of perfect play. With three there is no such thing: a player who can
-no longer win decides who does. There the solver assumes that every player chooses moves by their expected returns.
+With two players left in the game, values are those of perfect play. With three, perfect play is not defined: a player
+who can no longer win decides who does. The solver then assumes that all players choose moves by their expected returns.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from .trinim_kernels import EXCHANGED, NO_CELL, solve_three, solve_two
 
 COLOURS = 3
 TEMPERATURE = 0.05
-"""How far three players stray from their best moves, in returns."""
+"""How far three players deviate from their best moves, in returns."""
 
 
 @final
 class TrinimSolution:
-    """The values of every position that can arise from one.
+    """The values of every position that can arise from a given one.
 
-    Solving takes time and memory in proportion to 2 ** pieces: 15 pieces (a game of size 5) some milliseconds, 21
-    (size 6) a fraction of a second and 6 MB.
+    Solving takes time and memory in proportion to 2 ** pieces: a few milliseconds for 15 pieces (a game of size 5), a
+    fraction of a second and 6 MB for 21 (size 6).
     """
 
     def __init__(self, game: Trinim, state: Record, temperature: float = TEMPERATURE) -> None:
-        """Solve a position and all that follow.
+        """Solve a position and all positions that can follow.
 
         Args:
             game: The rules.
             state: One state or view; nothing in Trinim is hidden.
-            temperature: How far three players stray from their best moves, in returns; 0: not at all, and equally good
-                moves are equally likely.
+            temperature: How far three players deviate from their best moves, in returns. At 0 they play only their best
+                moves, all with the same probability.
         """
         self.pieces, self.out = state["pieces"].copy(), state["out"].copy()
         self.cells = np.flatnonzero(self.pieces)
@@ -63,7 +63,7 @@ class TrinimSolution:
         self._win, self._loss, self._draw = 1.0, -loss, loss * gone / len(self.still_in)
 
     def covers(self, state: Record) -> bool:
-        """Return whether this position can arise from the one that was solved, apart from the pieces held."""
+        """Return whether this position can arise from the solved one; the pieces held need only agree in parities."""
         there = state["pieces"] != 0
         return bool(
             (state["pieces"][there] == self.pieces[there]).all()
@@ -72,7 +72,7 @@ class TrinimSolution:
         )
 
     def values(self, state: Record) -> Floats:
-        """(P,) the expected returns of the players by seat in a position that is covered."""
+        """Return (P,) the expected returns of the players by seat, in a position that is covered."""
         mask = self._mask(state["pieces"])
         order = self._order(int(state["to_move"]))
         held = [_parities(state["held"][player]) for player in order]
@@ -91,7 +91,7 @@ class TrinimSolution:
         return int((pieces[self.cells] != 0).astype(np.int64) @ (1 << np.arange(len(self.cells))))
 
     def _order(self, mover: int) -> list[int]:
-        """Return the players still in the game, from the player to move on."""
+        """Return the players still in the game, starting with the player to move."""
         at = self.still_in.index(mover)
         return self.still_in[at:] + self.still_in[:at]
 
@@ -100,22 +100,22 @@ class TrinimSolution:
 class TrinimSolver:
     """Computes the values of positions of Trinim, and of the moves there.
 
-    It keeps the newest solutions: after the first position of a game, it knows all that follow.
+    It keeps the newest solutions: the solution of a game's first position covers all later ones.
     """
 
     def __init__(self, *, temperature: float = TEMPERATURE, kept: int = 8) -> None:
-        """Take the temperature of `TrinimSolution`, and the number of solutions to keep."""
+        """Make a solver with the temperature of `TrinimSolution`, and the number of solutions to keep."""
         check_number("temperature", temperature, 0, 1e9)
         check_range("kept", kept, 1)
         self.temperature, self.kept = temperature, kept
         self._solutions: list[tuple[Game, TrinimSolution]] = []
 
     def knows(self, game: Game, state: Record) -> bool:
-        """Return whether the position is solved already."""
+        """Return whether a kept solution covers the position."""
         return self._known(game, state) is not None
 
     def solution(self, game: Game, state: Record) -> TrinimSolution:
-        """Return a solution that covers this position; solve it if there is none."""
+        """Return a solution that covers this position, solving it if none is kept."""
         if not isinstance(game, Trinim):
             raise ValueError(f"{game!r} cannot be solved: expected Trinim")
         found = self._known(game, state)
@@ -128,12 +128,12 @@ class TrinimSolver:
         return next((one for of, one in self._solutions if of == game and one.covers(state)), None)
 
     def values(self, game: Game, states: States) -> Floats:
-        """(B, P) the expected returns of the players by seat; with two players left, those of perfect play."""
+        """Return (B, P) the expected returns of the players by seat; with two players left, those of perfect play."""
         found = [state["returns"] if state["done"] else self.solution(game, state).values(state) for state in states]
         return np.array(found, np.float64).reshape(len(states), game.num_players)
 
     def action_values(self, game: Game, states: States) -> Floats:
-        """(B, A) the value of each action to the player to move; nan for illegal actions and for resigning.
+        """Return (B, A) the value of each action for the player to move; nan for illegal actions and for resigning.
 
         Args:
             game: Trinim.
@@ -142,7 +142,7 @@ class TrinimSolver:
         check_searchable(game, states)
         found = np.full((len(states), game.num_actions), np.nan)
         for row, (state, mask) in enumerate(zip(states, game.legal_action_mask(states), strict=True)):
-            self.solution(game, state)  # of this position, not of each of those that follow
+            self.solution(game, state)  # solve this position once, instead of each one after it
             actions = np.flatnonzero(mask)
             actions = actions[actions != game.resign_action]
             after = positions_after(game, states[row : row + 1], actions)
@@ -155,6 +155,6 @@ def _parities(held: Array) -> int:
 
 
 def _total(state: Record) -> int:
-    """Return the parities of all pieces that are left, or held by players who are still in the game (A2)."""
+    """Return the parities of all pieces that are left on the board or held by players still in the game (A2)."""
     left = np.array([(state["pieces"] == colour + 1).sum() for colour in range(COLOURS)])
     return _parities(state["held"][state["out"] == 0].sum(axis=0) + left)

@@ -1,12 +1,13 @@
-"""The solution of Trinim as kernels: what every set of pieces left on the board is worth, from the empty board up.
+"""Kernels that solve Trinim: the value of every set of pieces left on the board, from the empty board upwards.
 
-Pieces left are bits of a `mask`; what a player holds counts by its parities, one bit a colour (T5). Neither the moves
-nor what the *other* players hold when they come to move depends on the mover's own parities, so all parities are solved
-at once: with two players eight positions are eight bits of a word, and a move is one `|` and one `&`.
+The pieces left are bits of a `mask`; of the pieces a player holds only the parities count, one bit per colour (T5).
+Neither the moves nor the *other* players' holdings at their next turn depend on the parities of the player to move, so
+all parities are solved at once: with two players eight positions are eight bits of a word, and a move is one `|` and
+one `&`.
 
 A position with two players is (mask, h): h are the parities of the player to move, and those of the opponent are
 `h ^ total ^ left`, where `total` are the parities of all pieces (held or left) and `left` those of the pieces left.
-With three it is (mask, a, b): those of the player to move and of the next one.
+With three players it is (mask, a, b): the parities of the player to move and of the next one.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from pbm_envs.authoring import Ints, kernel
 from pbm_envs.toolbox import Array, Floats
 
 PARITIES = 8
-"""Of three colours."""
+"""The number of combinations of parities of three colours."""
 EXCHANGED = np.array(
     [[sum((word >> (bit ^ key) & 1) << bit for bit in range(PARITIES)) for word in range(256)] for key in range(8)],
     np.uint8,
 )
-"""`EXCHANGED[key, word]` has bit `h ^ key` of a word as its bit h."""
+"""`EXCHANGED[key, word]` is the word with bit `h ^ key` moved to bit h."""
 NO_CELL = -1
 
 
 @kernel
 def even_colours(parities: int) -> int:
-    """How many of the three colours are held an even number of times (T5)."""
+    """Return the number of colours, of three, that are held an even number of times (T5)."""
     return 3 - (parities & 1) - (parities >> 1 & 1) - (parities >> 2 & 1)
 
 
 @kernel
 def remaining_parities(colours: Ints) -> Array:
-    """(2 ** k,) the parities of the pieces of each mask; `colours` (k,) are 1, 2 and 3."""
+    """Return (2 ** k,) the parities of the pieces of each mask; `colours` (k,) are 1, 2 and 3."""
     parities = np.zeros(1 << len(colours), np.uint8)
     for cell in range(len(colours)):
         bit = 1 << cell
@@ -45,16 +46,16 @@ def remaining_parities(colours: Ints) -> Array:
 
 @kernel
 def solve_two(colours: Ints, following: Ints, total: int, exchanged: Array) -> Array:
-    """Solve every position of two players in which no pieces are left but some of these.
+    """Solve every two-player position in which a subset of these pieces is left.
 
     Args:
-        colours: (k,) of the pieces, 1, 2 or 3.
+        colours: (k,) the colours of the pieces, 1, 2 or 3.
         following: (k, 3) the next piece in each direction, or NO_CELL.
-        total: Parities of all pieces, held or left.
-        exchanged: EXCHANGED.
+        total: The parities of all pieces, held or left.
+        exchanged: The table EXCHANGED.
 
     Returns:
-        (2 ** k, 2) uint8: bit h of the first word, the player to move wins; of the second, loses.
+        (2 ** k, 2) uint8: bit h of the first word is set if the player to move wins; of the second, if they lose.
     """
     left = remaining_parities(colours)
     results = np.empty((len(left), 2), np.uint8)
@@ -89,7 +90,7 @@ def solve_two(colours: Ints, following: Ints, total: int, exchanged: Array) -> A
 
 @kernel
 def moves_from(mask: int, following: Ints, afters: Ints) -> int:
-    """Put what every legal move leaves of these pieces into `afters`; the number of moves (T4)."""
+    """Write the mask that each legal move leaves into `afters`; return the number of moves (T4)."""
     moves = 0
     for cell in range(len(following)):
         if not mask >> cell & 1:
@@ -108,9 +109,9 @@ def moves_from(mask: int, following: Ints, afters: Ints) -> int:
 
 @kernel
 def solve_three(colours: Ints, following: Ints, total: int, temperature: float) -> Floats:
-    """As `solve_two`, for three players, who stray from their best moves.
+    """Solve as `solve_two` does, for three players, who deviate from their best moves.
 
-    A move that is `x` behind in expected return is played with a probability in proportion to
+    A move whose expected return is `x` below the best is played with a probability in proportion to
     `1 / (1 + x / temperature) ** 2`.
 
     Returns:
@@ -138,7 +139,7 @@ def solve_three(colours: Ints, following: Ints, total: int, temperature: float) 
         best[:] = values[afters[0], 2]
         for k in range(1, moves):
             expected = values[afters[k], 2]
-            for state in range(64):  # loops over all parities at once, one array at a time: wide instructions
+            for state in range(64):  # short loops over all parities, each writing one array, become SIMD code
                 best[state] = max(best[state], expected[state])
         weights[:] = 0
         sums[:] = 0

@@ -1,4 +1,4 @@
-"""What an agent is, and the random and the greedy one."""
+"""The agent interface, and the random and the greedy agent."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Actions: TypeAlias = NDArray[np.int64]
 
 
 def check_game(game: Game) -> None:
-    """Raise ValueError unless this is a game."""
+    """Raise ValueError unless `game` is a game."""
     if not isinstance(game, Game):
         raise ValueError(f"game is {quoted(game)}: expected a game, such as pbm_envs.Chameleon(size=7)")
 
 
 def check_searchable(game: Game, views: Views) -> None:
-    """Raise ValueError unless all games go on and are seen by the player to move."""
+    """Raise ValueError unless all views are of games that are not over, seen by the player to move."""
     check_game(game)
     searchable = game.legal_action_mask(views).any(axis=1)
     if not searchable.all():
@@ -32,7 +32,7 @@ def check_searchable(game: Game, views: Views) -> None:
 
 
 def check_generator(rng: np.random.Generator) -> None:
-    """Raise ValueError unless this is a NumPy generator."""
+    """Raise ValueError unless `rng` is a NumPy generator."""
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
             f"rng is {quoted(rng)}: expected a numpy.random.Generator, such as numpy.random.default_rng(7)"
@@ -40,18 +40,19 @@ def check_generator(rng: np.random.Generator) -> None:
 
 
 class Agent(Protocol):
-    """Plays any game of pbm_envs, many games at once, from what the players to move can know.
+    """Plays any game of pbm_envs, in batches, from the views of the players to move.
 
-    An agent need not derive from this class: whatever has such a method is one. It is for one thread at a time.
+    An agent need not derive from this class: any object with such a method is an agent. Use an agent in one thread at a
+    time.
     """
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """Choose an action in each of some games.
+        """Choose an action in each game of a batch.
 
         Args:
             game: The rules.
-            views: (B,) positions that are not over, each as the player to move in it sees it.
-            rng: What to draw from, so that games can be repeated.
+            views: (B,) positions that are not over, each as its player to move sees it.
+            rng: The source of all randomness, so that games can be reproduced.
 
         Returns:
             (B,) a legal action for each view.
@@ -60,18 +61,18 @@ class Agent(Protocol):
 
 
 AnyAgent: TypeAlias = "Agent | AgentWithMemory"
-"""Whatever can be asked for actions: with a memory of each game (`pbm_envs.envs.memory`) or without."""
+"""An agent with a memory of each game (`pbm_envs.envs.memory`) or without."""
 
 
 class RandomAgent:
     """Plays every legal action with the same probability, except that it never resigns."""
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         return sample_actions(self._masks(game, views), rng)
 
     def probabilities(self, game: Game, views: Views) -> NDArray[np.float64]:
-        """(B, A) the same for every legal action but `resign`."""
+        """Return (B, A) equal probabilities of all legal actions except `resign`."""
         masks = self._masks(game, views)
         return masks / masks.sum(axis=1, keepdims=True)
 
@@ -86,10 +87,10 @@ class RandomAgent:
 
 @final
 class GreedyAgent:
-    """Plays an action that wins at once, if there is one; else any that does not lose at once, never resigning.
+    """Plays an action that wins at once, if there is one; else one that does not lose at once. It never resigns.
 
     With hidden information it draws `worlds` full states from its view, the same ones for every action, and plays the
-    action with the best mean return one ply later. Equally good actions are drawn by lot.
+    action with the best mean return one ply later. Ties are broken at random.
     """
 
     @checked
@@ -101,7 +102,7 @@ class GreedyAgent:
         self.worlds = worlds
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         check_game(game)
         check_generator(rng)
         masks = game.legal_action_mask(views)

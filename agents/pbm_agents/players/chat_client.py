@@ -1,8 +1,8 @@
-"""A client of servers that speak OpenAI's chat completions (extra `llm`), with retries and a deadline per answer.
+"""A client for servers with OpenAI's chat completions API (extra `llm`), with retries and a deadline per answer.
 
-The key is read from OPENAI_API_KEY; a server of your own, given by `url`, may do without. Requests that may succeed
-later (no connection, 408, 409, 429, 5xx, a malformed completion) are sent again after a wait that doubles. Whatever
-still fails, what the server refuses and what is not answered by the deadline raises InfrastructureError.
+The key is read from OPENAI_API_KEY; a server of your own, given by `url`, may not need one. Requests that may succeed
+later (no connection, 408, 409, 429, 5xx, a malformed completion) are sent again after a wait that doubles each time. A
+request that still fails, is refused, or is not answered by the deadline raises InfrastructureError.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pbm_envs.toolbox import describe_error, install_command, printable
 from ..common.faults import InfrastructureError
 
 LONGEST_WAIT = 60.0
-"""Seconds before a request is sent again, at most."""
+"""The longest wait in seconds before a request is sent again."""
 LONGEST_REASON = 300
 RETRIED = (408, 409, 429)
-"""Statuses besides 5xx after which a request is sent again."""
+"""Status codes, in addition to 5xx, after which a request is sent again."""
 
 Messages: TypeAlias = Sequence[dict[str, str]]
 
@@ -38,26 +38,26 @@ class Reply:
     completion_tokens: int = 0
     error: str | None = None
     retry: bool = True
-    """Whether the same request may succeed later, if this one has failed."""
+    """True if the same request may succeed later, after a failure."""
     wait: float | None = None
-    """Seconds that the server asks to wait before that."""
+    """Seconds that the server asks the client to wait before the next request."""
 
 
 @final
 class ChatClient:
-    """Sends messages to one model. Connects when the first is sent; any number of threads may use it."""
+    """Sends messages to one model. It connects when the first one is sent, and is thread-safe."""
 
     def __init__(
         self, model: str, url: str, *, timeout: float, retries: int, wait: float, settings: dict[str, Any]
     ) -> None:
-        """Prepare a client; ImportError without the package `openai` (extra `llm`).
+        """Prepare a client; raise ImportError without the package `openai` (extra `llm`).
 
         Args:
             model: The model's name on the server.
-            url: Address of the server, up to `/v1`; "" for OPENAI_BASE_URL, else OpenAI's.
-            timeout: Seconds that an answer may take, all retries and waits included.
-            retries: How often a failed request is sent again.
-            wait: Seconds before the first retry; each next wait doubles.
+            url: Address of the server, up to `/v1`. "" selects OPENAI_BASE_URL, or else OpenAI's server.
+            timeout: Seconds that an answer may take, including all retries and waits.
+            retries: The most times that a failed request is sent again.
+            wait: Seconds before the first retry. Each further wait doubles.
             settings: Further parameters of a request, such as `temperature`.
         """
         _openai()
@@ -67,11 +67,11 @@ class ChatClient:
         self._client: Any = None
 
     def ask(self, messages: Messages, note: Callable[[Reply, int, float], None]) -> str:
-        """Return the model's answer; InfrastructureError if there is none after all retries, or by the deadline.
+        """Return the model's answer; raise InfrastructureError if all retries fail or the deadline passes.
 
         Args:
             messages: The conversation so far.
-            note: Called after each request with its reply, its number from 0, and its seconds.
+            note: Called after each request with its reply, its number (from 0), and its duration in seconds.
         """
         began = self.clock()
         deadline = began + self.timeout
@@ -91,7 +91,7 @@ class ChatClient:
         raise InfrastructureError(f"{self.model}: {failed}, the last one by {reason}")
 
     def _send(self, messages: Messages, seconds: float) -> Reply:
-        """Send a request once. The limit in seconds holds even if the server keeps sending."""
+        """Send a request once. The limit in seconds applies even if the server keeps sending data."""
         client = self._connected()
         results: queue.SimpleQueue[Any] = queue.SimpleQueue()
         with self._lock:
@@ -112,7 +112,7 @@ class ChatClient:
         return self._failure(result, settings) if isinstance(result, Exception) else _reply(result)
 
     def _failure(self, error: Exception, settings: dict[str, Any]) -> Reply:
-        """Return what a failed request says. A server that wants `max_completion_tokens` gets it from then on."""
+        """Return the reply of a failed request; use `max_completion_tokens` from now on if the server requires it."""
         openai = _openai()
         if isinstance(error, openai.APIStatusError):
             reason, code = f"status {error.status_code}: {error.message}", error.status_code
@@ -145,7 +145,7 @@ class ChatClient:
 
 
 def _reply(completion: Any) -> Reply:
-    """Return what the model has said, or that this is no chat completion."""
+    """Return the model's answer, or an error if this is not a chat completion."""
     try:
         choice, used = completion.choices[0], completion.usage
         content = choice.message.content
@@ -154,13 +154,13 @@ def _reply(completion: Any) -> Reply:
     if content is not None and not isinstance(content, str):
         return Reply(error=f"an answer that is no chat completion: the content is {str(content)[:100]!r}")
     sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
-    # No content: all tokens went into thinking, say. That is an answer, which cannot be read.
-    text = (content or "").encode("utf-8", "replace").decode()  # half a character cannot be sent back
+    # Without content (if all tokens went into thinking, for example), this is an unreadable answer, not an error.
+    text = (content or "").encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent back
     return Reply(text, getattr(choice, "finish_reason", None), sent, got)
 
 
 def _openai() -> Any:
-    """Return the package, imported when it is needed: an extra."""
+    """Return the package `openai`, an extra, imported when it is first needed."""
     try:
         import openai
     except ImportError:

@@ -1,6 +1,6 @@
 """Kinds of agents: each has a name, and settings that are declared once (`pbm_envs.core.options.Option`).
 
-A kind is declared by `register_agent`. Installed packages bring kinds by entry points of the group `pbm_agents.agents`.
+`register_agent` adds a kind. Installed packages add kinds through entry points of the group `pbm_agents.agents`.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class AgentKind:
 
     name: str
     maker: Callable[..., Any] | str
-    """Called with settings by name, it returns an agent, or what `as_agent` makes one of. As text, `module:attribute`,
-    it is imported when it is needed."""
+    """A function that is called with settings by name and returns an agent, or an object that `as_agent` accepts. Text,
+    `module:attribute`, is imported when it is needed."""
     more_settings: tuple[Option, ...] = ()
-    """Settings beside those that the maker declares: what its `**settings` accept."""
+    """Settings that the maker accepts as `**settings`, in addition to those that it declares."""
     text: str = ""
-    """What the kind is, in a sentence; "" for the first paragraph of the maker's docstring."""
+    """A description in one sentence; "" for the first paragraph of the maker's docstring."""
     web_settings: frozenset[str] | None = None
-    """The settings that somebody on a web page may choose; None: a page may not name the kind at all."""
+    """The settings that users of a web page may choose. None: a web page may not use this kind at all."""
 
     @cached_property
     def make(self) -> Callable[..., Any]:
@@ -57,7 +57,7 @@ class AgentKind:
 
     @property
     def help(self) -> str:
-        """What the kind is, in a sentence or two."""
+        """A description of the kind, in a sentence or two."""
         return self.text or summary(self.make)
 
 
@@ -72,7 +72,7 @@ def register_agent(
     web_settings: Collection[str] | None = None,
     help: str = "",  # noqa: A002
 ) -> AgentKind:
-    """Give a kind of agent a name, which then works wherever agents are named.
+    """Register a kind of agent under a name, which then works wherever agents are named.
 
     >>> from typing import Annotated
     >>> from pbm_agents import RandomAgent, make_agent, register_agent
@@ -88,13 +88,13 @@ def register_agent(
     Args:
         name: Lower-case letters, digits and hyphens.
         make: A class of agents, or a function that makes one, called with settings by name; or its `module:attribute`.
-        settings: Settings beside those that `options_of` reads from `make`: what its `**settings` accept.
-        web_settings: Those that somebody on a web page may choose: nothing that names a file, say. None: a web page may
-            not name this kind.
-        help: What the kind is, in a sentence. "": the first paragraph of the docstring of `make`.
+        settings: Settings that `make` accepts as `**settings`, in addition to those that `options_of` reads from it.
+        web_settings: The settings that users of a web page may choose; exclude any that names a file, for example.
+            None: a web page may not use this kind.
+        help: A description in one sentence. "" selects the first paragraph of the docstring of `make`.
 
     Raises:
-        ValueError: If the name is taken or not a valid name, or `web_settings` names something else.
+        ValueError: If the name is taken or not valid, or if `web_settings` contains a name that is not a setting.
     """
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"the kind of agent is named {quoted(name)}: expected lower-case letters, digits and hyphens")
@@ -109,7 +109,7 @@ def register_agent(
 
 
 def agent_kinds() -> Mapping[str, AgentKind]:
-    """Return every known kind by name: ours first, then registered ones and those of installed packages."""
+    """Return all kinds by name: built-in ones first, then registered ones and those of installed packages."""
     _load_entry_points()
     return MappingProxyType(dict(_registered))
 
@@ -118,7 +118,7 @@ def _register(kind: AgentKind) -> AgentKind:
     known = _registered.get(kind.name)
     if known is not None and _origin(known.maker) != _origin(kind.maker):
         raise ValueError(f"there is an agent named {kind.name!r}: expected another name for {_origin(kind.maker)}")
-    _registered[kind.name] = kind  # a module that is reloaded brings the same kind again
+    _registered[kind.name] = kind  # a reloaded module registers the same kind again
     return kind
 
 
@@ -130,7 +130,7 @@ def _origin(maker: Any) -> str:
 
 @cache
 def _load_entry_points() -> None:
-    """Once per process. A broken package is left out with a warning: the others work."""
+    """Register the kinds of installed packages, once per process; skip a broken package with a warning."""
     for point in entry_points(group=GROUP):
         try:
             found = point.load()
@@ -138,7 +138,7 @@ def _load_entry_points() -> None:
                 _register(found)
             else:
                 register_agent(point.name, found)
-        except Exception as error:  # whatever other people's code raises when it is imported
+        except Exception as error:  # importing a package may raise anything
             warnings.warn(
                 f"the agent {point.name!r} ({point.value}) is left out: {type(error).__name__}: {error}", stacklevel=3
             )

@@ -1,14 +1,14 @@
-"""A language model behind any server that speaks OpenAI's chat completions, as an agent: `llm:model=...,url=...`.
+"""A language model on any server with OpenAI's chat completions API, as an agent: `llm:model=...,url=...`.
 
-The model is asked in words (`pbm_envs.text`): the rules, then the position as its player sees it. An answer that cannot
-be read, or an illegal move, is sent back with what was wrong, and the last bad answer is an error, by which a
-tournament counts the game as forfeited. The prompt lists the moves so far as the player has seen them: all of them,
-with what they showed, where the agent can watch the game (arenas, `pbm play`), else its own and the last one before
-each of its turns; for a position that belongs to no game, the last move.
+The prompt is text (`pbm_envs.text`): the rules, then the position as its player sees it. After an unreadable answer or
+an illegal move, the model is asked again with an explanation of the mistake; the last bad answer raises ModelError, and
+a tournament counts the game as forfeited. The prompt lists the moves so far as the player has seen them: if the agent
+can watch the game (arenas, `pbm play`), all of them and the information they revealed; else its own moves and the last
+one before each of its turns; for a position outside any game, only the last move.
 
-A server that does not answer (see `chat_client`) raises InfrastructureError: nobody forfeits the game. `usage` counts
-requests, failed ones too, tokens and cost, and so does each game's record (`GameRecord.usage`); `log` names a file
-that gets a line of JSON per request.
+If the server does not answer (see `chat_client`), InfrastructureError is raised and nobody forfeits the game. `usage`
+counts requests (including failed ones), tokens and cost, and so does each game's record (`GameRecord.usage`); `log`
+names a file that gets a line of JSON per request.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from .chat_client import ChatClient, Messages, Reply
 
 @dataclass
 class Usage:
-    """What an agent has used so far."""
+    """The resources that an agent has used so far."""
 
     requests: int = 0
-    """Requests that were sent, those that failed too."""
+    """Requests that were sent, including those that failed."""
     failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -47,26 +47,26 @@ class Usage:
     forfeits: int = 0
     """Positions in which no attempt was a legal move."""
     seconds: float = 0.0
-    """Of waiting for the server, summed over requests."""
+    """Time spent waiting for the server, summed over requests."""
     cost: float = 0.0
-    """By the prices that were given."""
+    """Cost at the prices `input_price` and `output_price`."""
 
 
 class ModelError(RuntimeError):
-    """The model has not played a legal move."""
+    """The model did not give a legal move."""
 
 
 @dataclass
 class _Seat:
-    """What is known of one seat of one game."""
+    """The agent's memory of one seat of one game."""
 
     number: int | None = None
-    """Of the game's record, where there will be one."""
+    """The number of the game's record, if there will be one."""
     history: History | None = None
     played: int = NO_ACTION
-    """At the last view of `history`, where that was this seat's turn."""
+    """The action played at the last view of `history`, if that was this seat's turn."""
     usage: dict[str, float] = field(default_factory=dict)
-    """What its answers have taken since that was last asked for."""
+    """The usage of its answers since the last call of `take_usage`."""
 
     def count(self, **amounts: float) -> None:
         """Add to `usage`."""
@@ -102,11 +102,11 @@ class LLMAgent(AgentWithMemory):
         output_price: Annotated[float, Option(help="Price of a million completion tokens.")] = 0.0,
         log: Annotated[str, Option(help="File to which a line of JSON is added for each request.")] = "",
     ) -> None:
-        """Connect to a server when the first move is asked for.
+        """Prepare an agent, which connects to its server when the first move is requested.
 
         Raises:
-            ValueError: For a wrong setting.
-            ImportError: Without the package `openai` (extra `llm`).
+            ValueError: For a setting that is not allowed.
+            ImportError: If the package `openai` (extra `llm`) is not installed.
         """
         if not model:
             raise ValueError("llm needs the name of a model: expected llm:model=...")
@@ -123,30 +123,30 @@ class LLMAgent(AgentWithMemory):
         self._numbers: dict[int, int] = {}
 
     def number_games(self, ids: Ids, numbers: Ids) -> None:
-        """Take the numbers of the games' records, for the log."""
+        """Store the numbers of the games' records, for the log."""
         self._numbers.update(zip(ids.tolist(), numbers.tolist(), strict=True))
 
     def begin_games(self, game: Game, ids: Ids) -> None:
-        """Games start, of which nothing has been seen yet."""
+        """Start games of which nothing has been seen yet."""
         self._seats.update((number, _Seat(self._numbers.pop(number, None))) for number in ids.tolist())
 
     def end_games(self, ids: Ids) -> None:
-        """These are forgotten."""
+        """Forget these games."""
         for number in ids.tolist():
             self._seats.pop(number, None)
 
     def watch(self, game: Game, views: States, ids: Ids, note: str | None = None) -> None:
-        """Remember what there was to see."""
+        """Add the views to the histories of the games."""
         for row, number in enumerate(ids.tolist()):
             seat, view = self._seats.setdefault(number, _Seat()), views[row : row + 1]
             if seat.history is None:
                 seat.history = History(game, view)
             elif view["ply"][0] == seat.history.ply + 1:
                 seat.history.see(view, seat.played, note)
-            seat.played = NO_ACTION  # the history holds it
+            seat.played = NO_ACTION  # it is in the history now
 
     def take_usage(self, ids: Ids) -> list[dict[str, float]]:
-        """What the answers in each of these games have taken since this was last asked for, as named in `Usage`."""
+        """Return and reset the usage of the answers in each of these games, by the names of `Usage`."""
         taken: list[dict[str, float]] = []
         for number in ids.tolist():
             seat = self._seats.get(number, _Seat())
@@ -155,12 +155,12 @@ class LLMAgent(AgentWithMemory):
         return taken
 
     def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None = None) -> Actions:
-        """A legal action for each view; without `ids` they are positions that belong to no game.
+        """Return a legal action for each view; without `ids` the positions belong to no game.
 
         Raises:
-            ModelError: If there is none for one of them. What was found out about the others is kept for the next call,
-                in which a tournament asks for each alone.
-            InfrastructureError: The server cannot be asked about one of them.
+            ModelError: If the model gives no legal action for one of them. The results for the others are kept for the
+                next calls, in which a tournament asks for each alone.
+            InfrastructureError: If the server does not answer for one of them.
         """
         numbers = [-1] * len(views) if ids is None else ids.tolist()
         keys = [(number, _content(views, row)) for row, number in enumerate(numbers)]
@@ -190,7 +190,7 @@ class LLMAgent(AgentWithMemory):
         return np.array(moves, np.int64)
 
     def _turn(self, game: Game, number: int, view: States) -> _Seat:
-        """The seat, whose history reaches up to this view."""
+        """Return the seat, with its history extended to this view."""
         seat = self._seats.setdefault(number, _Seat())
         if seat.history is None:
             seat.history = History(game, view)
@@ -200,7 +200,7 @@ class LLMAgent(AgentWithMemory):
         return seat
 
     def _move(self, words: Vocabulary, view: States, seat: _Seat) -> int | ModelError | InfrastructureError:
-        """What the model plays, or why it does not."""
+        """Return the action that the model plays, or the error if it plays none."""
         legal = words.game.legal_action_mask(view)[0]
         messages = [
             {"role": "system", "content": system_prompt(words, self.style, self.attempts)},
@@ -233,7 +233,7 @@ class LLMAgent(AgentWithMemory):
     def _note(
         self, messages: Messages, seat: _Seat, about: dict[str, Any], reply: Reply, retry: int, seconds: float
     ) -> None:
-        """Add a request to `usage`, to its game and to the log."""
+        """Record a request in `usage`, in its game and in the log."""
         sent, got, failed = reply.prompt_tokens, reply.completion_tokens, int(reply.error is not None)
         spent = {
             "requests": 1,
@@ -260,7 +260,7 @@ class LLMAgent(AgentWithMemory):
                     "cost": spent["cost"],
                     "seconds": round(seconds, 3),
                 }
-                with open(self._log, "ab", buffering=0) as file:  # one write per line: several processes may share it
+                with open(self._log, "ab", buffering=0) as file:  # one write per line: processes may share the file
                     file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
 
     def __repr__(self) -> str:
@@ -273,5 +273,5 @@ def _vocabulary(game: Game) -> Vocabulary:
 
 
 def _content(views: States, row: int) -> bytes:
-    """The fields of a view, without the padding between them, which copies need not keep."""
+    """Return the bytes of a view's fields without the padding between them, which copies may not preserve."""
     return b"".join(views[name][row].tobytes() for name in views.dtype.names or ())

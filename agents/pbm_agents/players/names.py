@@ -1,8 +1,9 @@
-"""Agents by name, the same everywhere: `kind` or `kind:setting=value,setting=value`.
+"""Names of agents, the same everywhere: `kind` or `kind:setting=value,setting=value`.
 
-`mcts:seconds=0.5,c=1.2` is a tree search by the clock, `champion:seconds=0.1` the strongest player that we have for the
-game, `mcts:simulations=100,network=network.pt` a search with a network. `package.module:attribute` is your own: an
-agent, a `Search`, a policy, or what makes one; `package.module:Net:file=a.pt,temperature=0.5` makes it with settings.
+`mcts:seconds=0.5,c=1.2` is a tree search by the clock, `champion:seconds=0.1` the strongest player in this package for
+the game, `mcts:simulations=100,network=network.pt` a search with a network. `package.module:attribute` is your own: an
+agent, a `Search`, a policy, or a class or function that makes one; `package.module:Net:file=a.pt,temperature=0.5` calls
+it with settings.
 
 `pbm agents` lists every kind, `agent_kinds()` has the settings of each with types, defaults and help; `register_agent`
 adds a kind. A value cannot contain a comma.
@@ -33,14 +34,14 @@ from .policy import Act, FunctionAgent, Policy, PolicyAgent
 from .search_agents import PIMCAgent, SearchAgent
 
 AgentLike: TypeAlias = "str | AnyAgent | Search | Policy | Act"
-"""What `as_agent` makes an agent of."""
+"""Anything that `as_agent` turns into an agent."""
 REASON_LENGTH = 300
-"""Characters of other people's errors that a message repeats."""
+"""The most characters of a user's exception that an error message repeats."""
 AGENT_SETTINGS = tuple(
     replace(setting, default=True) if setting.name == "early_stop" else setting  # agents stop early
     for setting in SEARCH_SETTINGS
 )
-SEARCH_WEB_SETTINGS = {setting.name for setting in AGENT_SETTINGS} - {"selection"}  # which imports a module
+SEARCH_WEB_SETTINGS = {setting.name for setting in AGENT_SETTINGS} - {"selection"}  # it imports a module
 
 register_agent("random", RandomAgent, web_settings=())
 for _name in ("mcts", "ismcts"):
@@ -80,7 +81,7 @@ register_agent("openspiel-ismcts", OpenSpielISMCTS, web_settings=("simulations",
 
 
 def make_agent(name: str) -> Agent:
-    """The agent of a name: `kind` or `module:attribute`, and settings.
+    """Return the agent with this name: `kind` or `module:attribute`, and settings.
 
     >>> make_agent("mcts:seconds=0.5,c=1.2")  # doctest: +ELLIPSIS
     <pbm_agents.players.search_agents.SearchAgent object at ...>
@@ -89,10 +90,10 @@ def make_agent(name: str) -> Agent:
     ValueError: 'mtcs' is no agent: expected random, mcts, ... or module:attribute. Did you mean 'mcts'?
 
     Args:
-        name: `kind` or `kind:setting=value,setting=value`, the kind being registered or `module:attribute`.
+        name: `kind` or `kind:setting=value,setting=value`, where the kind is a registered one or `module:attribute`.
 
     Raises:
-        ValueError: For an unknown kind, setting or value; for whatever goes wrong in a module of your own.
+        ValueError: For an unknown kind, setting or value; or if your own module raises an exception.
         ImportError: For a kind that needs an extra that is not installed.
     """
     kinds = agent_kinds()
@@ -108,14 +109,14 @@ def make_agent(name: str) -> Agent:
 
 
 def as_agent(given: AgentLike) -> Agent:
-    """An agent of whatever plays: what `evaluate`, `as_policy`, and the `opponent` of environments accept.
+    """Return an agent made from anything that `evaluate`, `as_policy`, and the `opponent` of environments accept.
 
     Args:
-        given: A name; an agent, with `act(game, views, rng)`; such a function itself; a `Search`; or a policy, a
-            function from observations and masks to actions or scores (`PolicyAgent`).
+        given: A name; an agent, with `act(game, views, rng)`; a function with these arguments; a `Search`; or a policy,
+            a function from observations and masks to actions or scores (`PolicyAgent`).
 
     Raises:
-        ValueError: If it is none of these.
+        ValueError: If `given` is none of these.
     """
     if isinstance(given, str):
         return make_agent(given)
@@ -138,7 +139,7 @@ def as_agent(given: AgentLike) -> Agent:
 
 
 def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int | None]:
-    """An agent for a PettingZoo loop.
+    """Return a policy function for a PettingZoo loop, made from an agent.
 
         policy = as_policy("mcts:simulations=200", seed=7)
         for name in env.agent_iter():
@@ -146,11 +147,11 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
 
     Args:
         agent: Anything that `as_agent` accepts.
-        seed: Of the agent's random generator.
+        seed: The seed of the agent's random generator.
 
     Returns:
-        A function that is called with the environment, and gives the action of `env.agent_selection`, or None if that
-        agent is done. The agent is shown what that player can know, nothing else.
+        A function that is called with the environment and returns the action of `env.agent_selection`, or None if that
+        agent is done. The agent gets only the view of that player.
     """
     asked = single_opponent(as_agent(agent))
     check_seed("seed", seed)
@@ -180,9 +181,9 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
 
 
 def may_be_named_on_the_web(name: str) -> bool:
-    """Whether somebody on a web page may choose this agent.
+    """Return whether users of a web page may choose this agent.
 
-    Its kind and settings must be among those that `register_agent` allows; a `module:attribute` never is.
+    Its kind and settings must be allowed by `register_agent`; a `module:attribute` is never allowed.
     """
     kind, _, rest = name.partition(":")
     allowed = agent_kinds()[kind].web_settings if kind in agent_kinds() else None
@@ -199,7 +200,7 @@ def _settings(name: str, kind: str, text: str, known: Collection[Option]) -> dic
 
 
 def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
-    """What the user's own module holds, or makes."""
+    """Return the agent that a user's own module contains, or makes."""
     try:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
@@ -211,19 +212,19 @@ def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
         elif isinstance(found, type) or (_is_function(found) and _accepts(found, 0)):
             found = found()
         return as_agent(found)
-    except (Exception, SystemExit) as error:  # whatever other people's code does
+    except (Exception, SystemExit) as error:  # users' code may raise anything
         reason = describe_error(error, REASON_LENGTH)
         kinds = ", ".join(agent_kinds())
         raise ValueError(f"{quoted(name)} is no agent: expected {kinds} or module:attribute ({reason})") from error
 
 
 def _is_function(found: Any) -> bool:
-    """Whether it can only be called: no agent and no search."""
+    """Return whether an object is a plain callable, without `act`."""
     return callable(found) and not callable(getattr(found, "act", None))
 
 
 def _accepts(function: Callable[..., Any], count: int) -> bool:
-    """Whether a function can be called with so many arguments; of one written in C we think that it can."""
+    """Return whether a function accepts `count` arguments; assume so for C functions without a signature."""
     try:
         inspect.signature(function).bind(*range(count))
     except TypeError:

@@ -1,8 +1,8 @@
-"""OpenSpiel's own tree searches as agents, to measure ours against: `openspiel-mcts` and `openspiel-ismcts`.
+"""OpenSpiel's own tree searches as agents, for comparison with ours: `openspiel-mcts` and `openspiel-ismcts`.
 
 They are `MCTSBot` and `ISMCTSBot` of `open_spiel.python.algorithms`, which search our games through our adapter (extra
-`openspiel`). Only the random games at the leaves are ours: OpenSpiel's RandomRolloutEvaluator plays the same ones,
-except that it also resigns, move by move in Python, which costs far more.
+`openspiel`). Only the playouts at the leaves are ours: OpenSpiel's RandomRolloutEvaluator plays the same random games,
+but it also resigns, and is far slower because it runs move by move in Python.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class OpenSpielMCTS:
         simulations: Annotated[int, Option(low=1, help="Simulations for each move.")] = 1000,
         c: Annotated[float, Option(low=0, high=1e9, help="Weight of exploration in UCT.")] = 2.0,
     ) -> None:
-        """Make a bot with these settings; the defaults are those of OpenSpiel's examples."""
-        _openspiel()  # ImportError that names the extra, if it is missing
+        """Make an agent with these settings; the defaults are those of OpenSpiel's examples."""
+        _openspiel()  # raises an ImportError that names the extra, if it is missing
         self.simulations, self.c = simulations, float(c)
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`; ValueError for a game that the bot is not for."""
+        """Choose an action for each view (see `Agent.act`); raise ValueError if the bot does not support the game."""
         check_searchable(game, views)
         if game.perfect_information is not self.perfect_information:
             raise ValueError(self.refusal.format(repr(game)))
@@ -59,7 +59,7 @@ class OpenSpielMCTS:
 class OpenSpielISMCTS(OpenSpielMCTS):
     """OpenSpiel's `ISMCTSBot`, for games with hidden information.
 
-    Each simulation starts in a world that is drawn by `determinize`, and nodes are information states.
+    Each simulation starts in a world drawn by `determinize`, and nodes are information states.
     """
 
     perfect_information = False
@@ -75,7 +75,7 @@ class OpenSpielISMCTS(OpenSpielMCTS):
 
 @final
 class Playouts:
-    """An evaluator for OpenSpiel's bots: one random game, as `Game.playout` plays it; uniform priors."""
+    """An evaluator for OpenSpiel's bots: one random game by `Game.playout`, and uniform priors."""
 
     def __init__(self, game: Game, rng: np.random.Generator) -> None:
         self.game, self.rng = game, rng
@@ -87,7 +87,7 @@ class Playouts:
         return states["returns"][0]
 
     def prior(self, state: Any) -> list[tuple[int, float]]:
-        """Give every legal action the same probability."""
+        """Return the legal actions, all with the same probability."""
         legal = state.legal_actions()
         return [(action, 1 / len(legal)) for action in legal]
 

@@ -14,17 +14,17 @@ from ..search.evaluators import as_array
 from .agent import Actions, Views
 
 Policy: TypeAlias = Callable[[NDArray[np.int8], NDArray[np.bool_]], Any]
-"""Called with observations (B, rows, cols, planes) and masks (B, A) of the players to move, gives actions (B,), or
-scores (B, A), such as logits: then the best legal action is played. Anything that `numpy.asarray` takes."""
+"""A function from observations (B, rows, cols, planes) and masks (B, A) of the players to move to actions (B,), or to
+scores (B, A) such as logits, of which the best legal one is played. The result is read by `numpy.asarray`."""
 Act: TypeAlias = Callable[[Game, Views, np.random.Generator], Any]
 """A function with the arguments of `Agent.act`."""
 
 
 @final
 class PolicyAgent:
-    """A policy, or such a function as `play` of a trained model, as an agent.
+    """A policy, such as `play` of a trained model, as an agent.
 
-    It is given the observations of views, so nothing that is hidden from the player to move.
+    The policy gets observations of views, and thus nothing that is hidden from the player to move.
 
     >>> from pbm_envs import Chameleon
     >>> agent = PolicyAgent(lambda observations, masks: masks.argmax(axis=1))  # the first legal action
@@ -39,7 +39,7 @@ class PolicyAgent:
         self.policy = policy
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """The policy's actions; ValueError for an answer that cannot be played."""
+        """Return the policy's actions; raise ValueError if one of them cannot be played."""
         masks = game.legal_action_mask(views)
         answer = as_array("the policy gave", self.policy(game.observe(views), masks.copy()))
         return _actions(game, answer, masks)
@@ -53,12 +53,12 @@ class FunctionAgent:
         self.function = function
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """The function's actions."""
+        """Return the function's actions."""
         return np.asarray(self.function(game, views, rng))
 
 
 def _actions(game: Game, answer: NDArray[Any], masks: NDArray[np.bool_]) -> Actions:
-    """Actions (B,) from actions or scores."""
+    """Return actions (B,) from a policy's actions or scores."""
     if answer.shape == masks.shape:
         scores = np.where(masks, answer, -np.inf)
         best = scores.max(axis=1)

@@ -1,4 +1,4 @@
-"""Agents that search: `mcts` and `ismcts` (one class: what is hidden decides), and `pimc` for comparison."""
+"""Agents that search: `mcts` and `ismcts` (one class for games with and without hidden information), and `pimc`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NETWORK = (
 class SearchAgent:
     """Plays the best action of a search; with a temperature, one drawn by visits.
 
-    It holds the search's `Workspace`, so with `reuse=True` each move starts from the tree of the last one, and it is
-    for one thread at a time. A pickled or copied agent has an empty workspace.
+    The agent keeps a `Workspace`, so with `reuse=True` each move starts from the tree of the last one. Use it in one
+    thread at a time. A pickled or copied agent has an empty workspace.
     """
 
     def __init__(
@@ -38,13 +38,14 @@ class SearchAgent:
         network: Annotated[str | None, Option(help=NETWORK)] = None,
         **settings: Any,
     ) -> None:
-        """An agent that searches with these settings.
+        """Make an agent that searches with these settings.
 
         Args:
-            search: The settings as a `Search`; None: as given by name.
-            temperature: As `TEMPERATURE` says.
-            network: As `NETWORK` says.
-            settings: Those of `make_search`. Without a budget, simulations is 1000; early_stop is True unless given.
+            search: The settings as a `Search`. None reads them from `settings`.
+            temperature: See `TEMPERATURE`.
+            network: See `NETWORK`.
+            settings: The settings of `make_search`, where early_stop is True by default. Without a budget, simulations
+                is 1000.
         """
         check_temperature(temperature)
         if search is not None and (settings or network is not None):
@@ -56,14 +57,14 @@ class SearchAgent:
         self.workspace = Workspace()
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         results = self.analyse(game, views, rng)
         if self.temperature == 0:
             return np.array([result.best for result in results], np.int64)
         return np.array([result.sample(rng, self.temperature) for result in results], np.int64)
 
     def analyse(self, game: Game, views: Views, rng: np.random.Generator) -> list[SearchResult]:
-        """What the search finds out about each position."""
+        """Return the search result of each position."""
         return self.search.run(game, views, rng, workspace=self.workspace)
 
 
@@ -71,8 +72,8 @@ class SearchAgent:
 class PIMCAgent:
     """Perfect-information Monte Carlo (Ginsberg 2001).
 
-    Some worlds are drawn, each is searched as if the players knew it, and the worlds vote by their visits. With perfect
-    information the worlds are all the same, searched with different seeds (root parallelism).
+    Worlds are drawn, each is searched as if the players knew it, and the worlds vote with their visits. With perfect
+    information all worlds are the same, searched with different seeds (root parallelization).
     """
 
     @checked
@@ -82,11 +83,11 @@ class PIMCAgent:
         worlds: Annotated[int, Option(low=1, help="Worlds drawn for each position.")] = 10,
         **settings: Any,
     ) -> None:
-        """An agent that searches so many worlds.
+        """Make an agent that searches `worlds` worlds for each move.
 
         Args:
             worlds: Worlds drawn for each position.
-            settings: Those of `make_search`, with SearchAgent's defaults. The budget is that of all worlds together.
+            settings: The settings of `make_search`, with SearchAgent's defaults. All worlds share the budget.
         """
         settings = _with_budget(settings)
         if settings.get("simulations") is not None:
@@ -98,7 +99,7 @@ class PIMCAgent:
         self.workspace = Workspace()
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         check_searchable(game, views)
         own = seeds(rng, len(views))
         rows = np.repeat(np.arange(len(views)), self.worlds)
@@ -110,7 +111,7 @@ class PIMCAgent:
 
 
 def _network(file: str) -> Evaluator:
-    """Return the evaluator of a network's file, by its ending."""
+    """Return the evaluator for a network's file, by its extension."""
     if file.endswith(".npz"):
         from ..learning.small_network import SmallNetwork
 
@@ -125,7 +126,7 @@ def _network(file: str) -> Evaluator:
 
 
 def _vote(result: SearchResult) -> Any:
-    """(A,) the shares of the visits; a proven outcome puts all on its action."""
+    """Return (A,) shares of the visits; if the outcome is proven, the best action gets all of them."""
     return result.policy(0.0 if result.proven else 1.0)
 
 
