@@ -1,4 +1,4 @@
-"""Champions: for every game the strongest player that we have, by name: `make_agent("champion:seconds=0.1")`."""
+"""Champions: the strongest player in this package for every game, as `make_agent("champion:seconds=0.1")`."""
 
 from .agent import ChampionAgent
 from .curio import CurioValues, LinesAgent

@@ -1,15 +1,15 @@
-"""The agent `champion`: the strongest player that we have for every game.
+"""The agent `champion`: the strongest player in this package for every game.
 
 | game | player |
 |---|---|
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
-| Chameleon up to 7x7, Unlur up to radius 4 | the same; late in the game a solver checks the moves that it proposes |
-| Trinim | the exact solution as soon as that fits into the budget, the tree search until then |
+| Chameleon up to 7x7, Unlur up to radius 4 | the same; late in the game a solver checks the proposed moves |
+| Trinim | the exact solution as soon as it fits into the budget, the tree search until then |
 | Curio with its usual options | alpha-beta search of sampled worlds (`LinesAgent`) |
 | Curio with other options | information-set search, with a solver once all pieces are known |
-| games outside the package, and Curio with options that the solver does not know | the tree search |
+| games outside the package, and Curio with options that the solver does not support | the tree search |
 
-Cards in the documentation describe how each was made, what it scores, and what it does not know.
+Cards in the documentation describe how each was made, its results, and its limits.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from .patterns import PatternPriors
 PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
 """Games with learned patterns, and the weight of their priors."""
 SMALLEST = {"chameleon": 49, "unlur": 61}
-"""Cells of the smallest boards with that weight; on smaller ones it is WEIGHT_ON_SMALL_BOARDS."""
+"""Cells of the smallest boards with that weight; on smaller boards it is WEIGHT_ON_SMALL_BOARDS."""
 WEIGHT_ON_SMALL_BOARDS = 0.5
 LEAST_BASE = 3
-"""The smallest base of Curio that is played by lines; with a smaller one the solver is stronger."""
+"""The smallest base of Curio that `LinesAgent` plays; with a smaller one the solver is stronger."""
 NODES_OF_A_SIMULATION = 30
-"""Positions of Curio that `LinesAgent` looks at in the time of a simulation with a playout."""
+"""Positions of Curio that `LinesAgent` examines in the time of a simulation with a playout."""
 SECONDS_OF_TWO, SECONDS_OF_THREE = 3e-7, 4e-6
-"""Solving Trinim takes this times 2 ** pieces, roughly, with two and with three players, on one core."""
+"""Approximate seconds to solve Trinim on one core, divided by 2 ** pieces, with two and with three players."""
 
 
 @final
 class ChampionAgent:
-    """The strongest player that we have for every game, with a budget."""
+    """The strongest player in this package for every game, with a budget."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class ChampionAgent:
             bool, Option(help="End a tree search when no other action can overtake the most visited one.")
         ] = True,
     ) -> None:
-        """Take the budget and the settings of searches."""
+        """Make an agent with this budget and these settings of its searches."""
         if simulations is None and seconds is None:
             simulations = 1000
         budget: dict[str, Any] = {"simulations": simulations, "seconds": seconds}
@@ -76,7 +76,7 @@ class ChampionAgent:
         self._player: tuple[Game, Agent] | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         return self.player(game).act(game, views, rng)
 
     def player(self, game: Game) -> Agent:
@@ -102,18 +102,18 @@ class ChampionAgent:
 
 
 def pattern_weight(game: Game) -> float:
-    """Return the weight of the priors of patterns on this board."""
+    """Return the weight of the patterns' priors on this board."""
     return PATTERNS[game.name] if game.board.size >= SMALLEST[game.name] else WEIGHT_ON_SMALL_BOARDS
 
 
 def load_patterns(game: Game) -> PatternPriors:
-    """Return the learned patterns in the package; on boards of another size, without the weights of places."""
+    """Return the package's learned patterns; on boards of another size, without the weights of board positions."""
     with as_file(files(__package__) / "weights" / f"{game.name}.npz") as path:
         return PatternPriors.load(game, path)
 
 
 def _affordable(seconds: float | None) -> dict[str, int]:
-    """Return how many pieces can be solved within a move's budget."""
+    """Return the numbers of pieces that can be solved within a move's budget, as settings of ExactAgent."""
     if seconds is None:
         return {}
     return {

@@ -1,7 +1,7 @@
-"""Curio by lines of play: worlds are drawn, in each every move is searched by alpha-beta, and the values are averaged.
+"""Curio by alpha-beta search of sampled worlds: every move is searched in each world, and its values are averaged.
 
 This is perfect-information Monte Carlo (Ginsberg 2001) with iterative deepening: all worlds are searched to one ply,
-then to two, and so on, and moves that fall behind are dropped. At first, moves are ordered by the values of the
+then to two, and so on, and moves that fall behind are dropped. Initially, moves are ordered by the values of the
 positions after them.
 """
 
@@ -22,32 +22,32 @@ from ..search.ending import ending
 from .lines import ALLOWED, LOOKED_AT, MOST_CAPTURES, MOST_DEPTH, MOST_ROYALS, PLIES, WON, Position, Values, value_moves
 
 RULES = {"turn": True, "limit": True, "face": "large", "capture": "le"}
-"""The options that the values were made for."""
+"""The options of Curio that the values were made for."""
 WORLDS = 6
 MARGIN, DROP = 1.5, 0.5
 """In a world, moves that are worse than the best by more than MARGIN (before the hyperbolic tangent) get only a bound;
-moves that are worse over all worlds by more than DROP (after it) are searched no further."""
+moves whose mean over all worlds is worse by more than DROP (after it) are searched no further."""
 UNLIMITED = 1 << 62
 STANDING = 1 - MOST_CAPTURES
 """The first depth: the value of the position after each move, without captures."""
 ROYALS_LEFT = (0.0, 0.0, 0.5, 0.85, 1.1, 1.2)
-"""The value of royals by how many are left."""
+"""The value of a player's royals, by the number left."""
 
 
 @final
 class CurioValues:
     """The values of positions of Curio: the hyperbolic tangent of a sum over pieces, plus a value of the royals.
 
-    A piece counts by its kind: the number towards its owner, then the other one.
+    The value of a piece depends on its kind: the number that faces its owner, and the other number.
     """
 
     def __init__(self, game: Game, kinds: Floats, royals: Floats) -> None:
-        """Take the weights of a game.
+        """Make the values of a game from weights.
 
         Args:
             game: Curio with RULES.
             kinds: (base, base) weights of kinds.
-            royals: (6, 6) by the royals left, at most 5, of the player to move and of the opponent.
+            royals: (6, 6) weights by the royals left, at most 5, of the player to move and of the opponent.
         """
         check_game(game)
         if not self.fits(game):
@@ -64,12 +64,12 @@ class CurioValues:
 
     @staticmethod
     def fits(game: Game) -> bool:
-        """Return whether a game is Curio with RULES, and has no options that lines of play do not follow."""
+        """Return whether a game is Curio with RULES, without options that lines of play do not support."""
         return follows(game) and all(game.options[name] == value for name, value in RULES.items())
 
     @classmethod
     def simple(cls, game: Game) -> CurioValues:
-        """Return the champion's values: large numbers count more than small ones, and royals most."""
+        """Return the champion's values: large numbers have more value than small ones, and royals the most."""
         base, royals = int(game.options["base"]), np.array(ROYALS_LEFT)
         numbers = np.arange(1, base + 1) / base
         return cls(game, 0.1 + 0.2 * numbers[:, None] + 0.2 * numbers, royals[:, None] - royals)
@@ -77,16 +77,16 @@ class CurioValues:
 
 @final
 class LinesAgent:
-    """Plays Curio by the mean value of each move over some worlds, in which lines of play are searched."""
+    """Plays Curio by the mean value of each move over sampled worlds, each searched by alpha-beta."""
 
     def __init__(
         self, values: CurioValues, *, nodes: int | None = None, seconds: float | None = None, worlds: int = WORLDS
     ) -> None:
-        """Take the settings.
+        """Make an agent with these settings.
 
         Args:
             values: The values of positions, and the game.
-            nodes: The budget of a move in positions, besides those after each legal move. Either this or `seconds`.
+            nodes: The budget of a move in positions, not counting those after each legal move. Give this or `seconds`.
             seconds: The budget of a move in seconds.
             worlds: The number of worlds drawn.
         """
@@ -101,14 +101,14 @@ class LinesAgent:
         self._position: Position | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Choose an action for each view (see `Agent.act`)."""
         return np.array([moves[0][0] for moves in self.rank(game, views, rng)], np.int64)
 
     def rank(self, game: Game, views: Views, rng: np.random.Generator) -> list[list[tuple[int, float]]]:
         """Return, for each view, the legal actions, the best first, with their mean values from -1 to 1.
 
-        A value beyond 1 or -1 is certain in all worlds. A single legal action has value 0. Actions that fell behind
-        have the value that they had then.
+        A value beyond 1 or -1 is certain in all worlds. A single legal action has value 0. Actions that were dropped
+        keep the value that they had then.
         """
         check_searchable(game, views)
         if game != self.values.game:
@@ -129,10 +129,10 @@ class LinesAgent:
         return found
 
     def _rank(self, game: Game, legal: Ints, worlds: Array, start: float) -> list[tuple[int, float]]:
-        """Return the actions by the deepest search of each world, with their mean values."""
+        """Return the actions, the best first by the deepest search of all worlds, with their mean values."""
         ends = np.array([game.action_cells(int(action)) for action in legal], np.int64)
         position, is_over, spent = self._position, ending(), 0
-        if position is None:  # before the clock starts, one search of one move compiles
+        if position is None:  # compile by a search of one move, before the clock starts
             position = self._position = empty_position(self.values.game)
             value_moves(worlds[:1], position, self.values.values, ends[:1], 1, MARGIN, np.empty(1))
             start = time.perf_counter()
@@ -161,7 +161,7 @@ class LinesAgent:
     ) -> tuple[Floats | None, int]:
         """Return the values of the moves with these ends, or None if the budget is used up, and the positions spent.
 
-        By the clock, the search is repeated if there was more time than the speed so far had promised.
+        By the clock, the search is repeated if there is more time left than the speed so far had predicted.
         """
         left, found = UNLIMITED if depth == STANDING else self._left(spent, start), np.empty(len(ends))
         while left > len(ends):
@@ -182,7 +182,7 @@ class LinesAgent:
 
 
 def expected_outcomes(values: Floats) -> Floats:
-    """Return values from -1 to 1, except that certain wins count more than 1, the earlier the more."""
+    """Return values from -1 to 1; certain wins and losses get values beyond that, the earlier the further."""
     certain = np.sign(values) * (1 + (np.abs(values) - WON + PLIES) / WON)
     return np.where(np.abs(values) > WON / 2, certain, np.tanh(values))
 

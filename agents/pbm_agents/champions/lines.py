@@ -1,4 +1,4 @@
-"""Lines of play of Curio in a world without secrets, as kernels: alpha-beta search, then captures, then a value.
+"""Kernels that search lines of play of Curio in a fully known world: alpha-beta, then captures, then a static value.
 
 The value of a piece depends on two numbers, `near` and `far`: its faces towards its owner and away from them.
 """
@@ -15,63 +15,63 @@ from pbm_envs.toolbox import Floats, stack_kernel
 from ..exact.curio_lines import COUNT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
 
 WON = 1000.0
-"""The value for the player who captures the last royal, less one for each ply until then."""
+"""The value for the player who captures the last royal, minus one for each ply until then."""
 INFINITE = 1e9
 MOST_CAPTURES = 8
-"""Plies of captures after the last ply of a search."""
+"""The most plies of captures after the last ply of a search."""
 ALL_CAPTURES = 2
-"""After so many of them, only captures on the cell of the last one."""
+"""Plies of captures after which only captures on the cell of the last one are searched."""
 MOST_DEPTH = 24
 PLIES = MOST_DEPTH + MOST_CAPTURES + 1
 ROYALS, WORTH = range(2)
 """Columns of a tally: the number of royals, and the sum of the values of the pieces."""
 MOST_ROYALS = 5
-"""More royals count as so many."""
+"""The most royals that the values distinguish."""
 CAPTURE_FIRST, HISTORY = 1e6, 1e5
-"""The order of moves: captures come first, and good moves elsewhere count up to HISTORY."""
+"""Scores that order the moves: captures have at least CAPTURE_FIRST, other moves at most HISTORY."""
 ALPHA, BETA, BEST = range(3)
 """Columns of the bounds of a ply."""
 LOOKED_AT, ALLOWED = range(2)
-"""Entries of the counters: positions so far, and at most."""
+"""Entries of the counters: positions examined so far, and positions allowed."""
 
 
 class Values(NamedTuple):
-    """The values of positions; they stay the same during a search."""
+    """The constants of a search: the game, and the weights that make up the values of positions."""
 
     steps: Ints
-    """As `list_moves` has them."""
+    """The steps of pieces, as `list_moves` expects them."""
     settings: States
-    """The game's."""
+    """The settings of the game."""
     kinds: Floats
-    """(base + 1, base + 1) by the `near` and `far` of a piece."""
+    """(base + 1, base + 1) the value of a piece, by its `near` and `far`."""
     royals: Floats
-    """(MOST_ROYALS + 1, MOST_ROYALS + 1) by the royals of the player to move and of the opponent."""
+    """(MOST_ROYALS + 1, MOST_ROYALS + 1) a value by the royals of the player to move and of the opponent."""
 
 
 class Position(NamedTuple):
-    """A position that is searched, and the memory of the search: one row per ply of the line that is being tried."""
+    """A position to search, and the memory of the search: one row per ply of the line that is being tried."""
 
     world: States
-    """(1,) the full state, in which moves are played and taken back."""
+    """(1,) the full state, in which moves are played and undone."""
     tally: Floats
     """(2, 2) ROYALS and WORTH of each player."""
     moves: Ints
-    """(PLIES, moves) as `list_moves` writes them."""
+    """(PLIES, moves) the moves of each ply, as `list_moves` writes them."""
     order: Floats
-    """(PLIES, moves) the move with the highest number is tried first."""
+    """(PLIES, moves) the scores of the moves; the highest is tried first."""
     plies: Ints
-    """(PLIES, PLY_FIELDS)"""
+    """(PLIES, PLY_FIELDS) the fields of each ply (see `curio_lines`)."""
     bounds: Floats
-    """(PLIES, 3) ALPHA, BETA and BEST."""
+    """(PLIES, 3) ALPHA, BETA and BEST of each ply."""
     history: Floats
-    """(slots, cells) how often the move of a piece to a cell exceeded beta, weighted by depth."""
+    """(slots, cells) the history heuristic: beta cutoffs by moves of a piece to a cell, weighted by depth."""
     counters: Ints
     """(2,) LOOKED_AT and ALLOWED."""
 
 
 @stack_kernel
 def set_up(states: States, position: Position, values: Values) -> None:
-    """Begin with a full state (1,)."""
+    """Set the position to a full state (1,)."""
     state = states[0]
     position.world[0] = state
     for player in range(2):
@@ -92,7 +92,7 @@ def count_piece(state: Record, tally: Floats, kinds: Floats, slot: int, sign: in
 
 @stack_kernel
 def value_of(position: Position, values: Values, mover: int) -> float:
-    """Return the value for the player to move."""
+    """Return the static value of the position for the player to move."""
     own, enemy = position.tally[mover], position.tally[1 - mover]
     most = len(values.royals) - 1
     return own[WORTH] - enemy[WORTH] + values.royals[min(int(own[ROYALS]), most), min(int(enemy[ROYALS]), most)]
@@ -102,10 +102,10 @@ def value_of(position: Position, values: Values, mover: int) -> float:
 def list_promising(
     state: Record, position: Position, values: Values, mover: int, captures_only: bool, on: int, ply: int
 ) -> int:
-    """Write the moves of a player, and how promising they are; return how many.
+    """Write the moves of a player and their scores for move ordering; return the number of moves.
 
-    Captures come first, of the most valuable pieces by the least valuable ones, then what was good elsewhere. With `on`
-    only captures on that cell count, or on any if it is NO_PIECE.
+    Captures come first, of the most valuable pieces by the least valuable ones; then other moves by `history`. Only
+    captures on the cell `on` are written, or on any cell if `on` is NO_PIECE.
     """
     moves, order, history, found = position.moves[ply], position.order[ply], position.history, 0
     at, faces, base = state["board"], state["faces"], len(values.kinds) - 1
@@ -127,7 +127,7 @@ def list_promising(
 
 @stack_kernel
 def undo(state: Record, position: Position, values: Values, move: int, now: Ints) -> None:
-    """Take a move back, and restore the tally."""
+    """Undo a move, and restore the tally."""
     slot, taken = slot_of(move), now[TAKEN]
     if taken != NO_PIECE:
         count_piece(state, position.tally, values.kinds, slot, -1)
@@ -139,10 +139,10 @@ def undo(state: Record, position: Position, values: Values, move: int, now: Ints
 
 @stack_kernel
 def play_next(state: Record, position: Position, values: Values, ply: int) -> tuple[bool, float]:
-    """Play the most promising of a ply's moves that is left.
+    """Play the remaining move of a ply with the highest score.
 
     Returns:
-        Whether the game goes on, and if not, its value for the player who made the move.
+        True if the game is not over; otherwise False and the value for the player who made the move.
     """
     now, after, moves, order = position.plies[ply], position.plies[ply + 1], position.moves[ply], position.order[ply]
     best = now[TRIED]
@@ -164,23 +164,23 @@ def play_next(state: Record, position: Position, values: Values, ply: int) -> tu
 
 @stack_kernel
 def search(position: Position, values: Values, mover: int, first: int, depth: int, alpha: float, beta: float) -> float:
-    """Return the value of the position for the player to move, from a number of plies and then captures.
+    """Return the value of the position for the player to move, by a search of `depth` plies and then captures.
 
-    Outside of `alpha` to `beta` it is a bound. A search that would look at more positions than allowed stops in the
-    middle of a line: its value means nothing, and `position` stays as it is there.
+    A value outside of `alpha` to `beta` is a bound. A search that would examine more positions than allowed stops in
+    the middle of a line: its value is meaningless, and `position` is not restored.
 
-    This is the textbook recursion, with the calls of each ply in the rows of `position` instead of on Python's stack,
-    because Numba cannot cache a kernel that calls itself. `entering` says whether a ply is called for the first time
-    or gets the value of its latest move; `left` are the plies still to search, negative among the captures that follow.
+    This is the textbook recursion, with the calls of each ply in the rows of `position` instead of on a call stack,
+    because Numba cannot cache a kernel that calls itself. `entering` is True if a ply is new, False if it gets the
+    value of its latest move; `left` is the number of plies still to search, negative among the captures that follow.
 
     Args:
-        position: The position, unchanged afterwards; `plies[first]` has its QUIET and PASSED.
+        position: The position, restored at the end; `plies[first]` has its QUIET and PASSED.
         values: The values of positions.
         mover: The player to move.
         first: The ply of the position.
-        depth: Plies to search; then captures, if they are better than the value of the position as it is.
-        alpha: The least value of interest.
-        beta: The greatest one.
+        depth: Plies to search; then captures, if they are better than the static value of the position.
+        alpha: The lower bound of the search window.
+        beta: The upper bound of the search window.
     """
     ply, entering, value, state, rules = first, True, 0.0, position.world[0], values.settings[0]
     player = mover
@@ -234,19 +234,19 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
 def value_moves(
     states: States, position: Position, values: Values, moves: Ints, depth: int, margin: float, found: Floats
 ) -> bool:
-    """Compute the values of moves of a full state.
+    """Compute the values of moves in a full state.
 
     Args:
         states: (1,) a full state.
         position: Overwritten, except for the number of positions allowed.
         values: The values of positions.
-        moves: (M, 2) from and to of each move.
-        depth: Plies to search, this one included; 1 - MOST_CAPTURES for the values of the positions after each move.
+        moves: (M, 2) the origin and the target cell of each move.
+        depth: Plies to search, including this one; 1 - MOST_CAPTURES for the values of the positions after each move.
         margin: A move that is worse than the best so far by more than this gets only a bound.
-        found: (M,) overwritten, for the player to move.
+        found: (M,) overwritten with the values for the player to move.
 
     Returns:
-        False if it stopped because it had looked at too many positions.
+        True if complete, False if the search exceeded the number of positions allowed.
     """
     state = states[0]
     set_up(states, position, values)

@@ -1,11 +1,11 @@
 """Learned patterns for the two connection games: priors of actions from the cells around them.
 
-The logit of an action is a sum of weights, one for each of its features: what stands on the six cells around (as one
-pattern), on each of the twelve beyond, where the last move was seen from here, and where on the board it is. These are
-the patterns of MoHex 2.0 (Huang, Arneson, Hayward, Müller & Pawlewicz 2013); ours are learned from visits of searches.
+The logit of an action is a sum of weights, one for each of its features: the contents of the six cells around it (as
+one pattern), of each of the twelve cells beyond, the direction of the last move, and the cell's position on the board.
+These are the patterns of MoHex 2.0 (Huang, Arneson, Hayward, Müller & Pawlewicz 2013), learned from visits of searches.
 
-The weights know nothing of left and right, x and o. They are for the player to move, who in Chameleon is always shown
-as Vert (Horz sees the board mirrored), and for a stone of the letter that the action places.
+The weights are canonical: for the player to move, who in Chameleon always plays as Vert (the board is mirrored for
+Horz), and for the mark (x or o) that the action places.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pbm_envs.authoring import Ints, States
 from pbm_envs.toolbox import Array, BatchKernel, Floats, stack_kernel
 
 EMPTY, SAME, OTHER, OFF_OWN, OFF_OTHER = range(5)
-"""What a cell can be, seen from an action: empty, a stone of the same or the other mark, off the board beyond an edge
-of the player to move or of the opponent (in Unlur always the first)."""
+"""Kinds of cells relative to an action: empty, a stone of the same or the other mark, off the board beyond an edge of
+the player to move or of the opponent (in Unlur always the former)."""
 KINDS = 5
 AROUND, BEYOND = 6, 12
 PATTERNS = KINDS**AROUND
 RINGS, OFFSETS = BEYOND * KINDS, 2 * (AROUND + BEYOND)
-"""Weights for the cells beyond, and for the last move: one for each offset and whether its stone has the same mark."""
+"""Numbers of weights for the cells beyond, and for the last move (by its offset and whether it has the same mark)."""
 FEATURES = 3 + BEYOND
 NONE = -1
 BELOW_ALL = -1e9
@@ -34,10 +34,10 @@ BELOW_ALL = -1e9
 
 @final
 class Geometry:
-    """Where the features of a game's actions are found, as arrays for the kernels."""
+    """Index arrays that map the actions of a game to their features, for the kernels."""
 
     def __init__(self, game: Game) -> None:
-        """Compute the arrays; ValueError for a game without stones on hexagons."""
+        """Compute the arrays; raise ValueError for games other than Chameleon and Unlur."""
         names = game.dtype.names or ()
         if not {"stones", "chain"} <= set(names) or not {"vert", "black"} & set(names):
             raise ValueError(f"{game!r} has no learned patterns: expected Chameleon or Unlur")
@@ -72,13 +72,13 @@ class Geometry:
 
 
 def _directions(neighbours: Array, rows: Array, cols: Array) -> list[tuple[int, int]]:
-    """Return the steps to the six neighbours, each beside the next."""
+    """Return the steps to the six neighbours, in circular order."""
     inner = int(np.flatnonzero((neighbours >= 0).all(axis=1))[0])
     return [(int(rows[cell] - rows[inner]), int(cols[cell] - cols[inner])) for cell in neighbours[inner].tolist()]
 
 
 class Places(NamedTuple):
-    """Where the features of each cell are found, as in `Geometry`."""
+    """Index arrays of the features of each cell, from `Geometry`."""
 
     patch: Ints
     position: Ints
@@ -89,15 +89,15 @@ class Placing(NamedTuple):
     """The stone that the first action of each cell places."""
 
     mirrored: int
-    """0, or 1 for a mirrored board. (Numba takes `view` for that of arrays.)"""
+    """0, or 1 for a mirrored board. (Numba would confuse the name `view` with the method of arrays.)"""
     role: int
     """The role of the player to move."""
     mark: int
-    """1 or 2."""
+    """The mark of the stone, 1 or 2."""
     last: int
     """The cell of the last move, or NONE."""
     inner_only: bool
-    """Whether stones may not be placed on edges."""
+    """True if stones may not be placed on edges."""
 
 
 @stack_kernel
@@ -114,14 +114,14 @@ def write_priors(
     """Write the softmax of the sums of weights of all actions.
 
     Args:
-        places: Where features are found.
+        places: The index arrays of the features.
         placing: The stones that the actions place.
-        stones: (cells,) of the position.
+        stones: (cells,) the stones of the position.
         count: Actions per cell: 1, or 2 for both marks.
-        edges: (cells,) of the board.
-        weights: One for each feature.
-        kinds: (cells + 2,) memory.
-        priors: (A,) overwritten. Actions that place no stone get as much as the best one that does.
+        edges: (cells,) the edges of the board.
+        weights: A weight for each feature.
+        kinds: (cells + 2,) working memory.
+        priors: (A,) overwritten. Actions that place no stone get the prior of the best one that does.
     """
     patch, position, seen = places.patch, places.position, places.seen_from
     view, role, mark, last = placing.mirrored, placing.role, placing.mark, placing.last
@@ -180,7 +180,7 @@ def write_priors(
 def chameleon_priors(
     states: States, edges: Ints, patch: Ints, position: Ints, seen: Ints, weights: Floats, priors: Floats
 ) -> None:
-    """Write the priors of Chameleon (B, A): a Horz player sees the board mirrored."""
+    """Write the priors of Chameleon (B, A); the board is mirrored for Horz."""
     cells = len(edges)
     places, kinds = Places(patch, position, seen), np.empty(cells + 2, np.int64)
     for i in range(len(states)):
@@ -212,21 +212,21 @@ class PatternPriors:
     """Priors of learned patterns, for `UCT(priors=...)`."""
 
     def __init__(self, game: Game, weights: Floats) -> None:
-        """Take the weights (`Geometry(game).size`,) for Chameleon or Unlur."""
+        """Make priors from weights (`Geometry(game).size`,) for Chameleon or Unlur."""
         self.game, self.geometry = game, Geometry(game)
         if weights.shape != (self.geometry.size,):
             raise ValueError(f"weights have shape {weights.shape}: expected {(self.geometry.size,)} for {game!r}")
         self.weights = np.ascontiguousarray(weights, np.float32)
 
     def __call__(self, game: Game, states: Array) -> Floats:
-        """As `ActionPriors`."""
+        """Return the priors of actions (see `ActionPriors`)."""
         fill, arguments = self.kernel(game)
         priors = np.empty((len(states), game.num_actions), np.float32)
         fill(states, *arguments, priors)
         return priors
 
     def kernel(self, game: Game) -> BatchKernel:
-        """Return what writes the priors in compiled searches: `kernel(states, *arguments, priors)`."""
+        """Return the kernel that writes the priors in compiled searches: `kernel(states, *arguments, priors)`."""
         if game != self.game:
             raise ValueError(f"the patterns are of {self.game!r}, not of {game!r}")
         on = self.geometry
@@ -234,9 +234,9 @@ class PatternPriors:
         return BatchKernel(chameleon_priors if on.mirrored else unlur_priors, arguments)
 
     def features(self, states: States) -> Ints:
-        """(B, placing actions, FEATURES) int32 indices of the weights of each action, for training.
+        """Return (B, placing actions, FEATURES) int32, the indices of the weights of each action, for training.
 
-        NONE where a feature is absent, and throughout for occupied cells.
+        An index is NONE if a feature is absent, and all are NONE for occupied cells.
         """
         on, rows, stones = self.geometry, np.arange(len(states))[:, None], states["stones"]
         movers, last = states["to_move"], states["last_action"].astype(np.int64)
@@ -265,14 +265,14 @@ class PatternPriors:
         return found.reshape(len(states), -1, FEATURES)
 
     def save(self, path: str | Path) -> None:
-        """Write the weights, as half precision numbers, compressed."""
+        """Write the weights to a compressed file, in half precision."""
         np.savez_compressed(path, weights=self.weights.astype(np.float16))
 
     @classmethod
     def load(cls, game: Game, path: str | Path) -> PatternPriors:
-        """Return the patterns in a file that `save` wrote; ValueError if it fits another game.
+        """Return the patterns from a file that `save` wrote; raise ValueError if it was written for another game.
 
-        The weights of places on the board are left out if its size differs.
+        The weights of board positions are 0 if the size of the board differs.
         """
         with np.load(path, allow_pickle=False) as file:
             weights = file["weights"].astype(np.float32)

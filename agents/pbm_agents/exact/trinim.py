@@ -63,7 +63,7 @@ class TrinimSolution:
         self._win, self._loss, self._draw = 1.0, -loss, loss * gone / len(self.still_in)
 
     def covers(self, state: Record) -> bool:
-        """Return whether this position can arise from the solved one; the pieces held need only agree in parities."""
+        """Return whether this position can arise from the solved one, no matter who holds which pieces."""
         there = state["pieces"] != 0
         return bool(
             (state["pieces"][there] == self.pieces[there]).all()
