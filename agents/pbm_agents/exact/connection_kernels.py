@@ -214,8 +214,7 @@ def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints,
 def solve(first: int, second: int, role: int, *given: Any) -> int:
     """Return WON or LOST for the player to move, or UNKNOWN if it takes more positions than the counters allow.
 
-    The search is depth first, on its own stack. Moves that leave the fewest replies are tried first, and among them
-    those that have won most often.
+    The search is depth first. Moves that leave the fewest replies are tried first, then those that have won most often.
 
     Args:
         first: Stones of mark 1.

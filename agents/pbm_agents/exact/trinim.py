@@ -25,7 +25,7 @@ from .trinim_kernels import EXCHANGED, NO_CELL, solve_three, solve_two
 
 COLOURS = 3
 TEMPERATURE = 0.05
-"""How far three players deviate from their best moves, in returns."""
+"""The scale, in returns, of three players' deviations from their best moves."""
 
 
 @final
@@ -42,8 +42,8 @@ class TrinimSolution:
         Args:
             game: The rules.
             state: One state or view; nothing in Trinim is hidden.
-            temperature: How far three players deviate from their best moves, in returns. At 0 they play only their best
-                moves, all with the same probability.
+            temperature: The scale, in returns, of three players' deviations from their best moves. At 0 they play only
+                their best moves, all with the same probability.
         """
         self.pieces, self.out = state["pieces"].copy(), state["out"].copy()
         self.cells = np.flatnonzero(self.pieces)

@@ -2,8 +2,7 @@
 
 The pieces left are bits of a `mask`; of the pieces a player holds only the parities count, one bit per colour (T5).
 Neither the moves nor the *other* players' holdings at their next turn depend on the parities of the player to move, so
-all parities are solved at once: with two players eight positions are eight bits of a word, and a move is one `|` and
-one `&`.
+all are solved at once: with two players eight positions are eight bits of a word, and a move is one `|` and one `&`.
 
 A position with two players is (mask, h): h are the parities of the player to move, and those of the opponent are
 `h ^ total ^ left`, where `total` are the parities of all pieces (held or left) and `left` those of the pieces left.

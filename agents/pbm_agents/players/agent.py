@@ -42,8 +42,7 @@ def check_generator(rng: np.random.Generator) -> None:
 class Agent(Protocol):
     """Plays any game of pbm_envs, in batches, from the views of the players to move.
 
-    An agent need not derive from this class: any object with such a method is an agent. Use an agent in one thread at a
-    time.
+    An agent need not derive from this class: any object with such a method is one. It serves one thread at a time.
     """
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:

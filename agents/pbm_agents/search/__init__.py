@@ -1,5 +1,7 @@
-"""Monte Carlo tree search: settings and runs (`Search`), selection rules (`UCT`, `PUCT`, `Gumbel`, or a `Selection` of
-your own), evaluators of leaves (`Evaluator`), memory kept between runs (`Workspace`) and results (`SearchResult`).
+"""Monte Carlo tree search.
+
+`Search` has the settings, among them a selection rule (`UCT`, `PUCT`, `Gumbel` or `Selection`) and an `Evaluator` of
+leaves. Its `run` returns a `SearchResult` per position, and can keep its memory in a `Workspace`.
 """
 
 from .ending import end_searches_when

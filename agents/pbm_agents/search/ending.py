@@ -16,8 +16,7 @@ _is_over: ContextVar[IsOver | None] = ContextVar("_is_over", default=None)
 def end_searches_when(is_over: IsOver) -> Iterator[None]:
     """End searches run in this block and thread as soon as `is_over()` is true, with their results so far.
 
-    Searches call it after every simulation, or batch of simulations, and make at least one. Evaluators are not
-    interrupted.
+    They call it after every simulation, or batch of simulations, and make at least one. Evaluators are not interrupted.
 
     >>> import threading
     >>> import numpy as np

@@ -217,10 +217,8 @@ def _value(trees: Sequence[SearchedTree]) -> Floats:
 
 
 def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints:
-    """Return (A,) the visits of the root's actions without forced ones (Wu 2020).
-
-    Forced visits are removed until PUCT would prefer the action to the best one, which keeps its own. An action with
-    one visit left gets none.
+    """Return (A,) the root's visits without forced ones, which are removed until PUCT would prefer the action to the
+    best one. The best action keeps its visits; an action with one visit left gets none.
     """
     total, priors, settings = int(tree.nodes[g, 0]["visits"]), tree.priors[g, 0].astype(np.float64), tree.settings[0]
     kept = visits.copy()
@@ -265,10 +263,7 @@ def _principal_variation(tree: Tree, g: int, action: int) -> list[int]:
 
 
 def _best(visits: Array, values: Array, proven: Array) -> int:
-    """Return the most visited unproven action, or a proven one if it wins or is better than that action's mean.
-
-    Ties go to the lowest action.
-    """
+    """Return the most visited unproven action, or a proven one that wins or beats its mean; ties go to the lowest."""
     known = np.where(proven, values, -np.inf)
     open_visits = np.where(proven, 0, visits)
     if not open_visits.any():

@@ -1,8 +1,8 @@
-"""Simulations in waves: a *wave* runs some simulations of each of many positions from the roots to the leaves,
-evaluates all leaves together, and backs up their values.
+"""Simulations in waves.
 
-Virtual losses make the simulations of a wave take different paths. With one simulation per position and wave this is
-the sequential algorithm.
+A *wave* runs some simulations of each of many positions from the roots to the leaves, evaluates all leaves together,
+and backs up their values. Virtual losses make its simulations take different paths. With one simulation per position
+and wave this is the sequential algorithm.
 """
 
 from __future__ import annotations
@@ -209,10 +209,8 @@ class Simulator:
         return backup(leaves.simulations, count, values, buffers.last_players, buffers.value, *tree)
 
     def can_stop(self, trees: Array, left: int | None) -> Array:
-        """Return (len(trees),) bool, True where the search of a tree can stop.
-
-        It can if the root is proven; or, if `left` is given, no other action can overtake the most visited one in that
-        many simulations (unless that one is then proven to lose).
+        """Return (len(trees),) bool, True where the root is proven or, in `left` more simulations, no other action can
+        overtake the most visited one (unless that one is then proven to lose). None for `left` tests proofs only.
         """
         tree = self.memory.tree
         proven = tree.nodes["proven"][trees, 0]

@@ -28,8 +28,9 @@ class Simulations:
 
 
 class Buffers(NamedTuple):
-    """The arrays of R simulations at once, in addition to the trees. All are overwritten. Kernels take the arrays as
-    separate arguments (see `tree`).
+    """The arrays of R simulations at once, in addition to the trees. All are overwritten.
+
+    Kernels take them as separate arguments (see `tree`).
     """
 
     states: States
