@@ -74,8 +74,8 @@ class UCT:
         None,
         low=0,
         high=1e9,
-        help="Equivalence parameter of RAVE, with perfect information and playouts: an action's own mean weighs as "
-        "much as that of RAVE after a third as many visits. 0 turns RAVE off. None: that registered for the game.",
+        help="Equivalence parameter of RAVE, with perfect information and playouts: after this many visits an action's "
+        "own mean has the same weight as that of RAVE. 0 turns RAVE off. None: that registered for the game.",
     )
     priors: ActionPriors | None = setting(  # noqa: RUF009
         None, help="Prior probabilities of actions, beside playouts and RAVE, with perfect information."

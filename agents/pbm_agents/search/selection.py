@@ -237,7 +237,7 @@ def choose_with_rave(priors: bool) -> Callable[..., int]:
     """Return the rule of UCT with RAVE (Gelly & Silver 2011), for perfect information.
 
     An action's score mixes its mean with that of the simulations in which it was played later; both have equal weight
-    after `rave` / 3 visits. If `priors` is True, PUCT's term for them is added.
+    after `rave` visits. If `priors` is True, PUCT's term for them is added.
     """
 
     @stack_kernel
