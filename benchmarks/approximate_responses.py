@@ -1,11 +1,11 @@
-"""How much of an exact best response do the approximate ones find? On the rungs of Curio's ladder where both are known.
+"""Compare approximate best responses with exact ones, on the rungs of Curio's ladder where both are known.
 
     python benchmarks/approximate_responses.py                  # what is missing in the .jsonl beside the results
 
-One line of JSON a rung, agent and method; `results/approximate_responses.txt` has the table. A learned response is a
-policy, whose worth is computed on the public tree. A search only plays; in each game its worth is counted as that of
-the best response less what each of its decisions falls short of the best one, which is the same on average as what it
-wins, with much less chance in it. Needs the extra `torch` for the learned responses.
+There is one line of JSON per rung, agent and method; `results/approximate_responses.txt` has the table. A learned
+response is a policy, whose value is computed on the public tree. A search only plays games. Its value in a game is
+estimated as the value of the best response minus the loss of each of its decisions against the best action. On average
+this equals its winnings, with much less variance. Learned responses need the extra `torch`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ METHODS = ("search", "search, exact endgames", "learned")
 
 
 class Settings(NamedTuple):
-    """Of all rows of the table."""
+    """The settings that all rows of the table share."""
 
     games: int
     simulations: int
@@ -42,7 +42,7 @@ class Settings(NamedTuple):
 
 
 class Shortfalls:
-    """What decisions of a responder fall short of the best, where the opponent plays a known policy."""
+    """The losses of a responder's decisions against the best ones, when the opponent plays a known policy."""
 
     def __init__(self, policy: Policy, player: int) -> None:
         self.tree = policy.tree
@@ -50,13 +50,13 @@ class Shortfalls:
         self._sweep = forward_sweep(self.tree, policy, player)
         respond(self.tree, self._sweep)
         self.best = root_value(self.tree, self._sweep)
-        """What a best response wins."""
+        """The value of a best response."""
         roots = self.tree.pair_world[: self.tree.num_roots].tolist()
         keys = without_gaps(self.tree.starts)
         self._roots = {keys[world].tobytes(): pair for pair, world in enumerate(roots)}
 
     def of(self, match: ResponseMatch) -> NDArray[np.float64]:
-        """(N,) of each game of a match, summed over its decisions."""
+        """Return the shortfall of each game of a match, (N,), summed over its decisions."""
         starts = without_gaps(match.starts)
         pairs = [self._roots[start.tobytes()] for start in starts]
         short = np.zeros(len(pairs))
@@ -67,7 +67,7 @@ class Shortfalls:
         return short
 
     def _follow(self, pairs: list[int], game: int, action: int) -> float:
-        """Play an action: `pairs[game]` becomes the next pair (below 0: the end); what the responder loses by it."""
+        """Play an action and return the responder's loss; `pairs[game]` becomes the next pair, below 0 at the end."""
         tree, pair = self.tree, pairs[game]
         s = int(np.searchsorted(tree.set_pairs, pair, side="right")) - 1
         first, last = tree.set_choices[s : s + 2].tolist()
@@ -83,7 +83,7 @@ class Shortfalls:
 
 
 def learn(policy: Policy, agent: MemoizedAgent, settings: Settings, rng: np.random.Generator) -> dict[str, Any]:
-    """The worth of a learned response, exactly."""
+    """Return the exact value of a learned response."""
     import torch
     from pbm_agents.equilibrium.learned_response import LearnedResponder
 
@@ -101,7 +101,7 @@ def learn(policy: Policy, agent: MemoizedAgent, settings: Settings, rng: np.rand
 
 
 def network_policy(tree: PublicTree, network: Any) -> Policy:
-    """Of each information set, the action that a network finds most probable."""
+    """Return the policy that plays a network's most probable action at each information set."""
     most = lambda seen, masks: np.eye(masks.shape[1])[network.priors_and_values(seen, masks)[0].argmax(axis=1)]  # noqa: E731
     return Policy.from_function(tree, most)
 
@@ -109,7 +109,7 @@ def network_policy(tree: PublicTree, network: Any) -> Policy:
 def search(
     policy: Policy, agent: MemoizedAgent, endgame: float, settings: Settings, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """The worth of a search, with an interval."""
+    """Return the value of a search as a response, with a confidence interval."""
     responder = SearchResponder(policy.tree.game, agent, simulations=settings.simulations, endgame=endgame)
     values, errors = [], []
     for seat in range(2):
@@ -126,7 +126,7 @@ def search(
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """For people."""
+    """Return the results as a readable table."""
     lines = [
         machine(),
         "",
@@ -158,7 +158,7 @@ def main(
     samples: Annotated[int, typer.Option(help="How often an agent without probabilities acts at each view.")] = 4,
     methods: Annotated[list[str] | None, typer.Option(help="Only these.")] = None,
 ) -> None:
-    """Measure what is missing."""
+    """Measure the rows that are missing."""
     settings = Settings(games, simulations, steps, samples)
     path = RESULTS / "approximate_responses.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -1,15 +1,16 @@
-"""Champions against the playout search with as much time, what their tricks are worth, and solved positions.
+"""Champions against the playout search at equal time, the effect of each of their parts, and solved positions.
 
     python benchmarks/champions.py [--seconds 0.05] [--games 400] [--only TEXT]     # matches
-    python benchmarks/champions.py solved                                           # of the sets in solved/
+    python benchmarks/champions.py solved                                           # the sets in solved/
     python benchmarks/champions.py openspiel [--seconds 0.05] [--games 400]         # against OpenSpiel's bots
 
-In matches both search with so many simulations as take so many seconds of processor time a move on the game's
-positions, measured before each match: so the result does not depend on what else the machine does. Where a solver tries
-what the search proposes, both play by the clock instead. Every opening (two random moves) is played from each seat.
+In a match, each agent gets the number of simulations that take `--seconds` of processor time per move. This number is
+measured on the game's positions before each match, so the result does not depend on the machine's load. If a solver
+checks the moves of the search, both agents play by the clock instead. Each opening (two random moves) is played from
+every seat.
 
-Results are appended to `results/champions.txt` line by line. What is there already, with the same seconds and games, is
-not played again, so that a run that was stopped goes on.
+Results are appended to `results/champions.txt` line by line. Results that are already there, with the same seconds and
+games, are not played again, so a stopped run resumes.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ RESULTS = Path(__file__).parent / "results" / "champions.txt"
 SOLVED = Path(__file__).parent / "solved"
 SEED, MEASURED, TURNS = 2018, 8, 5
 WIDTH = 8
-"""Of the playout search in Curio, as by the clock."""
+"""Simulations in parallel of the playout search in Curio, as by the clock."""
 NODES = 10_000
-"""Of Curio's champion, when its speed is measured."""
+"""Node budget of Curio's champion when its speed is measured."""
 
 
 class Match(NamedTuple):
@@ -93,7 +94,7 @@ MATCHES = (
 
 
 def positions_of(game: Game) -> np.ndarray:
-    """What the players to move know after half a random game."""
+    """Return the views of the players to move after half of a random game."""
     rng = np.random.default_rng(SEED)
     states = game.init(4 * MEASURED, rng)
     for _ in range(min(game.max_plies // 4, 30)):
@@ -103,7 +104,7 @@ def positions_of(game: Game) -> np.ndarray:
 
 
 def seconds_each(searches: list[Search], game: Game) -> list[float]:
-    """Processor time of a simulation of each, on some positions: the least of some turns."""
+    """Return each search's processor time per simulation on some positions: the minimum over several turns."""
     rng, views = np.random.default_rng(SEED), positions_of(game)
     workspaces, least = [Workspace() for _ in searches], [np.inf] * len(searches)
     for _ in range(1 + TURNS):  # the first compiles
@@ -115,7 +116,7 @@ def seconds_each(searches: list[Search], game: Game) -> list[float]:
 
 
 def nodes_in(seconds: float, game: Game) -> int:
-    """Positions that Curio's champion looks at in so much processor time, as `seconds_each` measures it."""
+    """Return how many nodes Curio's champion searches in this processor time, measured as in `seconds_each`."""
     rng, views, least = np.random.default_rng(SEED), positions_of(game), np.inf
     agent = champion_of_curio(game, NODES)
     for _ in range(1 + TURNS):
@@ -132,7 +133,7 @@ def champion_of_curio(game: Game, nodes: int) -> LinesAgent:
 
 
 def score_of(game: Game, agents: tuple[Agent, Agent], games: int) -> tuple[list[float], list[float]]:
-    """The shares of the first agent, which plays each opening from every seat; seconds of processor time a move."""
+    """Play each opening from every seat; return the first agent's scores and the processor time per move in seconds."""
     rng, seats = np.random.default_rng(SEED), game.num_players
     count = max(1, games // seats)
     openings = game.init(count, rng)
@@ -205,13 +206,13 @@ OPENSPIEL_SIMULATIONS = 300
 
 
 def against_openspiel(match: Match, seconds: float, games: int) -> str:
-    """The champion by the clock against a bot that has so many simulations, whatever they take."""
+    """Play a match of the champion, by the clock, against a bot with a fixed number of simulations; return its line."""
     bot = make_agent(f"{match.name}:simulations={OPENSPIEL_SIMULATIONS}")
     return line_of(match, *score_of(match.game, (ChampionAgent(seconds=seconds), bot), games))
 
 
 def solved(name: str, seconds: float) -> str:
-    """How often the champion and the playout search play a winning move, by the clock, one position at a time."""
+    """Return how often the champion and the playout search find a winning move, by the clock, position by position."""
     lines = [json.loads(line) for line in (SOLVED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     game, rng = make_game(lines[0]["game"], **lines[0]["options"]), np.random.default_rng(SEED)
     agents = [make_agent(f"{agent}:seconds={seconds}") for agent in ("champion", "mcts")]
@@ -235,7 +236,7 @@ def solved_name(name: str, seconds: float) -> str:
 
 
 def recorded(header: str) -> list[str]:
-    """The results below headers of this kind."""
+    """Return the recorded results below headers of this kind."""
     found, inside = list[str](), False
     lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
     for line in lines:

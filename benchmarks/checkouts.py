@@ -1,10 +1,10 @@
-"""Is one checkout as fast as another? Random play and searches of both, in turns.
+"""Compare the speed of two checkouts in random play and searches, in turns.
 
     python benchmarks/checkouts.py main .                # folders, or revisions of this repository
     python benchmarks/checkouts.py ../before . --only Curio
 
-Each checkout runs in a process of its own, on one core, in turns with the other, so that a change of the machine's
-speed meets both. Quoted are the medians of the rounds, by processor time, and the median of the rounds' ratios.
+Each checkout runs in its own process, on one core. They take turns, so that changes in the machine's speed affect both.
+The table has the medians over the rounds, by processor time, and the median of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from machine import machine
 
 ROOT = Path(__file__).parents[1]
 SIMULATIONS, SEED, MANY = 2000, 2008, 16
-"""The simulations of all positions of a case together."""
+"""The total simulations over all positions of a case, the seed, and the games of a case with many."""
 BATCH, PLIES = 1024, 20
 SECONDS = 0.2
-"""Of processor time, for one turn of a case at least."""
+"""Minimum processor time of one turn of a case."""
 
 
 class Case(NamedTuple):
-    """What is measured: random `games`, `plies`, or a search with these settings."""
+    """A measurement: random `games`, `plies`, or a search with these settings."""
 
     game: str
     options: dict[str, Any]
@@ -62,12 +62,12 @@ CASES = {
 
 
 def evaluate(observations: Any, masks: Any) -> tuple[Any, Any]:
-    """The same priors for all legal actions, and values of 0."""
+    """Return equal priors for all legal actions, and values of 0."""
     return masks, np.zeros(len(masks))
 
 
 def prepared(case: Case) -> Callable[[], int]:
-    """The work of a case, which returns how much it did."""
+    """Return a function that does the work of a case and returns the amount of work."""
     from pbm_envs import make_game, sample_actions
 
     game, rng = make_game(case.game, **case.options), np.random.default_rng(SEED)
@@ -116,7 +116,7 @@ def prepared(case: Case) -> Callable[[], int]:
 
 
 def serve() -> None:
-    """In a process of a checkout: run the case that is named on each line, and answer how much it did a second."""
+    """Run the case named on each input line and print its work per second; runs in the process of a checkout."""
     warnings.simplefilter("ignore")
     works: dict[str, Callable[[], int]] = {}
     for line in sys.stdin:
@@ -132,7 +132,7 @@ def serve() -> None:
 
 @contextmanager
 def checkout_of(name: str) -> Iterator[Path]:
-    """A folder with a checkout: `name` itself, or a worktree of that revision of this repository."""
+    """Yield a folder with a checkout: `name` itself, or a worktree of that revision of this repository."""
     if (Path(name) / "src" / "pbm_envs").is_dir():
         yield Path(name).resolve()
         return
@@ -149,7 +149,7 @@ def checkout_of(name: str) -> Iterator[Path]:
 
 
 def start_process(checkout: Path, script: str = __file__, **variables: str) -> subprocess.Popen[str]:
-    """Start `script --serve` with the packages of a checkout: it answers each line with one."""
+    """Start `script --serve` with the packages of a checkout; it answers each input line with one line."""
     paths = [*(str(checkout / folder) for folder in ("src", "agents")), str(Path(__file__).parent)]
     return subprocess.Popen(
         [sys.executable, "-W", "ignore", script, "--serve"],
@@ -162,7 +162,7 @@ def start_process(checkout: Path, script: str = __file__, **variables: str) -> s
 
 
 def ask(process: subprocess.Popen[str], line: str) -> float:
-    """What the process measures for this line."""
+    """Send a line to the process and return the number that it answers."""
     assert process.stdin is not None
     assert process.stdout is not None
     print(line, file=process.stdin, flush=True)

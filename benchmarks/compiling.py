@@ -1,16 +1,16 @@
-"""How long does compiling take, which the first use of a game and of the search does once a machine?
+"""Measure the compilation that the first use of a game and of the search needs, once per machine.
 
     pip install -e ".[bench,cli]" && python benchmarks/compiling.py [GAME ...]
 
-For each game a new process with an empty cache does what `pbm warm-up` does: everything that the rules need, then a
+For each game, a new process with an empty cache does the work of `pbm warm-up`: everything that the rules need, then a
 first search, then a first search with a network's priors, then a champion's first move. The search is compiled once for
-all games; what it needs of the game is compiled with it.
+all games, together with the parts of the game that it calls.
 
-Then what somebody waits for who warms nothing up: a new process with an empty cache makes an environment and takes its
-first step, takes one on a board of another size, and searches for the first time; another one makes a vector
-environment.
+The other columns are the waiting times of a user without a warm-up. A new process with an empty cache makes an
+environment and takes its first step, takes a step on a board of another size, and searches for the first time. Another
+process makes a vector environment.
 
-Seconds of the processor, which do not depend on what else the machine does; those by the clock in parentheses.
+Times are seconds of processor time, which do not depend on the machine's load, with wall-clock seconds in parentheses.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ USES: dict[str, tuple[Callable[[Game], object], bool]] = {
     "first search": (first_search, False),
     "vector environment": (first_vector_step, False),
 }
-"""What is timed, and whether on a board of another size."""
+"""The timed uses, each with whether it takes a board of another size."""
 PERSON = (("step", "step, second size", "first search"), ("vector environment",))
-"""What a process does one after the other."""
+"""The uses that each process times, in order."""
 
 
 def use(name: str, uses: Sequence[str]) -> None:
-    """In a process of its own: one line of seconds a use, of the processor and by the clock."""
+    """Print a line per use with processor and wall-clock seconds; runs in a process of its own."""
     for job, other_size in (USES[one] for one in uses):
         processor, clock = time.process_time(), time.perf_counter()
         job(make_game(name, **OTHER_SIZES[name] if other_size else {}))
@@ -79,7 +79,7 @@ def use(name: str, uses: Sequence[str]) -> None:
 
 
 def seconds(name: str, uses: Sequence[str]) -> list[str]:
-    """Of each use, with an empty cache."""
+    """Return the seconds of each use, with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         environment = os.environ | {"PBM_ENVS_CACHE_DIR": cache}
         command = [sys.executable, __file__, name, *uses]

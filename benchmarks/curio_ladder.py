@@ -1,11 +1,10 @@
-"""The facts of Curio's ladder: sizes, time and memory, values, and how much mixing and hiding matter.
+"""Measure Curio's ladder: sizes, time and memory, values, and the effects of mixed play and hidden information.
 
     python benchmarks/curio_ladder.py                      # what is missing in results/curio_ladder.jsonl
     python benchmarks/curio_ladder.py --rungs 3 --again
 
-One line of JSON a rung (first without its solution, then with it) in `results/curio_ladder.jsonl`, and the table of all
-in `results/curio_ladder.txt`. A rung that has been measured is left alone, so a stopped script
-resumes.
+Each rung has a line of JSON in `results/curio_ladder.jsonl`, first without its solution, then with it; the table of all
+rungs is `results/curio_ladder.txt`. A rung that has been measured is skipped, so a stopped script resumes.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def pure(policy: Policy) -> Policy:
-    """Of each information set, the most likely choice alone."""
+    """Return the pure policy that makes the most likely choice at each information set."""
     tree = policy.tree
     firsts, sizes = tree.set_choices[:-1], np.diff(tree.set_choices)
     most = np.repeat(np.maximum.reduceat(policy.probabilities, firsts), sizes)
@@ -49,7 +48,7 @@ def pure(policy: Policy) -> Policy:
 
 
 def measure_tree(rung: int, largest_greedy: int) -> tuple[PublicTree, dict[str, Any]]:
-    """The public tree of a rung, and what is known without a solution."""
+    """Return the public tree of a rung, and the figures that need no solution."""
     game = make_game(f"curio-ladder-{rung}")
     start, spent = time.perf_counter(), time.process_time()
     tree = PublicTree.build(game, memory=10.0)
@@ -78,12 +77,12 @@ def measure_tree(rung: int, largest_greedy: int) -> tuple[PublicTree, dict[str, 
 
 
 def measure_greedy(tree: PublicTree) -> float:
-    """The exploitability of the greedy agent."""
+    """Return the exploitability of the greedy agent."""
     return exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
 
 
 def measure_solution(tree: PublicTree, rung: int, until: float, seconds: float) -> dict[str, Any]:
-    """What its solution says."""
+    """Solve a rung and return the figures of its solution."""
     spent = time.process_time()
     trunk = Trunk.of(tree)
     facts: dict[str, Any] = {"trunk": trunk.tree.num_information_sets}
@@ -104,7 +103,7 @@ def measure_solution(tree: PublicTree, rung: int, until: float, seconds: float) 
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """For people."""
+    """Return the results as a readable table."""
     lines = [
         machine(),
         "",
@@ -121,7 +120,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def line_of(row: dict[str, Any]) -> str:
-    """A rung, with gaps for what is not known of it."""
+    """Return a rung's line of the table, with gaps for unknown figures."""
 
     def cell(name: str, form: str, width: int, times: float = 1) -> str:
         return format(times * row[name], form).rjust(width) if name in row else " " * width
@@ -155,7 +154,7 @@ def main(
     seconds: Annotated[float, typer.Option(help="Of processor time for each solution, about; 0: none.")] = 900.0,
     largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 2_000_000,
 ) -> None:
-    """Measure what is missing."""
+    """Measure the rungs that are missing."""
     path = RESULTS / "curio_ladder.jsonl"
     known = {}
     if path.exists():

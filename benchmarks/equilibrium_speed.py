@@ -1,10 +1,10 @@
-"""How fast are public trees, exact exploitability and CFR+, on one core and two, and beside OpenSpiel's C++?
+"""Measure public trees, exact exploitability and CFR+ on one core and on two, and compare with OpenSpiel's C++.
 
     python benchmarks/equilibrium_speed.py                     # what is missing in results/equilibrium_speed.jsonl
     python benchmarks/equilibrium_speed.py --only large --again
 
-Each measurement runs in a process of its own, pinned to so many cores; seconds by the clock and of processor time are
-both kept, since a busy machine stretches the first. Needs the extras `bench` and `openspiel`.
+Each measurement runs in its own process, pinned to that number of cores. Both wall-clock and processor time are
+recorded, since a busy machine increases the former. Needs the extras `bench` and `openspiel`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ JOBS: dict[str, tuple[Any, ...]] = {
 
 
 class Clock:
-    """Seconds since it was made: by the clock, and of processor time."""
+    """Wall-clock and processor seconds since its creation."""
 
     def __init__(self) -> None:
         self.start = time.perf_counter(), time.process_time()
@@ -51,14 +51,14 @@ class Clock:
 
 
 def warm_up(game: Game, cores: int) -> None:
-    """Compile everything on a tree of the same rules that is small."""
+    """Compile everything on a small tree of the same rules."""
     tree = PublicTree.build(Curio(**{**dict(game.options), "no_capture_limit": 1}), threads=cores)
     exploitability(tree, tree.uniform_policy())
     CFRPlus(tree).step()
 
 
 def measure_tree(cores: int, options: dict[str, Any], iterations: int) -> dict[str, Any]:
-    """Tree, exploitability, iterations of CFR+."""
+    """Measure building the tree, exploitability and iterations of CFR+."""
     game = Curio(**options)
     warm_up(game, cores)
     clock = Clock()
@@ -77,7 +77,7 @@ def measure_tree(cores: int, options: dict[str, Any], iterations: int) -> dict[s
 
 
 def measure_openspiel(cores: int) -> dict[str, Any]:
-    """Exploitability and CFR+ on Leduc poker: ours (docs/guides/leduc.py), and OpenSpiel's C++ on its own game."""
+    """Measure exploitability and CFR+ on Leduc poker, ours (docs/guides/leduc.py) and OpenSpiel's game in C++."""
     import pyspiel
 
     sys.path.insert(0, str(RESULTS.parents[1] / "docs" / "guides"))
@@ -116,7 +116,7 @@ def measure_openspiel(cores: int) -> dict[str, Any]:
 
 
 def measure_solve(cores: int, rung: int) -> dict[str, Any]:
-    """CFR+ on the whole tree, to an exploitability of 0.001."""
+    """Measure CFR+ on the whole tree, to an exploitability of 0.001."""
     tree = PublicTree.build(make_game(f"curio-ladder-{rung}"), threads=cores)
     CFRPlus(tree).step()
     solver, clock, looks = CFRPlus(tree), Clock(), []
@@ -129,7 +129,7 @@ MEASURES = {"tree": measure_tree, "openspiel": measure_openspiel, "solve": measu
 
 
 def table(known: dict[str, dict[str, Any]]) -> str:
-    """For people."""
+    """Return the results as a readable table."""
     rows: dict[str, list[str]] = {}
     for job, facts in known.items():
         rows.setdefault(facts["machine"], []).append(job)
@@ -167,7 +167,7 @@ def main(
     again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
     job: Annotated[str | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Measure what is missing."""
+    """Measure the entries that are missing."""
     if job is not None:
         kind, *rest = JOBS[job]
         print(json.dumps(MEASURES[kind](*rest)))

@@ -1,15 +1,15 @@
-"""The frozen ladders (`pbm_agents.arena.ladder`): the tournament of each, and the ratings that follow from it.
+"""Frozen ladders (`pbm_agents.arena.ladder`): play their tournaments and compute the ratings.
 
-    python benchmarks/ladders.py play chameleon-11 --workers 2     # resumed where it was stopped
+    python benchmarks/ladders.py play chameleon-11 --workers 2     # resumes if it was stopped
     python benchmarks/ladders.py write chameleon-11                # the ladder, from the games
     python benchmarks/ladders.py errors                            # the errors of all ratings, from the games
-    python benchmarks/ladders.py show                              # what is in the package
+    python benchmarks/ladders.py show                              # the ladders in the package
 
-`play` needs hours for all of them: `nice` it. The games are kept in `benchmarks/results/ladders/<name>.jsonl.gz`;
-`write` rates them, looks for results that no one scale explains, plays the games that the tests pin, and writes the
-ladder into the package. A ladder that has been published is never written again: what changes gets the next version.
-(`errors` adds the covariance of the ratings to ladders that lack it, and changes nothing else.) A version that
-`extends` an earlier one adds opponents and games: its ratings are from the games of both.
+`play` takes hours for all ladders: run it under `nice`. The games are kept in
+`benchmarks/results/ladders/<name>.jsonl.gz`. `write` rates them, looks for results that no single scale explains, plays
+the games that the tests pin, and writes the ladder into the package. A published ladder is never rewritten: a change
+gets a new version. (`errors` only adds the covariance of the ratings to ladders that lack it.) A version that `extends`
+an earlier one adds opponents and games, and is rated from the games of both.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from pbm_envs.records import GameRecord
 SEED = 1500
 LADDERS = Path(pbm_agents.arena.__file__).parent / "ladders"
 PINNED_GAMES, MOST_IN_WHOLE, FEW_MOVES = 2, 300, 4
-"""Of each opponent; the budget up to which a game is pinned in whole, and the moves of one that is not."""
+"""Pinned games per opponent; the largest budget whose games are pinned in full; the pinned moves of other games."""
 RESULTS = Path(__file__).parent / "results" / "ladders"
 BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
 PINNED = "parallel_simulations=1,playouts=1,avoid_losing_moves=true,solver=true,early_stop=false,reuse=false"
@@ -58,11 +58,11 @@ WEIGHTS = {
     "trinim": "c=0.5,rave=0",
     "unlur": "c=0.1,rave=1000",
 }
-"""The defaults of version 0.1.0. They stay in the ladders whatever the defaults become."""
+"""The defaults of version 0.1.0, which the ladders keep even if the defaults change."""
 
 
 class Set(NamedTuple):
-    """A game with its options, and how much of it is played."""
+    """A game with its options, and the size of its tournament."""
 
     game: Game
     openings: int
@@ -71,7 +71,7 @@ class Set(NamedTuple):
     others: tuple[str, ...] = ("random", "greedy:worlds=8")
     """Opponents that do not search."""
     extends: str | None = None
-    """An earlier version, whose games count too."""
+    """An earlier version whose games also count."""
     seed: int = SEED
 
 
@@ -85,7 +85,7 @@ SETS = {
     "unlur-4": Set(Unlur(radius=4), 60, 1, BUDGETS[:6]),
     "curio-4x4": Set(Curio(base=3, rows=4, cols=4), 40, 0, BUDGETS[:6]),
     "trinim-5-three": Set(Trinim(num_players=3), 40, 0, BUDGETS[:6]),
-    # rungs where those of version 1 are 360 to 630 points apart, and more games between these
+    # adds rungs where those of version 1 are 360 to 630 points apart, and more games between these
     "chameleon-11-v2": Set(
         Chameleon(), 40, 1, (4, 10, 30, 55, 100, 175, 300, 550), ("greedy:worlds=8",), "chameleon-11", SEED + 1000
     ),
@@ -93,12 +93,12 @@ SETS = {
 
 
 def search_agent(game: Game, simulations: int) -> str:
-    """The tree search with all its settings, so that no change of a default changes the opponent."""
+    """Name the tree search with all its settings, so that a changed default does not change the opponent."""
     return f"mcts:simulations={simulations},{WEIGHTS[game.name]},{PINNED}"
 
 
 def tournament(name: str) -> Tournament:
-    """All games of a ladder: every opponent against those up to three places away, from the same openings."""
+    """Return the tournament of a ladder: every opponent plays those up to three places away, from the same openings."""
     spec = SETS[name]
     return Tournament(
         (spec.game,),
@@ -117,8 +117,8 @@ def write(name: str, folder: Path) -> Ladder:
     expected = sum(map(len, tournament(name).batches()))
     if folder.exists():
         RESULTS.mkdir(parents=True, exist_ok=True)
-        records = tournament_records(folder)[:expected]  # a longer ladder may have been begun
-        lines = "".join(replace(record, seconds=()).to_json() + "\n" for record in records)  # who else computed then
+        records = tournament_records(folder)[:expected]  # the folder may hold games of a longer ladder
+        lines = "".join(replace(record, seconds=()).to_json() + "\n" for record in records)  # not reproducible
         path.write_bytes(gzip.compress(lines.encode(), mtime=0))
     records = committed_records(path.name)
     if len(records) != expected:
@@ -132,32 +132,32 @@ def write(name: str, folder: Path) -> Ladder:
 
 
 def store(ladder: Ladder) -> None:
-    """Put a ladder into the package."""
+    """Write a ladder into the package."""
     LADDERS.mkdir(exist_ok=True)
     (LADDERS / f"{ladder.name}-v{ladder.version}.json").write_text(ladder.to_json(), encoding="utf-8")
 
 
 def files(name: str) -> list[str]:
-    """Those with the games of a ladder, the oldest first."""
+    """Return the names of the files with the games of a ladder, the oldest first."""
     earlier = SETS[name].extends
     return [*(files(earlier) if earlier else ()), f"{name}.jsonl.gz"]
 
 
 def committed_records(*names: str) -> list[GameRecord]:
-    """The games of these files."""
+    """Return the games of these files."""
     texts = [gzip.decompress((RESULTS / name).read_bytes()).decode() for name in names]
     return [GameRecord.from_json(line) for text in texts for line in text.splitlines()]
 
 
 def covariance(records: Sequence[GameRecord], agents: Sequence[str]) -> list[list[float]]:
-    """Of the errors of the agents' ratings, by the bootstrap that gives their intervals."""
+    """Return the covariance of the rating errors, from the bootstrap that gives the intervals."""
     known, _, drawn = bootstrap(records, anchor="random")
     order = [known.index(agent) for agent in agents]
     return [[round(float(each), 1) for each in row] for row in np.cov(drawn.T)[np.ix_(order, order)]]
 
 
 def rated(name: str) -> Ladder:
-    """The ladder that follows from the games, without pins."""
+    """Compute the ladder from its games, without pins."""
     spec = SETS[name]
     records = committed_records(*files(name))
     ratings = rate(records, anchor="random")
@@ -204,9 +204,9 @@ def add_errors(ladder: Ladder) -> None:
 
 
 def luce(records: Sequence[GameRecord], rungs: Sequence[Rung]) -> dict[tuple[int, int], float]:
-    """What the first of each pair of rungs should have scored against the second in these games, by Luce's model.
+    """Return the expected score of the first of each pair of rungs against the second in these games (Luce's model).
 
-    Who wins has scored 1 against each other, and those who do not win 1/2 against one another, as in `head_to_head`.
+    A winner scores 1 against each other player, and the others score 1/2 against one another, as in `head_to_head`.
     """
     place = {rung.agent: k for k, rung in enumerate(rungs)}
     total: dict[tuple[int, int], float] = defaultdict(float)
@@ -220,7 +220,7 @@ def luce(records: Sequence[GameRecord], rungs: Sequence[Rung]) -> dict[tuple[int
 
 
 def intransitive(meetings: HeadToHead) -> list[list[str]]:
-    """Threes of which each has beaten the next more often than not."""
+    """Return the cycles of three agents, each of which has beaten the next more often than not."""
     won, names = meetings.scores > 0.5, [title(agent) for agent in meetings.agents]
     return [
         [names[i] for i in some]
@@ -231,13 +231,13 @@ def intransitive(meetings: HeadToHead) -> list[list[str]]:
 
 
 def title(agent: str) -> str:
-    """`1,000 simulations` for the search; else the name without settings."""
+    """Return "1,000 simulations" for the search, and otherwise the agent's name without settings."""
     kind, _, settings = agent.partition(":")
     return f"{int(settings.partition(',')[0].partition('=')[2]):,} simulations" if kind == "mcts" else kind
 
 
 def _pins(spec: Set, agent: str) -> Iterator[Pin]:
-    """The beginnings of PINNED_GAMES games of an agent against itself."""
+    """Yield the first moves of PINNED_GAMES games of an agent against itself."""
     budget = int(agent.partition("simulations=")[2].partition(",")[0] or 0)
     most = FEW_MOVES if budget > MOST_IN_WHOLE else spec.game.max_plies
     for k in range(PINNED_GAMES):
@@ -249,7 +249,7 @@ def _pins(spec: Set, agent: str) -> Iterator[Pin]:
 
 
 def report(ladder: Ladder) -> str:
-    """The ladder as a table, and what does not fit."""
+    """Return the ladder as a table, with the results that do not fit its scale."""
     lines = [f"{ladder.id}: {ladder.game!r}, {ladder.tournament['games']:,} games"]
     lines += [f"  {rung.name:20} {rung.elo:7,.0f} ({rung.low:,.0f} to {rung.high:,.0f})" for rung in ladder.rungs]
     worst = max(ladder.tournament["pairs"], key=lambda pair: abs(pair[-1]))

@@ -1,11 +1,11 @@
-"""Learn the patterns of a champion from the games of the ladder: which moves searches of many simulations played.
+"""Learn the patterns of a champion from the moves of strong searches in the games of the ladder.
 
     python benchmarks/learn_patterns.py chameleon-11 agents/pbm_agents/champions/weights/chameleon.npz --seconds 40
     python benchmarks/learn_patterns.py unlur-6 agents/pbm_agents/champions/weights/unlur.npz --seconds 30
 
-The games are those of `results/ladders` (see ladders.py). A move counts the more, the more simulations its player had.
-One position of twelve is held out; its cross-entropy (in nats) is printed after each pass, beside that of guessing.
-Needs the extra `torch`; one thread.
+The games are those of `results/ladders` (see ladders.py). Moves of players with more simulations have larger weights.
+One position in twelve is held out; the cross-entropy on these (in nats) is printed after each pass, with that of
+uniform guessing. Needs the extra `torch` and uses one thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pbm_envs.records import read_records, replay
 
 LADDERS = Path(__file__).parent / "results" / "ladders"
 WEIGHTS = {300: 0.4, 1000: 0.7, 3000: 1.0, 10000: 1.3}
-"""Of a move, by the simulations that chose it; moves of weaker players are left out."""
+"""Weight of a move by the simulations that chose it; moves of weaker players are omitted."""
 BATCH, LEARNING_RATE, DECAY = 128, 0.05, 2e-6
 
 
@@ -37,7 +37,7 @@ def simulations_of(agent: str) -> int:
 
 
 def moves(ladder: str) -> tuple[Game, States, Ints, Array]:
-    """The game, positions, the actions played there, and how much each counts."""
+    """Return the game, the positions, the actions played there, and their weights."""
     states: list[Any] = []
     actions: list[int] = []
     weights: list[float] = []
@@ -63,7 +63,7 @@ def moves(ladder: str) -> tuple[Game, States, Ints, Array]:
 
 
 class Learner:
-    """Sums of weights, one for each feature, and their gradients."""
+    """A linear model with one weight per feature, and its gradients."""
 
     def __init__(self, game: Game) -> None:
         self.geometry = Geometry(game)
@@ -72,7 +72,7 @@ class Learner:
         torch.nn.init.zeros_(self.table.weight)
 
     def logits(self, states: States) -> tuple[torch.Tensor, torch.Tensor]:
-        """(B, placing actions), and the patterns that occur."""
+        """Return the logits, (B, placing actions), and the patterns that occur."""
         features = self.patterns.features(states)
         legal = self.patterns.game.legal_action_mask(states)[:, : features.shape[1]]
         features = torch.from_numpy(np.where(features == NONE, self.geometry.size, features).astype(np.int64))

@@ -1,10 +1,10 @@
-"""How fast does self-play PPO learn, and what is its network worth beside and inside the search?
+"""Measure how fast self-play PPO learns, and how strong its network is alone and inside the search.
 
     python benchmarks/learning_curves.py [--runs FOLDER] [--seeds 1 2] [--workers 2]
 
 Trains with `notebooks/training/ppo.py`, plays with the networks of the first seed, and writes
 `results/learning_curves.txt` and a picture for the documentation. A stopped training or match resumes. Each training
-computes in one thread, `--workers` of them at once. Needs the extras `torch`, `cli`, `plot` and `bench`.
+uses one thread, and `--workers` of them run at once. Needs the extras `torch`, `cli`, `plot` and `bench`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = Path(__file__).parent / "results"
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 GAMES, TEST_SEED = 2000, 10_000
-"""Of the evaluation at the end, whose openings no training has been evaluated on."""
+"""Games and seed of the final evaluation, whose openings no training has been evaluated on."""
 OPENINGS = 50
 SIMULATIONS, SECONDS = 100, 0.05
 
@@ -41,7 +41,7 @@ class Task(NamedTuple):
     game: str
     options: tuple[str, ...]
     bar: float
-    """A score against random play that ten minutes ought to reach; of Curio, one clearly above it."""
+    """Score against random play that ten minutes should reach; in Curio, a score clearly above random play."""
     settings: str
 
     @property
@@ -71,7 +71,7 @@ TASKS = (
 
 
 def train(runs: Path, seeds: list[int], workers: int) -> dict[tuple[Task, int], list[dict[str, Any]]]:
-    """The curve of each task and seed."""
+    """Return the learning curve of each task and seed."""
     jobs = [(task, seed) for task in TASKS for seed in seeds]
     with ThreadPoolExecutor(workers) as pool:
         run = lambda job: subprocess.run([sys.executable, *job[0].command(runs, job[1])], cwd=ROOT, check=True)  # noqa: E731
@@ -117,7 +117,7 @@ def summary(task: Task, seed: int, curve: list[dict[str, Any]], runs: Path) -> s
 
 
 def matches(task: Task, file: Path) -> list[tuple[str, str]]:
-    """The network alone, and as the search's evaluator, against the plain search with equal budgets."""
+    """Return the pairs of agents: the network alone and as evaluator, and the plain search, at equal budgets."""
     plain = f"mcts:simulations={SIMULATIONS}"
     return [
         (f"network:file={file}", plain),
@@ -129,7 +129,7 @@ def matches(task: Task, file: Path) -> list[tuple[str, str]]:
 
 
 def match(task: Task, pair: tuple[str, str], folder: Path, file: Path) -> str:
-    """Each opening, of two random moves, from both seats."""
+    """Play each opening of two random moves from both seats, and return the line of the table."""
     game = parse_game(task.game, task.options)
     tournament = Tournament((game,), pair, openings=OPENINGS, opening_moves=2, seed=TEST_SEED, batch=20)
     records = play_tournament(tournament, folder)

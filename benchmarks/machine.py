@@ -1,4 +1,4 @@
-"""What a figure was measured on."""
+"""The machine on which a figure was measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cpuinfo import get_cpu_info
 
 
 def machine() -> str:
-    """Processor, Python and the versions that matter, in two lines."""
+    """Return the processor, Python and the versions of the main libraries, in two lines."""
     packages = ("pbm-envs", "numpy", "numba", "gymnasium", "pettingzoo")
     return (
         f"{get_cpu_info().get('brand_raw', 'unknown processor')}, {os.cpu_count()} cores, {platform.system()}, "

@@ -1,9 +1,10 @@
-"""What a set-up for each game costs where something is hidden: how much the scores of pairs of games vary.
+"""Measure the variance of paired scores with one set-up per pair and with one per game, in games of hidden information.
 
     python benchmarks/paired_games.py [--pairs N]
 
-A pair is two games from exchanged seats. With one set-up for both, part of its advantage cancels; with two nothing but
-that of the seat does. The number of games that an answer takes is in proportion to the variance of a pair's score.
+A pair is two games with exchanged seats. With one set-up for both games, part of its advantage cancels; with two
+set-ups, only the advantage of the seat does. The number of games that a result needs is proportional to the variance of
+a pair's score.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ AT_ONCE, DRAWS = 50, 2000
 
 
 def scores(game: Game, pairs: int, set_ups: int) -> NDArray[np.float64]:
-    """(pairs,) the score of the new agent in each pair, with one set-up or two."""
+    """Return the score of the new agent in each pair, (pairs,), with one set-up or two."""
     found = []
     for first in range(0, pairs, AT_ONCE):
         numbers = [k // (3 - set_ups) for k in range(2 * first, 2 * min(first + AT_ONCE, pairs))]

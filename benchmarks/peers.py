@@ -1,17 +1,17 @@
-"""How fast are the games beside OpenSpiel, Pgx on the CPU and PettingZoo's classic games?
+"""Compare the speed of the games with OpenSpiel, Pgx on the CPU and PettingZoo's classic games.
 
     pip install -e ".[bench]" && python benchmarks/peers.py
 
-Three questions, the same work for everyone in each:
+There are three measurements, with the same work for all libraries in each:
 
 * random play: choose a legal action at random, play it, write the observation of the player to move next and their mask
-  of legal actions; a game that ends is followed by the next. Batches of BATCH where there are batches.
-* latency: play an action and get observation and mask of one game; choosing the action is not timed.
-* playouts: random play to the end, nothing observed.
+  of legal actions; a game that ends is followed by another. Libraries with batches use batches of BATCH.
+* latency: play an action and get the observation and the mask of one game; choosing the action is not timed.
+* playouts: random play to the end, without observations.
 
-Each contender sits in a process of its own, pinned to one core, and they take turns, so that a change of the machine's
-speed meets all of them; "all cores" is one process for each core at once. Compilation comes before the first turn and
-is shown apart. Quoted are the median of the turns and the least and the most.
+Each contender runs in its own process, pinned to one core. They take turns, so that changes in the machine's speed
+affect all of them; "all cores" runs one process per core at once. Compilation comes before the first turn and is
+reported separately. The table has the median, the minimum and the maximum over the turns.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 class Contender(NamedTuple):
     name: str
     make: Callable[[], Callable[[], tuple[float, float]]]
-    """In its process: a function that does a piece of work and gives the amount and the seconds it took."""
+    """Called in the contender's process; makes a function that does some work and returns its amount and seconds."""
 
 
 def timed(work: Callable[[], float]) -> Callable[[], tuple[float, float]]:
@@ -54,7 +54,7 @@ def timed(work: Callable[[], float]) -> Callable[[], tuple[float, float]]:
 
 
 def batch_play(name: str, **options: Any) -> Callable[[], tuple[float, float]]:
-    """The vector environment, which is a batch, its observations and masks, and the next games."""
+    """Play in the vector environment: a batch, its observations and masks, and the next games."""
     import numpy as np
 
     from pbm_envs import make_game, sample_actions
@@ -73,7 +73,7 @@ def batch_play(name: str, **options: Any) -> Callable[[], tuple[float, float]]:
 
 
 def one_game(name: str) -> Callable[[], tuple[float, float]]:
-    """The AEC environment without wrappers."""
+    """Play one game in the AEC environment without wrappers."""
     import importlib
 
     env = importlib.import_module(f"pbm_envs.{name}_v0").raw_env()
@@ -98,7 +98,7 @@ def batch_playouts(name: str) -> Callable[[], tuple[float, float]]:
 
 
 def aec_latency(env: Any) -> tuple[float, float]:
-    """One game: step and observe."""
+    """Play one game: step and observe."""
     import numpy as np
 
     spent, plies = 0.0, 0
@@ -135,7 +135,7 @@ def classic_latency(module: str) -> Callable[[], tuple[float, float]]:
 
 
 def spiel_latency(name: str) -> Callable[[], tuple[float, float]]:
-    """One game: apply the action, observation and mask."""
+    """Play one game: apply the action, then get the observation and the mask."""
     import pyspiel
 
     game = pyspiel.load_game(name)
@@ -163,7 +163,7 @@ def spiel_play(name: str) -> Callable[[], tuple[float, float]]:
 
 
 def spiel_playouts(name: str) -> Callable[[], tuple[float, float]]:
-    """In C++, as its MCTSBot plays them: 100 a leaf, so that there is next to nothing else to do."""
+    """Play out in C++ as MCTSBot does, with 100 playouts per leaf, so that other work hardly counts."""
     import pyspiel
 
     game = pyspiel.load_game(name)
@@ -181,7 +181,7 @@ def spiel_playouts(name: str) -> Callable[[], tuple[float, float]]:
 
 
 def pgx_play(name: str, steps: int) -> Callable[[], tuple[float, float]]:
-    """`steps` plies of BATCH games in one compiled loop, actions drawn with Gumbel noise."""
+    """Play `steps` plies of BATCH games in one compiled loop, with actions drawn by Gumbel noise."""
     os.environ["JAX_PLATFORMS"] = "cpu"
     import jax
     import jax.numpy as jnp
@@ -197,7 +197,7 @@ def pgx_play(name: str, steps: int) -> Callable[[], tuple[float, float]]:
         noise = jax.random.gumbel(draw, state.legal_action_mask.shape)
         actions = jnp.argmax(jnp.where(state.legal_action_mask, noise, -jnp.inf), axis=1)
         state = step(state, actions, jax.random.split(deal, BATCH))
-        return state, key, seen + state.observation.sum()  # so that no observation is left out
+        return state, key, seen + state.observation.sum()  # so that XLA removes no observation
 
     run = jax.jit(lambda carry: jax.lax.fori_loop(0, steps, ply, carry))
     key = jax.random.PRNGKey(SEED)
@@ -238,7 +238,7 @@ QUESTIONS: dict[str, list[Contender]] = {
 
 
 class Seat:
-    """A contender in a process of its own, on one core."""
+    """A contender in its own process, on one core."""
 
     def __init__(self, contender: Contender, core: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -272,7 +272,7 @@ def serve(contender: Contender, core: int, line: Connection) -> None:
 
 
 def turns(contenders: list[Contender], cores: list[int]) -> tuple[dict[str, float], dict[str, list[float]]]:
-    """Seconds until the first piece of work was done, and the rates of TURNS turns, summed over the cores."""
+    """Return the seconds until the first work was done, and the rates of TURNS turns, summed over the cores."""
     tables, ready = {}, {}
     for contender in contenders:
         tables[contender.name] = [Seat(contender, core) for core in cores]

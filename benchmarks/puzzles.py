@@ -1,11 +1,10 @@
-"""Makes the sets of puzzles of `pbm_envs.text.puzzles`, and measures random answers and searches on them.
+"""Make the sets of puzzles of `pbm_envs.text.puzzles`, and measure random answers and searches on them.
 
-    python benchmarks/puzzles.py make [GAME [KIND]] # writes src/pbm_envs/text/puzzles/*.jsonl, the same ones again
+    python benchmarks/puzzles.py make [GAME [KIND]] # writes src/pbm_envs/text/puzzles/*.jsonl, deterministically
     python benchmarks/puzzles.py baselines > benchmarks/results/puzzles.txt
 
-Wins and only moves are found by trying every line of play to the depth that is asked about; contracts by a search whose
-outcome is proven, or, in Unlur, by `pbm_agents.exact`; the set-ups of Curio by drawing until each has been seen many
-times.
+Wins and only moves are found by exhaustive search to the depth in question, contracts by a search that proves its
+result or, in Unlur, by `pbm_agents.exact`, and the set-ups of Curio by drawing until each has been seen many times.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ MOST_SIMULATIONS = 50_000
 MOST_NODES = 1 << 40
 DRAWS = 20_000
 MOST_GAMES = 60
-"""Random games in a row without a new puzzle."""
+"""Random games without a new puzzle after which a kind is given up."""
 MOST_WORLDS = 200
-"""So that each of them is missed by all draws with a probability below 1e-40."""
+"""Most consistent set-ups; all draws miss any one of them with a probability below 1e-40."""
 WANTED = {  # game: (options, kind, number of moves, how many)
     "chameleon": [
         ({"size": 4}, "win", 1, 10),
@@ -58,14 +57,14 @@ WANTED = {  # game: (options, kind, number of moves, how many)
     ],
 }
 APART = {("unlur", "contract")}
-"""Games and kinds with a random generator of their own, so that these can be made alone."""
+"""Games and kinds with their own random generator, so that they can be made alone."""
 CONTRACTS = {"chameleon": "swap", "unlur": "black"}
 OPEN_CONTRACTS = range(2, 5)
-"""Stones of Unlur with radius 3 at which the answer is not the same for all positions, or nearly so."""
+"""Stones of Unlur with radius 3 at which the answer differs between positions."""
 
 
 def children(game: Game, states: Any) -> tuple[Any, Any, Any]:
-    """(rows, actions, states) after every legal action of each state."""
+    """Return (rows, actions, states) after every legal action of each state."""
     rows, actions = np.nonzero(game.legal_action_mask(states))
     after = take_rows(states, rows)
     game.step(after, actions)
@@ -73,7 +72,7 @@ def children(game: Game, states: Any) -> tuple[Any, Any, Any]:
 
 
 def can_force(game: Game, states: Any, player: int, moves: int) -> Any:
-    """(B,) bool: can `player`, to move in all states, win within so many own moves, whatever the others do?"""
+    """Return whether `player`, to move in all states, can force a win within `moves` own moves, (B,) bool."""
     if not len(states):
         return np.zeros(0, bool)
     rows, _, after = children(game, states)
@@ -83,7 +82,7 @@ def can_force(game: Game, states: Any, player: int, moves: int) -> Any:
 
 
 def forces(game: Game, states: Any, player: int, moves: int) -> Any:
-    """(B,) bool: has `player` won, or will they within so many own moves, whoever moves next?"""
+    """Return whether `player` has won or can force a win within `moves` own moves, whoever moves next, (B,) bool."""
     result = states["done"] & (states["returns"][:, player] == 1)
     own = np.flatnonzero(~states["done"] & (states["to_move"] == player))
     if moves:
@@ -103,14 +102,14 @@ def forces(game: Game, states: Any, player: int, moves: int) -> Any:
 
 
 def winning_moves(game: Game, state: Any, moves: int) -> list[str]:
-    """The moves that force a win within so many own moves."""
+    """Return the moves that force a win within `moves` own moves."""
     _, actions, after = children(game, state)
     good = forces(game, after, int(state["to_move"][0]), moves - 1)
     return [game.action_to_string(int(action)) for action in actions[good]]
 
 
 def safe_moves(game: Game, state: Any) -> list[str]:
-    """The moves after which nobody else wins at once."""
+    """Return the moves after which no opponent can win at once."""
     player, safe = int(state["to_move"][0]), []
     _, actions, after = children(game, state)
     for row, action in enumerate(actions):
@@ -125,13 +124,13 @@ def safe_moves(game: Game, state: Any) -> list[str]:
 
 
 def worlds(game: Game, view: Any, draws: int, rng: np.random.Generator) -> Counter[bytes]:
-    """How often each consistent set-up was drawn: the faces of all pieces."""
+    """Count how often each consistent set-up, given by the faces of all pieces, was drawn."""
     drawn = game.determinize(np.repeat(view, draws), rng)
     return Counter(faces.tobytes() for faces in drawn["faces"])
 
 
 def hidden_piece(game: Game, view: Any, rng: np.random.Generator) -> tuple[int, int] | None:
-    """(cell, slot) of a piece on the board with a side that the viewer does not know."""
+    """Return (cell, slot) of a piece on the board with a side that the viewer does not know; None without one."""
     seen = int(view["viewer"][0])
     slots = [(cell, int(slot)) for cell, slot in enumerate(view["board"][0]) if slot >= 0]
     hidden = [(cell, slot) for cell, slot in slots if view["faces"][0, slot, 1 - seen] == 0]
@@ -139,7 +138,7 @@ def hidden_piece(game: Game, view: Any, rng: np.random.Generator) -> tuple[int, 
 
 
 def solve(game: Game, state: Any, kind: str, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
-    """The answers to a question about a position, with what else the puzzle says; None if it makes no puzzle."""
+    """Return the answers and the other fields of a puzzle on a position; None if the position is unsuitable."""
     player = int(state["to_move"][0])
     legal = int(game.legal_action_mask(state).sum())
     if kind == "win":
@@ -171,7 +170,7 @@ def solve(game: Game, state: Any, kind: str, number: int, rng: np.random.Generat
 
 
 def contract(game: Game, state: Any, player: int, rng: np.random.Generator) -> dict[str, Any] | None:
-    """Whether the move of the contract wins; proven."""
+    """Return the proven answer whether the move of the contract wins; None if the position is unsuitable."""
     word = CONTRACTS[game.name]
     action = game.string_to_action(word)
     if not game.legal_action_mask(state)[0, action] or game.legal_action_mask(state).sum() < 2:
@@ -191,7 +190,7 @@ def contract(game: Game, state: Any, player: int, rng: np.random.Generator) -> d
 
 
 def make(name: str, only: str | None = None) -> list[Puzzle]:
-    """The set of a game, or those of its kinds that have a random generator of their own."""
+    """Make the set of a game, or only a kind that has its own random generator."""
     made, known = list[Puzzle](), set[tuple[Any, ...]]()
     first = np.random.default_rng(2026)
     with tqdm(total=sum(count for *_, count in WANTED[name]), desc=name) as bar:
@@ -201,13 +200,13 @@ def make(name: str, only: str | None = None) -> list[Puzzle]:
             rng = np.random.default_rng([2026, 1]) if (name, kind) in APART else first
             game, found, answers = make_game(name, **options), 0, Counter[tuple[str, ...]]()
             tried = 0
-            while found < count and tried < MOST_GAMES:  # of some questions there are not so many
+            while found < count and tried < MOST_GAMES:  # some kinds have fewer puzzles
                 tried += 1
                 start = game.init(1, rng)
                 state, moves = start.copy(), list[str]()
                 while not state["done"][0] and found < count:
                     key = (kind, number, game.board_to_string(start), *moves)
-                    if (name, kind) == ("unlur", "contract"):  # there are few: none twice, turned or mirrored
+                    if (name, kind) == ("unlur", "contract"):  # few positions: none twice, not even mirrored
                         turned = (game.transform(state, symmetry) for symmetry in game.symmetries)
                         key = (kind, min(game.board_to_string(one) for one in turned))
                     puzzle = None if key in known else solve(game, state, kind, number, rng)
@@ -239,7 +238,7 @@ def make(name: str, only: str | None = None) -> list[Puzzle]:
 
 
 def searched(puzzle: Puzzle, simulations: int, rng: np.random.Generator) -> str:
-    """What a search of so many simulations answers; in Curio, that many draws of set-ups."""
+    """Answer a puzzle by a search with this many simulations; in Curio, by as many draws of set-ups."""
     table = puzzle.table()
     game, view = table.game, table.view(puzzle.player)
     if puzzle.kind in MOVE_KINDS:
@@ -263,7 +262,7 @@ def searched(puzzle: Puzzle, simulations: int, rng: np.random.Generator) -> str:
 
 
 def by_chance(puzzle: Puzzle) -> float:
-    """The expected score of a random legal move, or of a coin; of numbers, of an integer from 1 to 36 or a twelfth."""
+    """Return the expected score of random answers: legal moves, yes or no, integers from 1 to 36, or twelfths."""
     if puzzle.kind in MOVE_KINDS:
         table = puzzle.table()
         return len(puzzle.answers) / int(table.game.legal_action_mask(table.states).sum())
@@ -275,7 +274,7 @@ def by_chance(puzzle: Puzzle) -> float:
 
 
 def baselines() -> str:
-    """A table: the mean score of each game and kind."""
+    """Return a table of the mean score of each game and kind."""
     lines = ["game       kind         puzzles  random" + "".join(f"{budget:>8,}" for budget in BUDGETS)]
     for name in WANTED:
         puzzles = load_puzzles(name)

@@ -1,11 +1,11 @@
-"""How should kernels see the records of a game? Checkouts side by side: speed, and seconds to compile.
+"""Compare checkouts whose kernels access the records of a game differently: speed, and seconds to compile.
 
     python benchmarks/records.py ../before ../other .
 
-Each checkout runs in a process of its own, in turns with the others, so that a change of the machine's speed meets all.
-All seconds are those of the processor. Quoted are medians of the rounds' ratios to the first checkout; more than 1 is
-faster. Compiling counts all kernels of these jobs, for a first and then a second size of the board. With `--caches
-FOLDER` compiled kernels are kept there for another run.
+Each checkout runs in its own process. They take turns, so that changes in the machine's speed affect all of them. All
+times are processor time. The table has the medians of the rounds' ratios to the first checkout; more than 1 is faster.
+Compiling counts all kernels of these jobs, for a first and then a second size of the board. With `--caches FOLDER`
+compiled kernels are kept there for another run.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
 }
 """Options of a first and a second size."""
 SIMULATIONS = {1: 1000, 1024: 8}
-"""Of a search, by the number of games."""
+"""Simulations of a search by the number of games."""
 JOBS = [f"{what} {count}" for count in SIMULATIONS for what in ("step", "mask", "view", "observe", "playout", "search")]
 
 
 def jobs(name: str, options: dict[str, int]) -> dict[str, Callable[[], Any]]:
-    """What is timed, some plies after the start."""
+    """Return the functions to time, which run some plies after the start."""
     from pbm_agents import Search, Workspace
 
     from pbm_envs import make_game
@@ -75,7 +75,7 @@ def jobs(name: str, options: dict[str, int]) -> dict[str, Callable[[], Any]]:
 
 
 def serve() -> None:
-    """In a process of a checkout: do what each line says, and answer with the seconds that it took."""
+    """Do the job on each input line and print its processor seconds; runs in the process of a checkout."""
     ready: dict[str, dict[str, Callable[[], Any]]] = {}
     for line in sys.stdin:
         name, job, number = line.strip().split("|")

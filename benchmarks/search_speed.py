@@ -1,13 +1,11 @@
-"""How many simulations a second, from the start of a game, beside OpenSpiel's C++ MCTSBot?
-
-And how much memory do they take?
+"""Measure simulations per second from the start of a game, and their memory, and compare with OpenSpiel's C++ MCTSBot.
 
     pip install -e ".[bench]" && python benchmarks/search_speed.py
 
-Everyone runs SIMULATIONS in each position, with one random game a leaf, on one core but for the rows with two threads.
-They take turns, so that a change of the machine's speed meets all of them; quoted are the median of the rounds, and of
-the rounds' ratios: by processor time, but for two threads by the clock. "plain" is what MCTSBot does: UCT, playouts
-without rules, no solver.
+Each search runs SIMULATIONS in each position, with one playout per leaf, on one core except in the rows with two
+threads. They take turns, so that changes in the machine's speed affect all of them. The table has the medians of the
+rounds and of the rounds' ratios, by processor time, or by the clock with two threads. "plain" is the algorithm of
+MCTSBot: UCT, uniform playouts, no solver.
 """
 
 from __future__ import annotations
@@ -31,14 +29,14 @@ from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 SIMULATIONS, ROUNDS, SEED = 2000, 5, 2008
 MANY, TWO_THREADS = 64, ", two threads"
 BUDGETS = (1_000, 10_000, 100_000)
-"""Simulations of the second table."""
+"""Simulations per search in the second table."""
 UCT_C = 1.4
 PLAIN = {"c": UCT_C, "rave": 0.0, "avoid_losing_moves": False, "solver": False}
 MEBIBYTE = 1 << 20
 
 
 class Runner(NamedTuple):
-    """Who takes turns."""
+    """A search to time in turns with others."""
 
     run: Callable[[], object]
     games: int = 1
@@ -53,7 +51,7 @@ def openspiel(name: str) -> Runner:
 
 
 def openspiel_hidden(name: str) -> Runner:
-    """From the first decision."""
+    """Return OpenSpiel's search of a game with hidden information, from the first decision."""
     state = pyspiel.load_game(name).new_initial_state()
     while state.is_chance_node():
         state.apply_action(state.legal_actions()[0])
@@ -79,11 +77,11 @@ def all_of_ours(game: Game, name: str, **settings: Any) -> dict[str, Runner]:
 
 
 class Speed(NamedTuple):
-    """Simulations a second."""
+    """Simulations per second."""
 
     wall: float
     core: float
-    """Of processor time, so that other programs on the machine matter little."""
+    """Per second of processor time, so that other programs on the machine matter little."""
 
 
 def turn(runner: Runner, cores: set[int]) -> Speed:
@@ -96,7 +94,7 @@ def turn(runner: Runner, cores: set[int]) -> Speed:
 
 
 def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], cores: set[int]) -> None:
-    """One table: everyone's speed, and how many times as fast as each peer."""
+    """Print a table with the speed of each search and its ratio to each peer."""
     everyone = peers | runners
     for runner in everyone.values():
         turn(runner, cores)  # compile, warm up
@@ -123,7 +121,7 @@ def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], co
 
 
 def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
-    """What nodes and edges of one search take at its end, for each 1,000 simulations and (first budget) each node."""
+    """Print the final memory of a search's nodes and edges, per 1,000 simulations and (first budget) per node."""
     budgets = "".join(f" {f'of {budget:,}':>13}" for budget in BUDGETS)
     print(f"\n{'MiB for 1,000 simulations from the start':48} {'bytes a node':>13}{budgets}")
     for name, (game, settings) in games.items():

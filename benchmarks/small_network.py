@@ -4,7 +4,7 @@
     python benchmarks/small_network.py train DATA.npz chameleon7.npz       (extra `torch`)
     python benchmarks/small_network.py match chameleon7.npz                (writes results/small_network.txt)
 
-`train` also prints how often held-back moves and results are predicted.
+`train` also prints how often held-out moves and results are predicted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def games(out: Path, seconds: float = 540.0, seed: int = 5) -> None:
-    """Play games of the teacher against itself for so many seconds of processor time, after four random moves."""
+    """Play games of the teacher against itself for `seconds` of processor time, after four random moves."""
     rng, began, parts, first = np.random.default_rng(seed), time.process_time(), [], 0
     while time.process_time() - began < seconds:
         states, turns = GAME.init(BATCH, rng), []
@@ -53,11 +53,11 @@ def games(out: Path, seconds: float = 540.0, seed: int = 5) -> None:
 
 @app.command()
 def train(data: Path, out: Path, epochs: int = 10) -> None:
-    """Train a network on such games and write it."""
+    """Train a network on the teacher's games and write it."""
     import torch
     from pbm_agents.learning.small_training import exported, fit
 
-    torch.set_num_threads(1)  # more wait for each other on a busy machine
+    torch.set_num_threads(1)  # more threads wait for each other on a busy machine
     with np.load(data) as file:
         found, actions, returns = file["states"], file["actions"].astype(np.int64), file["returns"]
     states = np.zeros(len(found), GAME.dtype)
@@ -77,7 +77,7 @@ def train(data: Path, out: Path, epochs: int = 10) -> None:
 
 
 def play(one: Search, other: Search, pairs: int, seed: int) -> tuple[np.ndarray, list[float]]:
-    """Return (2 pairs,) points of `one`, and the seconds of processor time of both; seats are exchanged."""
+    """Play games with exchanged seats; return the points of `one`, (2 pairs,), and the processor seconds of both."""
     rng, points, seconds = np.random.default_rng(seed), [], [0.0, 0.0]
     start = GAME.init(pairs, rng)
     for _ in range(OPENING):

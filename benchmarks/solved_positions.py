@@ -1,13 +1,12 @@
-"""Makes the sets of solved positions in `solved/`: small boards, the player to move wins, and not by every move.
+"""Make the sets of solved positions in `solved/`: small boards on which some but not all moves win.
 
-    python benchmarks/solved_positions.py [SET ...]     # writes the same ones again
+    python benchmarks/solved_positions.py [SET ...]     # deterministic
 
-Each set has a position from each of so many games, which weak searches play from random openings. A position counts if
-its player wins with best play, at most half of the legal moves win, and none wins at once. Chameleon, Unlur and Trinim
-are solved by `pbm_agents.exact`; positions that would take it too long are left out, so those of radius 4 are late. In
-Curio the player knows every piece (no set-up but one is consistent with the view), and wins within three own moves
-whatever the opponent does: every line of play is tried, as in puzzles.py. Among three players of Trinim nothing is won
-by force, so there is no set of it.
+A set has one position per game, from games that weak searches play from random openings. A position is kept if the
+player to move wins with best play, at most half of the legal moves win, and none wins at once. Chameleon, Unlur and
+Trinim are solved by `pbm_agents.exact`; positions that would take too long are omitted, so those of radius 4 are late.
+In Curio the player knows every piece (only one set-up is consistent with the view) and can force a win within three own
+moves, found by exhaustive search as in puzzles.py. Trinim with three players has no forced wins, and so no set.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from pbm_envs.testing import random_actions
 FOLDER = Path(__file__).parent / "solved"
 SEED, PLAYER, NODES, DRAWS = 2018, "mcts:simulations=30,early_stop=false", 400_000, 200
 MOST_LEGAL = 14
-"""In Curio, so that every line of play can be tried."""
+"""Most legal moves of a position of Curio, so that every line of play can be tried."""
 
 
 class Wanted(NamedTuple):
@@ -51,7 +50,7 @@ SETS = {
 
 
 def winning(game: Game, state: Any) -> list[str]:
-    """The moves that win with best play; none if that takes too long, or if nothing is to be found out."""
+    """Return the moves that win with best play; none if solving takes too long or the position is unsuitable."""
     legal = np.flatnonzero(game.legal_action_mask(state)[0])
     if len(legal) < 2 or winning_moves(game, state, 1):
         return []
@@ -72,7 +71,7 @@ def winning(game: Game, state: Any) -> list[str]:
 
 
 def position(game: Game, first: int, rng: np.random.Generator) -> dict[str, Any] | None:
-    """One from a game: board, moves, and the moves that win; None if none is found at a ply chosen at random."""
+    """Return a position of a game at a random suitable ply: board, moves and winning moves; None if there is none."""
     agent, start = make_agent(PLAYER), game.init(1, rng)
     state, played = start.copy(), [start.copy()]
     moves: list[str] = []

@@ -1,11 +1,11 @@
-"""How often is the sequential test wrong? Simulated tests, decided as `pbm sprt` decides them.
+"""Measure the error rates of the sequential test by simulated tests, decided as by `pbm sprt`.
 
     python benchmarks/sprt_errors.py [--tests 10000]
 
-Each opening is played from all seats; whoever has a better seat there has it in all its games. Openings are drawn so
-that the new agent is exactly as much stronger as H0 or H1 says: `wrong at H0` is how often H1 was accepted then, `wrong
-at H1` how often H0 was; both with Wilson's 95% interval. A test may ask for at most alpha and beta (5% each). Openings
-are the mean and the 95% quantile of what a test took.
+Each opening is played from all seats, and its advantage for a seat is the same in all its games. Openings are drawn so
+that the strength difference is exactly that of H0 or H1: `wrong at H0` is the rate at which H1 was accepted under H0,
+and `wrong at H1` that of H0 under H1, both with Wilson's 95% interval. The nominal rates are alpha and beta (5% each).
+The openings per test are given as their mean and 95% quantile.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BOUND = float(np.log(1 / 0.05))
 
 
 class Case(NamedTuple):
-    """Agents that play so: `seat` Elo for the better seat, which `opening` Elo (standard deviation) change."""
+    """A model of play: `seat` is the better seat's advantage in Elo, `opening` its standard deviation over openings."""
 
     name: str
     players: int
@@ -56,10 +56,10 @@ CASES = (
 
 
 def distribution(case: Case, elo: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """How likely each of `possible_scores` is: the openings' advantage is integrated over a sample, the games' exactly.
+    """Return the probability of each of `possible_scores`, averaged over a sample of openings and exact over games.
 
-    Luce's model: of the seats' strengths, each wins with its part of their sum, unless the game is drawn. Those of the
-    new agent are moved until the mean score is exactly that of `elo`.
+    In Luce's model each seat wins with probability proportional to its strength, unless the game is drawn. The new
+    agent's strength is adjusted until the mean score is exactly that of `elo`.
     """
     values, target = np.array(possible_scores(case.players)), expected_score(elo, case.players)
     advantages = rng.normal(0, case.opening, (400, case.players)) if case.opening else np.zeros((1, case.players))
@@ -74,7 +74,7 @@ def distribution(case: Case, elo: float, rng: np.random.Generator) -> NDArray[np
 
 
 def _scores(case: Case, elo: float, advantages: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The mean over openings of the distribution of the score of one."""
+    """Return the distribution of an opening's score, averaged over openings."""
     players, size = case.players, len(possible_scores(case.players))
     seatings = [[bool(k >> seat & 1) for seat in range(players)] for k in range(1, 2**players - 1)]
     total = np.zeros(size)
@@ -83,7 +83,7 @@ def _scores(case: Case, elo: float, advantages: NDArray[np.float64]) -> NDArray[
         for new in seatings:
             strength = 10 ** ((row + elo * np.array(new)) / 400)
             won = float(strength[new].sum() / strength.sum())
-            game = np.zeros(players + 1)  # the share of the win that the new agent has, in parts of 1 / players
+            game = np.zeros(players + 1)  # by the new agent's share of the win, in units of 1 / players
             game[players], game[0] = (1 - case.draws) * won, (1 - case.draws) * (1 - won)
             game[sum(new)] += case.draws
             chances = np.convolve(chances, game)
@@ -99,7 +99,7 @@ def simulate(
     streams: Seeds,
     out: NDArray[np.int64],
 ) -> None:
-    """Tests with these `streams`, each to its end: the openings that it took, negative where H0 was accepted."""
+    """Run a test for each of `streams`; return the openings that each took, negative where H0 was accepted."""
     counts = np.empty(len(values))
     for test in range(len(streams)):
         counts[:] = 0

@@ -1,11 +1,11 @@
-"""Elo over a training by self-play: the curve of one `pbm train` on Chameleon 7x7, against searches that never change.
+"""Measure Elo during one run of `pbm train` on Chameleon 7x7, against fixed searches.
 
     python benchmarks/training_elo.py --minutes 90 [--run FOLDER]
 
-The run is `pbm_agents.learning.trainer.train` with one process; it is prolonged by ten rounds at a time until it has
-taken so many minutes by the clock, and goes on where it was stopped. After each round the network, with 48 simulations
-a move, plays 40 games against each opponent; Elo is that against the last of them, whose own is 0. Needs the
-extras `torch`, `onnx` and `plot`. Writes `results/training_elo.txt` and a picture for the documentation.
+The run is `pbm_agents.learning.trainer.train` with one process. It is extended by ten rounds at a time until it has
+taken `--minutes` by the clock, and resumes if it was stopped. After each round the network plays 40 games against each
+opponent with 48 simulations per move; the Elo is relative to the last opponent, whose rating is 0. Needs the extras
+`torch`, `onnx` and `plot`. Writes `results/training_elo.txt` and a picture for the documentation.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 GAME = Chameleon(size=7)
 OPPONENTS = ("random", "mcts:simulations=100", "mcts:simulations=1000")
 LEG = 10
-"""Rounds between two looks at the clock."""
+"""Rounds between two checks of the clock."""
 ROWS = 9
-"""Of the table: the run in so many equal parts of its time, the mean of each part's rounds."""
+"""Rows of the table: means over the rounds in equal parts of the run's time."""
 
 
 def settings(rounds: int) -> Training:

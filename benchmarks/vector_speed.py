@@ -1,12 +1,12 @@
-"""How fast is a step of a batch of N games, and how far is that from what the memory allows?
+"""Measure a step of a batch of N games, and compare it with the limit set by memory bandwidth.
 
     pip install -e ".[bench]" && python benchmarks/vector_speed.py
 
-On one core, random play, by processor time: a *game-step* plays one ply in one game and leaves an observation and a
-mask for the player to move next. *core*: `step`, `view`, `observe` and `legal_action_mask` into arrays that are there;
-no game ends. *env*: the vector environment, with its checks, infos, last observations and next games; `copy=False`.
-Drawing actions is not timed. *floor*: writing as many bytes of observations and masks, and nothing else. Sizes take
-turns; medians of ROUNDS rounds. Last, by the clock, with a thread for each core against one.
+Random play on one core, by processor time. A *game-step* plays one ply in one game and writes the observation and the
+mask of the player to move next. *core* is `step`, `view`, `observe` and `legal_action_mask` into existing arrays,
+without ends of games. *env* is the vector environment with its checks, infos, last observations and next games, and
+`copy=False`. *floor* only writes as many bytes of observations and masks. Drawing actions is not timed. Sizes take
+turns, and the figures are medians of ROUNDS rounds. The last table compares, by the clock, a thread per core with one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MIDDLE = 1024
 
 
 def core(game: Game, count: int) -> float:
-    """Seconds a game-step, over the first plies of games none of which ends."""
+    """Return the seconds per game-step over the first plies of games, none of which ends."""
     rng = np.random.default_rng(SEED)
     states = game.init(count, rng)
     views = game.view(states, states["to_move"])
@@ -74,7 +74,7 @@ def floor(game: Game, count: int) -> float:
 
 
 def observations_table() -> None:
-    """Observations alone, in the middle of games, beside writing as many bytes."""
+    """Print the speed of observations alone, in the middle of games, and of writing as many bytes."""
     print(
         f"\nobservations of {MIDDLE} games into an array that is there: nanoseconds each, median of the rounds' ratios"
     )
