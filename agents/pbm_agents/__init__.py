@@ -76,11 +76,11 @@ _MODULES = {
     "make_agent": ".players.names",
     "register_agent": ".players.names",
 }
-"""Where the public names are: they are imported when they are first used, so that `pbm --help` does not wait."""
+"""The modules of the public names, which are imported on first use so that `pbm --help` does not wait."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name."""
+    """Import and return a public name."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULES[name], __name__), name)

@@ -1,11 +1,11 @@
-"""Data sets: games as tables of positions, for other programs and other people.
+"""Data sets: recorded games as tables of positions.
 
     from pbm_agents.data import export_records, make_games
 
     make_games(Chameleon(size=5), "games", ("mcts:simulations=100",), games=1000)
     export_records("games", "positions", to="parquet")
 
-A row is a position in which a player has chosen a move: what that player knew, what they played, and what came of it.
+A row is a position in which a player has chosen a move: that player's view, the move, and the result of the game.
 """
 
 from .export import FORMATS, export_records, is_complete, records_from

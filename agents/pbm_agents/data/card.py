@@ -1,4 +1,4 @@
-"""The card of a data set: what is in it, how it was made, and what hidden information it shows."""
+"""The card of a data set: its contents, how it was made, and the hidden information that it shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CARD = "README.md"
 
 @dataclass
 class Summary:
-    """What a data set holds, counted as it is written."""
+    """The contents of a data set, counted while it is written."""
 
     title: str
     game: Game
@@ -30,7 +30,7 @@ class Summary:
     shards: list[int] = field(default_factory=list)
     """The number of rows of each file."""
     agents: Counter[str] = field(default_factory=Counter)
-    """How many seats each agent has had."""
+    """The number of seats that each agent has had."""
     endings: Counter[str] = field(default_factory=Counter)
     returns: list[float] = field(default_factory=list)
     """The sum of the returns by seat."""
@@ -56,7 +56,7 @@ class Summary:
 
 
 def card_text(summary: Summary) -> str:
-    """Return the card in Markdown, with the head that the Hugging Face hub reads."""
+    """Return the card in Markdown, with the metadata header of the Hugging Face hub."""
     game = summary.game
     head = ["---", f"pretty_name: {summary.title}", "tags:", "- board-games", f"- {game.name}"]
     if summary.format == "parquet":
@@ -95,7 +95,7 @@ def card_text(summary: Summary) -> str:
 
 
 def _secrets(summary: Summary) -> list[str]:
-    """Return what the data shows that a player must not see."""
+    """Return descriptions of the data that a player must not see."""
     lines = [
         "A row holds what the player to move knew: observation, mask and board come from that player's view. "
         "Returns and ending come from the whole game, and nobody knew them then."

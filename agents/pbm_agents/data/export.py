@@ -21,7 +21,7 @@ from .parquet import RECORDS, ParquetWriter, parquet_records
 from .rows import columns_of, position_tables, shape_of
 
 FORMATS = {"parquet": ("pyarrow",), "minari": ("pyarrow", "minari", "PIL")}
-"""The formats, and the modules that they need."""
+"""The formats and the modules that they need."""
 SCHEMA = "schema.json"
 
 
@@ -94,12 +94,12 @@ def export_records(
 def choices(
     label: str | None, seed: int, full_states: bool, with_games: bool, shard_rows: int
 ) -> dict[str, str | int | None]:
-    """Return what a data set of given games depends on."""
+    """Return the settings on which a data set of given games depends."""
     return locals()
 
 
 def is_complete(folder: str | Path, made_with: dict[str, str | int | None]) -> bool:
-    """Return whether `export_records` has made this data set, with the same `choices`.
+    """Return whether `export_records` has completed this data set with the same `choices`.
 
     Raises:
         ValueError: The folder holds a data set that was made with other choices, or something else.
@@ -122,14 +122,14 @@ def is_complete(folder: str | Path, made_with: dict[str, str | int | None]) -> b
 
 
 def schema(summary: Summary) -> dict[str, Any]:
-    """Return the columns, for programs."""
+    """Return the machine-readable schema of the columns."""
     game = summary.game
     columns = [column._asdict() | {"shape": list(shape_of(column, game))} for column in columns_of(summary.full_states)]
     return {"game": game.name, "options": dict(game.options), "columns": columns}
 
 
 def _with_progress(records: Sequence[GameRecord], progress: bool) -> Iterator[GameRecord]:
-    """Yield the records, with a bar if asked for."""
+    """Yield the records, with a progress bar if `progress` is set."""
     with progress_bar(progress, total=len(records), unit="game", desc="exporting") as bar:
         for record in records:
             yield record

@@ -1,4 +1,4 @@
-"""Graded sets: games that agents of known strength play against themselves, as D4RL has them for control."""
+"""Graded data sets: self-play games of agents of known strength, like D4RL's data sets for control."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRADES = {
     "expert": ("mcts:simulations=1000",),
     "mixed": ("random", "mcts:simulations=30", "mcts:simulations=1000"),
 }
-"""The agents of each grade; of several, each plays an equal part of the games."""
+"""The agents of each grade; several agents play equal shares of the games."""
 
 
 @checked
@@ -38,10 +38,11 @@ def make_games(
     batch: Annotated[int, Option(low=1, help="Games that are played and written together.")] = 64,
     run: Run = ALONE,
 ) -> list[GameRecord]:
-    """Let each agent play its part of the games against itself, keep the games in `folder`, and return them.
+    """Play the games of each agent against itself, keep them in `folder`, and return them.
 
-    Each agent plays an equal part of the games; the first ones play one more if need be. The same call makes the same
-    games, and resumes however it was stopped. `folder` is made if missing; `run` says how the games are played.
+    The agents play equal shares of the games; if these do not divide evenly, the first agents play one more. The same
+    call makes the same games, and resumes after any interruption. `folder` is made if missing; `run` has the settings
+    of the run.
 
     Raises:
         ValueError: There are no agents, a number is impossible, or the folder holds something else.

@@ -27,7 +27,7 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
     """Make a Minari data set of finished games.
 
     Args:
-        summary: What the games are, for the card.
+        summary: The description of the games for the card.
         records: The games.
         dataset_id: An id for Minari, such as `pbm/chameleon-5/expert-v0`.
 
@@ -88,7 +88,7 @@ def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
                 "rewards": np.where(last, record.returns[seat], 0.0).astype(np.float32),
                 "terminations": last & (not cut_off),
                 "truncations": last & cut_off,
-                # lists: Minari's Arrow storage cannot read arrays with one number for each step
+                # lists, since Minari's Arrow storage cannot read arrays with one number per step
                 "infos": {"player": [seat] * len(seen), "ply": [*plies, len(record.moves)]},
             }
         )

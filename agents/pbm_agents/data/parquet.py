@@ -17,13 +17,13 @@ from pbm_envs.toolbox import require
 from .rows import GAMES_AT_ONCE, Column, Table, columns_of, shape_of
 
 ROW_GROUP = 8192
-"""Rows that a reader loads at once."""
+"""Rows per row group, which a reader loads at once."""
 RECORDS = "games.parquet"
 COMPRESSION = "zstd"
 
 
 class ParquetWriter:
-    """Write tables to `positions-00000.parquet`, ..., and records to `games.parquet`. A context manager."""
+    """A context manager that writes tables to `positions-00000.parquet`, ..., and records to `games.parquet`."""
 
     def __init__(self, folder: Path, shard_rows: int, full_states: bool) -> None:
         """Start a new shard after every `shard_rows` rows."""
@@ -33,7 +33,7 @@ class ParquetWriter:
         self._writer: Any = None
 
     def write(self, table: Table) -> None:
-        """Add rows, in as many shards as they need."""
+        """Add rows, starting new shards as needed."""
         schema = self._schema(table.game)
         data = self.arrow.table([self._array(column, table) for column in self.columns], schema=schema)
         while len(data):
@@ -50,7 +50,7 @@ class ParquetWriter:
                 self._writer = None
 
     def write_records(self, records: Sequence[GameRecord]) -> None:
-        """Write the games. The name of their column says whether they show what was hidden."""
+        """Write the games. The name of their column tells whether they reveal hidden information."""
         name = "record" if records[0].rules().perfect_information else "full_state_record"
         types = [("game_id", self.arrow.int64()), (name, self.arrow.string())]
         schema = self.arrow.schema(types)
@@ -68,7 +68,7 @@ class ParquetWriter:
             self._writer.close()
 
     def _schema(self, game: Game) -> Any:
-        """Return fixed-size lists, with the meaning and shape of each column in its metadata."""
+        """Return the Arrow schema: fixed-size lists, with each column's meaning and shape in its metadata."""
         fields = []
         for column in self.columns:
             kind = self.arrow.string() if column.kind == "str" else self.arrow.from_numpy_dtype(np.dtype(column.kind))
@@ -93,7 +93,7 @@ class ParquetWriter:
 
 
 def parquet_records(folder: str | Path) -> Iterator[GameRecord]:
-    """Yield the records that a data set was made of; ValueError if the folder holds none."""
+    """Yield the records from which a data set was made; ValueError if the folder has none."""
     _, parquet = _pyarrow()
     path = Path(folder) / RECORDS
     if not path.exists():

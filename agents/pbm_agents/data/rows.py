@@ -1,6 +1,6 @@
 """Records as tables of positions.
 
-A row holds what the player to move knew: observation, mask and board text come from that player's view. In a game of
+A row describes the view of the player to move: observation, mask and board text are computed from it. In a game of
 hidden information only the optional `full_state` and the record of the game show more.
 
     Shapes: N rows, A actions, P players.
@@ -50,11 +50,11 @@ COLUMNS = (
     Column("ending", "str", "", "How the game ended, as in its record."),
     Column("board", "str", "", "The board as text, as the player sees it: '?' stands for a hidden number."),
 )
-"""Every row has these. `policy` and `value` are empty unless the positions were searched."""
+"""The columns of every row. `policy` and `value` are empty unless the positions were searched."""
 FULL_STATE = Column(
     "full_state", "str", "", "The whole board as text, with what is hidden from the player. Not for players."
 )
-"""The only column that may show more than its player knew; it is optional."""
+"""The optional column with the full state, the only one that may show more than the player knew."""
 GAMES_AT_ONCE = 32
 
 
@@ -88,9 +88,9 @@ def position_tables(
     seed: int = 0,
     full_states: bool = False,
 ) -> Iterator[Table]:
-    """Yield a row for each move that a player chose, in order, some games at a time.
+    """Yield tables with a row for each move that a player chose, in order, some games at a time.
 
-    Nobody chose the moves of an opening and forfeits, so they make no rows.
+    The moves of an opening and forfeits are not chosen by a player and make no rows.
 
     Args:
         records: Finished games of one game with the same options.
@@ -99,7 +99,7 @@ def position_tables(
         full_states: Add the column `full_state`.
 
     Raises:
-        ValueError: There are records of different games, or an unfinished one, or the label does not search.
+        ValueError: The records are of different games, one is unfinished, or the label does not search.
         RecordError: A record contradicts the rules.
     """
     analyse = getattr(label, "analyse", None)

@@ -1,4 +1,4 @@
-"""The adviser of a board: the moves of a position with what each is worth, by the champion or another agent."""
+"""The adviser of a board: the moves of a position with their values, computed by the champion or another agent."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from ..search import Search, SearchResult
 from ..search.ending import ending
 
 LEAST_SHARE = 0.05
-"""A move that was searched less than this share of the best move's visits has no value to show."""
+"""Moves with fewer visits than this share of the best move's are shown without a value."""
 CLOSE = 0.06
-"""Values from -1 to 1 that differ by no more are called equally good."""
+"""Largest difference of values (-1 to 1) between moves that are called equally good."""
 FAR = 0.3
-"""A move that is better than all others by so much is called clearly best."""
+"""Smallest lead in value of a move that is called clearly best."""
 
 
 class MoveValue(NamedTuple):
-    """A move, and what it is worth."""
+    """A move and its value."""
 
     action: int
     value: float
-    """What the player to move can expect, from -1 to 1."""
+    """The expected return of the player to move, -1 to 1."""
     proven: bool = False
 
 
 def can_analyse(adviser: Any) -> bool:
-    """Return whether this agent can say what moves are worth: it searches, or is the champion."""
+    """Return whether this agent reports values of moves, as the champion and agents that search do."""
     return isinstance(adviser, ChampionAgent) or isinstance(getattr(adviser, "search", None), Search)
 
 
 def analyse(adviser: Any, game: Game, view: Views) -> list[MoveValue]:
-    """Return the moves of a position, the best first.
+    """Return the moves of a position with their values, the best first.
 
-    The same adviser says the same of the same view whenever it is asked: its random numbers follow from the view.
+    The random stream is derived from the view, so the same adviser gives the same advice for the same view.
 
     Args:
         adviser: An agent that `can_analyse`.
@@ -63,14 +63,14 @@ def analyse(adviser: Any, game: Game, view: Views) -> list[MoveValue]:
         return [MoveValue(action, float(worth[action]), True) for action in order]
     if isinstance(player, SearchAgent):
         return _searched(player.analyse(game, view, rng)[0])
-    best = int(player.act(game, view, rng)[0])  # a solver helps this agent: its move, with the numbers of its search
+    best = int(player.act(game, view, rng)[0])  # the solver's move, with the values of the search
     moves = _searched(SearchAgent(player.search).analyse(game, view, advice_stream(view))[0])
     chosen = next((move for move in moves if move.action == best), MoveValue(best, moves[0].value))
     return [chosen._replace(value=max(chosen.value, moves[0].value)), *(move for move in moves if move.action != best)]
 
 
 def _searched(result: SearchResult) -> list[MoveValue]:
-    """Return the moves that were searched enough; none is called better than the move that is played."""
+    """Return the moves with enough visits; no value exceeds that of the move that is played."""
     least = LEAST_SHARE * result.visits[result.best]
     enough = np.flatnonzero(result.visits >= max(1, least)).tolist()
     best = float(result.values[result.best])
@@ -81,13 +81,13 @@ def _searched(result: SearchResult) -> list[MoveValue]:
 
 
 def advice_stream(view: Views) -> np.random.Generator:
-    """Return random numbers that follow from what a player sees, and from nothing else."""
+    """Return a random generator whose seed depends only on the view."""
     seen = b"".join(np.ascontiguousarray(view[name]).tobytes() for name in view.dtype.names or ())
     return stream("", "advice", int.from_bytes(blake2b(seen, digest_size=8).digest(), "big"))
 
 
 def how_sure(moves: Sequence[MoveValue]) -> str:
-    """Say how sure the adviser is of the first move.
+    """Return in words how clearly the adviser prefers the first move.
 
     >>> how_sure([MoveValue(3, 0.1), MoveValue(5, 0.08), MoveValue(6, -0.2)])
     'one of two good moves'
@@ -104,10 +104,10 @@ def how_sure(moves: Sequence[MoveValue]) -> str:
 
 
 def curve(adviser: Any, game: Game, positions: Sequence[Views], seat: int) -> dict[int, tuple[float, int]]:
-    """Return, by ply, what `seat` could expect, and the move that the adviser would have made.
+    """Return, by ply, the expected return of `seat` and the action that the adviser would have played.
 
-    With two players and perfect information that is every position before the end, else those in which `seat` was to
-    move, from its view.
+    In two-player games of perfect information every position before the end is included, in other games those in which
+    `seat` was to move, from its view.
 
     Args:
         adviser: The agent.
@@ -126,7 +126,7 @@ def curve(adviser: Any, game: Game, positions: Sequence[Views], seat: int) -> di
 
 
 def turning_ply(values: dict[int, float], result: float) -> int | None:
-    """Return the ply after which the value moved most towards the result, a draw towards the middle; None without one.
+    """Return the ply after which the value moved most towards the result (0 for a draw); None unless it moved by more than CLOSE.
 
     >>> turning_ply({0: 0.1, 1: 0.0, 2: -0.7, 3: -0.8}, -1.0)
     1

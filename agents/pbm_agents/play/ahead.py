@@ -1,7 +1,7 @@
-"""What is compiled ahead: by `pbm warm-up`, and by a second process while somebody looks at the first position.
+"""Compile kernels ahead, by `pbm warm-up` or by a second process while a person looks at the first position.
 
-A step uses a part of a program once, which compiles the kernels that it needs. `pbm_envs.core.compiling` knows all
-kernels of this process, so a test sees that the steps leave none out.
+A step uses a part of a program once, which compiles the kernels that it needs. `pbm_envs.core.compiling` lists all
+kernels of this process, so a test can check that the steps miss none.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..search import PUCT, UCT, Gumbel, Search, Workspace
 from .start import Message
 
 SIMULATIONS = 8
-"""Of a search that is made to compile it."""
+"""Simulations of a search that is run only to compile it."""
 GAMES = 16
-"""Random games whose last positions a champion meets: in some, all that is hidden is known."""
+"""Random games whose last positions a champion plays; in some of them nothing hidden is left."""
 
 
 def compile_rules(game: Game) -> None:
-    """Use everything that environments call, and playouts and determinization."""
+    """Call everything that environments use, and playouts and determinization."""
     rng = np.random.default_rng(0)
     env = make_raw_env(game)
     env.reset(seed=0)
@@ -42,7 +42,7 @@ def compile_rules(game: Game) -> None:
 
 
 def compile_search(game: Game) -> None:
-    """Search as agents do, twice from one workspace; and full states by plain UCT, as `pimc` does in Curio."""
+    """Search as agents do, twice with one workspace, and search full states by plain UCT, as `pimc` does in Curio."""
     workspace = Workspace()
     for _ in range(2):
         _search(game, Search(simulations=SIMULATIONS, reuse=game.perfect_information), workspace)
@@ -51,7 +51,7 @@ def compile_search(game: Game) -> None:
 
 
 def compile_network_search(game: Game) -> None:
-    """Search with priors, and noise in them; and with Gumbel numbers."""
+    """Search with priors and root noise, and with Gumbel noise."""
 
     def uniform(observations: Any, masks: Any) -> tuple[Any, Any]:
         return masks / masks.sum(axis=1, keepdims=True), np.zeros((len(masks), game.num_players))
@@ -67,8 +67,8 @@ def _search(game: Game, search: Search, workspace: Workspace | None = None) -> N
 
 
 def compile_champion(game: Game) -> None:
-    """Choose a champion's first move, and the last ones of random games, in some of which solvers help it."""
-    from ..champions import ChampionAgent  # imported lazily: a page begins without them
+    """Choose a champion's first move, and the last moves of random games, some of which use its solvers."""
+    from ..champions import ChampionAgent  # imported lazily: a page starts without them
 
     agent, rng = ChampionAgent(simulations=SIMULATIONS), np.random.default_rng(0)
     states = game.init(GAMES, rng)
@@ -82,7 +82,7 @@ def compile_champion(game: Game) -> None:
 
 
 def compile_other_options(game: Game) -> None:
-    """Take the configurations of the game's class, which between them use every rule."""
+    """Compile the rules of the configurations of the game's class, which together use every rule."""
     for options in game.configurations:
         other = type(game)(**options)
         compile_rules(other)
@@ -90,7 +90,7 @@ def compile_other_options(game: Game) -> None:
 
 
 def compile_analysis(game: Game) -> None:
-    """Compute what `pbm sprt` and `pbm exploit` do, on the smallest game that they measure."""
+    """Run the computations of `pbm sprt` and `pbm exploit` on the smallest game that they measure."""
     from .. import equilibrium
     from ..arena.likelihood import log_likelihood_ratio, normalized_ratio
 
@@ -110,16 +110,16 @@ STEPS: dict[str, Callable[[Game], Any]] = {
     "other options": compile_other_options,
     "analysis": compile_analysis,
 }
-"""What is compiled, for all games one step after the other: each finds what those before it have compiled."""
+"""The steps, in order for each game; each reuses the kernels that earlier steps have compiled."""
 
 
 @contextmanager
 def compiling_ahead(games: Sequence[Game]) -> Iterator[None]:
-    """Take the steps for these games in a second process once something is compiled within the `with` block.
+    """Run the steps for these games in a second process once something is compiled within the `with` block.
 
-    This process finds what that one has compiled; what both need at a time one of them compiles. Where nothing has to
-    be compiled, or there is one processor, no process is started. It says nothing, whatever happens in it, and ends
-    with the block, or with this process, however that ends.
+    This process reuses the kernels compiled there; a kernel that both need at the same time is compiled by one of them.
+    No process is started if nothing has to be compiled or there is only one processor. The second process prints
+    nothing, even if it fails, and ends with the block or with this process, however that ends.
     """
     processes: list[Any] = []
 
@@ -127,7 +127,7 @@ def compiling_ahead(games: Sequence[Game]) -> Iterator[None]:
         COMPILING.listeners.discard(hear)
         if not processes:
             process = multiprocessing.get_context("spawn").Process(target=_work, args=(games,), daemon=True)
-            with suppress(Exception):  # it would only have been faster
+            with suppress(Exception):  # compiling ahead is optional
                 process.start()
                 processes.append(process)
 
@@ -143,7 +143,7 @@ def compiling_ahead(games: Sequence[Game]) -> Iterator[None]:
 
 
 def _work(games: Sequence[Game]) -> None:
-    """Take the steps in silence; one that fails is left."""
+    """Run the steps without output; skip a step that fails."""
     follow_parent()
     silence = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
@@ -155,7 +155,7 @@ def _work(games: Sequence[Game]) -> None:
 
 
 def how_far(game: str, progress: Progress) -> Message:
-    """Return the message that tells somebody who waits for this game how far compiling is."""
+    """Return the message about the progress of compilation for a person who waits for this game."""
     what = "the search" if progress.part == SEARCH else "the rules"
     compiled, expected = COMPILING.count({rules_of(game), SHARED, SEARCH, progress.part})
     text = f"Preparing {what} on this machine, once: {compiled} of {expected}"

@@ -1,4 +1,4 @@
-"""Games that begin in another game: from one of its positions, as a rematch, from a record, or after a restart."""
+"""Games that start from another game: at one of its positions, as a rematch, from a record, or after a restart."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .session import DEFAULT_AGENT, PERSON, Session
 from .start import Message, Start
 
 TRIES = 1000
-"""Worlds that are drawn for a position to play on from, before it is given up."""
+"""Worlds to draw at most for a position from which play can continue."""
 
 
 def branch(session: Session, start: Start, seat: int, ply: int) -> Start:
     """Return the start of a new game from a position of another.
 
-    What `seat` could not know there is drawn anew, so that nothing is learned about the old game, nor carried over from
-    what it has shown since.
+    Information hidden from `seat` at that position is drawn anew, so that the new game reveals nothing about the old
+    one, and nothing that was revealed later is carried over.
 
     Args:
         session: The other game.
         start: How it was started.
         seat: The person's seat.
-        ply: How many of its moves to keep.
+        ply: The number of its moves to keep.
 
     Raises:
-        ValueError: If the game was over then, or cannot be played on from there.
+        ValueError: If the game was over at that ply, or play cannot continue from there.
     """
     game, first, then = session.game, session.start, session.position(ply)
     if not game.public_moves:
@@ -47,7 +47,7 @@ def branch(session: Session, start: Start, seat: int, ply: int) -> Start:
 
 
 def _another_start(session: Session, seat: int, ply: int) -> Views:
-    """Draw a start that `seat` could not tell from the true one, whose moves lead to what `seat` saw then."""
+    """Draw a start that `seat` could not distinguish from the true one, and from which the moves give the same view."""
     game, rng = session.game, np.random.default_rng()
     before, then = game.view(session.start, seat), game.view(session.position(ply), seat)
     moves = [move for move, _ in session.moves[:ply]]
@@ -65,20 +65,20 @@ def _another_start(session: Session, seat: int, ply: int) -> Views:
 
 
 def rematch(start: Start, *, exchange: bool) -> Start:
-    """Return the start of another game with the same settings, with the seats moved on by one if asked for."""
+    """Return the start of another game with the same settings; `exchange` moves each player to the next seat."""
     players = start.players[-1:] + start.players[:-1] if exchange else start.players
     again = replace(start, players=players, seed=None, continued=False)
     return replace(again, board=None, moves=()) if start.continued else again
 
 
 def keep(session: Session, start: Start) -> Message:
-    """Return all that is needed to resume a game. It is not for players: it holds what is hidden."""
+    """Return the data needed to resume a game. It contains hidden information, so players must not see it."""
     settings = {"board": start.board, "hint": start.hint, "continued": start.continued}
     return {"record": session.record().to_json(), **settings}
 
 
 def resume(kept: Message, limits: Limits | None) -> tuple[Start, Session]:
-    """Return a game that was kept, after all its moves.
+    """Return a kept game after all its moves.
 
     Raises:
         ValueError: If it cannot be replayed, or if one of its agents may not play here.
@@ -91,7 +91,7 @@ def resume(kept: Message, limits: Limits | None) -> tuple[Start, Session]:
     start = replace(start, hint=kept["hint"], continued=kept["continued"])
     session = start.session()
     session.replay(record)
-    return replace(start, board=kept["board"]), session  # a rematch draws a new board where none was given
+    return replace(start, board=kept["board"]), session  # a rematch draws a new board if none was given
 
 
 def _start_of(record: GameRecord) -> Start:
@@ -99,7 +99,7 @@ def _start_of(record: GameRecord) -> Start:
 
 
 def opened(record: GameRecord) -> Session:
-    """Return the game of a record, which nobody plays; ValueError if it is not over or contradicts the rules."""
+    """Return the finished game of a record, for viewing; ValueError if it is not over or contradicts the rules."""
     if record.ending == UNFINISHED:
         raise ValueError("the game of this record is not over: expected one that is, since a record shows everything")
     start = _start_of(record)

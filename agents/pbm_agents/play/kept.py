@@ -1,7 +1,7 @@
-"""Games by a random address, so that a page goes on with one after a reload, in another tab or after a restart.
+"""Games stored under random addresses, so that a page can resume one after a reload, in another tab or after a restart.
 
-Games stay on the machine that plays them: a page only knows the address, which nobody can guess. Each game is here
-once, as it is now, so nobody can go back to before what they have seen.
+Games stay on the machine that plays them: a page has only the address, which nobody can guess. Only the current state
+of each game is stored, so nobody can return to an earlier position with later knowledge.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ class KeptGames:
         """Open a folder of games.
 
         Args:
-            folder: A folder that outlasts the program, made for its owner only if missing; None for a temporary one.
-            most: The number of games; the one that was played least recently makes room.
+            folder: A persistent folder, created for its owner only if missing; None for a temporary one.
+            most: The largest number of games; beyond it, the game that was played least recently is deleted.
             seconds: How long a game is kept after its last change.
             now: The clock.
         """
         self._most, self._seconds, self._now = most, seconds, now
         self._lock = threading.Lock()
         self._players: dict[str, Callable[[], None]] = {}
-        """By address, what the table that plays it wants called when another takes the game."""
+        """By address, the function to call when another table takes the game."""
         if folder is not None:
             try:
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -65,12 +65,12 @@ class KeptGames:
         self._folder = folder
 
     def put(self, address: str | None, player: Callable[[], None], game: dict[str, Any]) -> str:
-        """Keep a game as it is now.
+        """Store the current state of a game.
 
         Args:
             address: The address of an earlier state of this table; None for a new one.
             player: Called when another table takes the game.
-            game: What `take` returns later.
+            game: The data that `take` returns later.
 
         Returns:
             The address.
@@ -93,7 +93,7 @@ class KeptGames:
         return address
 
     def take(self, address: str, player: Callable[[], None]) -> dict[str, Any]:
-        """Return the game at an address, which `player` plays from now on; raise ValueError if there is none."""
+        """Return the game at an address and make `player` its owner; ValueError if there is none."""
         with self._lock:
             self._make_room()
             try:
@@ -108,7 +108,7 @@ class KeptGames:
         return game
 
     def _make_room(self) -> None:
-        """Delete games that are too old, and the oldest of too many."""
+        """Delete expired games, and the oldest ones beyond the limit."""
         games = [path for path in self._folder.glob("*.json") if ADDRESS.fullmatch(path.stem)]
         games.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         for rank, path in enumerate(games):
@@ -118,6 +118,6 @@ class KeptGames:
 
 
 def state_folder() -> Path:
-    """Return where games are kept: the user's folder for the state of programs."""
+    """Return the folder of kept games, in the user's folder for application state."""
     root = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA") or Path.home() / ".local" / "state"
     return Path(root) / "pbm_envs" / "boards"

@@ -1,4 +1,4 @@
-"""What a page may ask of the machine that serves it."""
+"""Limits on the resources that a page may use on the machine that serves it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that an agent may ask for that somebody names on a page."""
+    """The largest resources that an agent named on a page may request."""
 
     simulations: int = setting(100_000, low=1, help="Most simulations per move of an agent chosen on the page.")
     seconds: float = setting(60.0, low=0.1, help="Most seconds per move of any agent. Longer searches end early.")
@@ -31,7 +31,7 @@ class Limits:
     """Agents without limits, which were named when the server was started."""
 
     def check(self, name: str, game: Game) -> None:
-        """Raise ValueError if a page may not name this agent, or if the agent asks for too much in this game."""
+        """Raise ValueError if a page may not name this agent, or if the agent exceeds a limit in this game."""
         if name == PERSON or name in self.own_agents:
             return
         if not may_be_named_on_the_web(name):
@@ -60,18 +60,18 @@ class Limits:
 
 
 def _mebibytes(search: Search, game: Game, worlds: int) -> float:
-    """Return the memory of a search: its trees, and its simulations that run at the same time."""
+    """Return the memory of a search in MiB: its trees and its parallel simulations."""
     trees = search.trees or 1
     at_once = sum(array.nbytes for array in allocate_buffers(game, 1, Layout(priors=True, rave=True)))
     running = at_once * search.simulations_at_once * trees * worlds / MEBIBYTE
     if search.simulations is None:
         return max(search.memory, running)
     hidden = not game.perfect_information and worlds == 1
-    node = node_bytes(game, Layout(hidden=hidden, rave=True))  # no simulation makes more than one
+    node = node_bytes(game, Layout(hidden=hidden, rave=True))  # a simulation makes at most one node
     return (2 * trees + _simulations(search)) * (1 + search.reuse) * node * worlds / MEBIBYTE + running
 
 
 def _simulations(search: Search) -> int:
-    """Return the simulations of all trees of a position."""
+    """Return the number of simulations in all trees of a position."""
     trees = search.trees or 1
     return trees * math.ceil((search.simulations or 1) / trees)

@@ -15,7 +15,7 @@ from .start import Message, friendly_name
 from .thinking import Advice
 
 REPORTED_MOVES = 5
-"""How many moves of the adviser are sent with their values."""
+"""The number of the adviser's moves that are sent with their values."""
 
 
 def position(
@@ -32,12 +32,12 @@ def position(
 
     Args:
         session: The game.
-        seat: The seat of the person at the board; None while persons change places, and nothing may be seen.
-        advice: What the adviser has found.
-        thinking: "answer", "hint", "analysis" or "values" while an agent thinks about that, and nobody may move.
+        seat: The seat of the person at the board; None while persons change places and nothing may be shown.
+        advice: The results of the adviser.
+        thinking: "answer", "hint", "analysis" or "values" while an agent computes that and nobody may move.
         ply: The ply to show; None for the last one.
         theme: A name in `THEMES`.
-        everything: Whether nothing is hidden at any ply, as in the record of a finished game.
+        everything: Whether to show the full state at every ply, as in the record of a finished game.
     """
     game = session.game
     if seat is None:
@@ -88,12 +88,12 @@ def position(
 
 
 def belongs_to_another_person(session: Session, seat: int | None) -> bool:
-    """Return whether it is the turn of another person than the one in `seat`, with another view."""
+    """Return whether it is the turn of a person other than the one in `seat`, with another view."""
     return not session.done and seat != session.mover and session.mover in session.persons
 
 
 def display_name(session: Session, player: int) -> str:
-    """Return how the board calls a player: "You", the agent by strength, or `Player 2`."""
+    """Return the name of a player on the board: "You", the agent by strength, or `Player 2`."""
     name = session.players[player]
     if name == PERSON:
         return "You" if len(session.persons) == 1 else f"Player {player + 1}"
@@ -102,7 +102,7 @@ def display_name(session: Session, player: int) -> str:
 
 
 def headline(session: Session, seat: int, thinking: str) -> str:
-    """Return a line that says whose turn it is, or how the game has ended."""
+    """Return a line with the player to move, or the result of the game."""
     if not session.done:
         mover = display_name(session, session.mover)
         if thinking == "answer":
@@ -149,7 +149,7 @@ def _small(sample: Sample, theme: str) -> Message:
 
 
 def _since(session: Session, seat: int) -> list[int]:
-    """Return the cells of all plies since the last one of this seat, in a game of three or more."""
+    """Return the cells of all plies since this seat's last one, in a game of three or more players."""
     if session.game.num_players < 3:
         return []
     cells: list[int] = []
@@ -167,7 +167,7 @@ def _move(game: Game, action: int) -> Message:
 
 
 def _turn(session: Session, seat: int, advice: Advice | None) -> Message | None:
-    """Return the move at which a finished game turned, with what `seat` could expect before and after it."""
+    """Return the turning point of a finished game, with the expected return of `seat` before and after it."""
     if advice is None or not advice.choices or not session.done:
         return None
     values = advice.values
