@@ -126,7 +126,7 @@ def curve(adviser: Any, game: Game, positions: Sequence[Views], seat: int) -> di
 
 
 def turning_ply(values: dict[int, float], result: float) -> int | None:
-    """Return the ply after which the value moved most towards the result (0 for a draw); None unless it moved by more than CLOSE.
+    """Return the ply after which the value moved most towards the result (a draw is 0); None if never by over CLOSE.
 
     >>> turning_ply({0: 0.1, 1: 0.0, 2: -0.7, 3: -0.8}, -1.0)
     1

@@ -110,7 +110,7 @@ STEPS: dict[str, Callable[[Game], Any]] = {
     "other options": compile_other_options,
     "analysis": compile_analysis,
 }
-"""The steps, in order for each game; each reuses the kernels that earlier steps have compiled."""
+"""The steps by name, each run for all games before the next; a step reuses the kernels compiled before it."""
 
 
 @contextmanager
@@ -148,7 +148,7 @@ def _work(games: Sequence[Game]) -> None:
     silence = os.open(os.devnull, os.O_RDWR)
     for descriptor in (1, 2):
         os.dup2(silence, descriptor)
-    for step in (compile_search, *STEPS.values()):  # the search first: the first process compiles the rules
+    for step in (compile_search, *STEPS.values()):  # search first, since the first process compiles the rules
         for game in games:
             with suppress(Exception):
                 step(game)

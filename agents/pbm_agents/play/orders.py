@@ -1,4 +1,4 @@
-"""What a person at a board can do, message by message (`table` lists the messages), and the game that it changes."""
+"""The commands of a person at a board, one per message (`table` lists the messages), and the game that they change."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from .start import (
 from .thinking import Advice, Thinking, Thought
 
 LONGEST_RECORD = 100_000
-"""Characters of a record."""
+"""The largest number of characters in a record."""
 LONGEST_PAUSE = 60
-"""Seconds for a move of agents that play each other."""
+"""The largest number of seconds per move when agents play each other."""
 ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch", "rematch", "pace", "open", "pictures",
           "choices", "rules", "save", "hide", "sit", "new")  # fmt: skip
-"""What a message may ask for: methods of `Orders`."""
+"""The commands that a message may name: methods of `Orders`."""
 
 TAKEN = "This game goes on in another tab."
 _warnings = threading.Lock()
@@ -48,7 +48,7 @@ _warnings = threading.Lock()
 
 @contextmanager
 def _no_warnings() -> Iterator[None]:
-    """Silence warnings about options: a game's remark says the same on the page."""
+    """Silence warnings about options, since the page shows the same text as the game's remark."""
     with _warnings, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -56,7 +56,7 @@ def _no_warnings() -> Iterator[None]:
 
 @final
 class Orders:
-    """A game at a board, and what a person there can do with it. All of it runs in one thread."""
+    """A game at a board, and the commands of the person there. All of it runs in one thread."""
 
     def __init__(
         self,
@@ -67,36 +67,36 @@ class Orders:
         limits: Limits | None,
         kept: KeptGames,
     ) -> None:
-        """Start no game yet: `begin` does, or the first hello.
+        """Prepare a board without starting a game, which `begin` or the first hello does.
 
         Args:
             reply: Called with the type and the other fields of each message to the person.
             start: The first game.
             deliver: Called with each `Thought`, in the thread of an agent; `use_thought` takes it.
-            records: Games that can be opened by number; the first one is, instead of `start`.
-            limits: What agents may ask for; None: anything.
-            kept: Where the game is kept, and games before it are found.
+            records: Games that can be opened by number; if there are any, the first is opened instead of `start`.
+            limits: The limits on agents; None for no limits.
+            kept: The store of this game and of earlier games.
         """
         self._reply, self._start, self._records, self._limits, self._kept = reply, start, records, limits, kept
         self.thinking = Thinking(deliver)
         self._address: str | None = None
         self._away = False
-        """Whether the game at the address goes on at another board."""
+        """Whether another board has resumed the game at the address."""
         self._theme = "light"
         self._session: Session
         self._advice: Advice
         self.record: GameRecord | None = None
-        """The game so far, with all that is hidden; None before it has begun."""
+        """The game so far, with all hidden information; None before it has begun."""
         self._seat: int | None = None
         self._ply: int | None = None
-        """The ply that is looked at; None for the last one."""
+        """The ply that is shown; None for the last one."""
         self.greeted = False
-        """Whether somebody has said hello."""
+        """Whether a hello has arrived."""
         self._opened = self._warned = False
-        """Whether the game is that of a record; whether its remark has been sent."""
+        """Whether the game was opened from a record, and whether its remark has been sent."""
 
     def begin(self) -> None:
-        """Take the first game to the board; ValueError if a name, the board or a move is wrong."""
+        """Start the first game; ValueError if a name, the board or a move is wrong."""
         if self._records:
             self._take_record(self._records[0])
         else:
@@ -104,7 +104,7 @@ class Orders:
         self._advance(show=False)
 
     def carry_out(self, message: object) -> None:
-        """Carry out a message; ValueError if anything is wrong with it, and then nothing has changed."""
+        """Carry out a message; if it is invalid, raise ValueError and change nothing."""
         word = message.get("do") if isinstance(message, dict) else None
         if not isinstance(message, dict) or not isinstance(word, str) or word not in ORDERS:
             raise ValueError(f"expected an object with 'do', one of {', '.join(ORDERS)}")
@@ -116,7 +116,7 @@ class Orders:
             getattr(self, word)(message)
 
     def use_thought(self, thought: Thought) -> None:
-        """Play or show what an agent has found, unless its game was left; raise what it raised."""
+        """Play or show an agent's result, unless its game was left; raise the exception that the agent raised."""
         if not self.thinking.finish(thought) or self._away:
             return
         if isinstance(thought.result, Exception):
@@ -131,7 +131,7 @@ class Orders:
 
     @property
     def picture(self) -> str:
-        """The board as the person before it sees it, as SVG; "" while nobody may see it."""
+        """The board in SVG as its person sees it; "" while nobody may see it."""
         if self.record is None or self._seat is None:
             return ""
         return board_svg(self._session.game.scene(self._session.view(self._seat)), self._theme)
@@ -196,7 +196,7 @@ class Orders:
             self._show()
 
     def look(self, message: Message) -> None:
-        """Show an earlier position; an agent that thinks goes on."""
+        """Show an earlier position without interrupting an agent that thinks."""
         plies = self._session.plies
         ply = plies if message.get("ply") is None else number_of(message, "ply", plies)
         self._ply = None if ply == plies else ply
@@ -218,7 +218,7 @@ class Orders:
         self._begin(start, warn=True)
 
     def pace(self, message: Message) -> None:
-        """Set the pace of agents that play each other, or let them wait and go on."""
+        """Set the pace of agents that play each other, or pause and resume them."""
         session, seconds = self._session, message.get("seconds")
         self.thinking.set_pace(None if seconds is None else float(number_of(message, "seconds", LONGEST_PAUSE)))
         if not self.thinking.kind and not session.persons:
@@ -234,12 +234,12 @@ class Orders:
         self._advance()
 
     def choices(self, message: Message) -> None:
-        """Tell the form which values still go together with those that have been chosen."""
+        """Send the form the values that are compatible with those already chosen."""
         game = text_of(message, "game")
         self._reply("choices", game=game, choices=form_choices(game, texts_of(message, "options")))
 
     def pictures(self, _: Message) -> None:
-        """Draw the games one after the other in a thread of its own, since that may compile their rules."""
+        """Draw the games one by one in a separate thread, since that may compile their rules."""
 
         def draw(theme: str) -> None:
             for name in registered_games():
@@ -270,10 +270,10 @@ class Orders:
             self._seat = self._session.mover
         self._show()
 
-    # What they share
+    # Shared parts
 
     def _resume(self, address: str) -> None:
-        """Go on with a game; a game that cannot go on is left for a new one, with a word."""
+        """Resume a game; if that is impossible, send a note, and a new game starts instead."""
         try:
             start, session = resume(self._kept.take(address, self._leave), self._limits)
         except (ValueError, ImportError, KeyError, TypeError) as error:
@@ -284,12 +284,12 @@ class Orders:
         self._advance(show=False)
 
     def _leave(self) -> None:
-        """Leave the game to another board, in whatever thread takes it there."""
+        """Hand the game over to another board; called in that board's thread."""
         self._away = True
         self._reply("taken", text=TAKEN)
 
     def _begin(self, start: Start, *, warn: bool = False) -> None:
-        """Begin another game. Nothing is changed if its start is wrong."""
+        """Begin another game; change nothing if its start is invalid."""
         self.thinking.check_busy()
         self._take(start, start.session())
         if warn:
@@ -302,7 +302,7 @@ class Orders:
         self._opened, self._ply = True, 0
 
     def _take(self, start: Start, session: Session) -> None:
-        """Take a game to the board."""
+        """Put a game on the board."""
         self._session, self._start, self._opened = session, start, False
         limits = self._limits
         named = {*start.players, start.hint} - {PERSON, None}
@@ -316,7 +316,7 @@ class Orders:
             self._seat = None if len(session.persons) > 1 else (*session.persons, 0)[0]
 
     def _advance(self, *, show: bool = True) -> None:
-        """Go on after a change of the position: let an agent think, or show the position to a person."""
+        """Continue after a change of the position: let an agent think, or show the position to a person."""
         session = self._session
         self.record = session.record()
         self._advice.forget_position()
@@ -333,7 +333,7 @@ class Orders:
             self._show()
 
     def _warn(self) -> None:
-        """Tell the person what they should know of the game, such as that every game is a draw with these options."""
+        """Send the game's remark to the person, such as that every game is a draw with these options."""
         self._warned = True
         if remark := self._session.game.remark:
             self._reply("note", text=f"{remark[:1].upper()}{remark[1:]}.")

@@ -1,4 +1,4 @@
-"""What the page of a board is made of: scripts, pictures, and rules as HTML."""
+"""The parts of a board's page: scripts, pictures, and rules as HTML."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pbm_envs.authoring import Scene
 from pbm_envs.render import cropped, svg
 
 MODULES = ("dom.js", "cells.js", "marks.js", "history.js", "newgame.js", "panels.js", "board.js")
-"""Each imports only from those before it."""
+"""The modules of the script, in order; each imports only from those before it."""
 FIRST_HEADING = 3
 """The level of the first heading of the rules, below those of the board's page."""
 
 
 def one_script() -> str:
-    """Return all modules as one, which is what anywidget takes: no imports, and the exports of the last."""
+    """Return all modules as one, without imports and with the exports of the last, as anywidget needs it."""
     parts = []
     for name in MODULES:
         text = files(__package__).joinpath(name).read_text(encoding="utf-8")
@@ -25,14 +25,14 @@ def one_script() -> str:
 
 
 def board_svg(scene: Scene, theme: str) -> str:
-    """Return the board with its coordinates; seats, scores and captures stand beside it on the page."""
+    """Return the board with its coordinates as SVG, without seats, scores and captures, which the page shows itself."""
     return svg(cropped(scene, legend=False), None, theme, transparent=True)
 
 
 def rules_html(page: str) -> str:
     r"""Return a page of rules as HTML, its first heading at level 3.
 
-    A link becomes its words, since the page leads nowhere.
+    Links are replaced by their text, since their targets are not on the page.
 
     >>> rules_html("# A game\n\nIt is *fun*: [take](rules.md) `a1`.\n")
     '<h3>A game</h3>\n<p>It is <em>fun</em>: take <code>a1</code>.</p>\n'

@@ -1,4 +1,4 @@
-"""A game of persons and agents, with hints, undo and records. It reads and prints nothing: boards are built on it."""
+"""A game of persons and agents, with hints, undo and records. It does no input or output; boards are built on it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ..players.names import make_agent
 
 PERSON = "person"
 DEFAULT_AGENT = "mcts:simulations=1000"
-"""The agent in seats for which none was named, and the adviser where none was named."""
+"""The default agent of unnamed seats, and the default adviser."""
 UNDO_WORLDS = 1000
-"""Worlds that `undo` draws to find out whether a person has learned something hidden since."""
+"""Worlds that `undo` draws to test whether a person has learned hidden information since."""
 
 
 def seats(game: Game, players: Sequence[str]) -> tuple[str, ...]:
-    """Fill the seats that were left out: with a person if only agents were named, then with DEFAULT_AGENT.
+    """Fill the seats that were omitted: with a person if only agents were named, then with DEFAULT_AGENT.
 
     >>> from pbm_envs import Trinim
     >>> seats(Trinim(num_players=3), ["random"])
@@ -44,13 +44,13 @@ class Session:
     """
 
     def __init__(self, game: Game, players: Sequence[str], opening: Opening, *, agents: bool = True) -> None:
-        """Set the game up.
+        """Set up the game.
 
         Args:
             game: The rules.
             players: By seat, PERSON or the name of an agent.
-            opening: The seed, board and moves that the game starts from.
-            agents: Whether the agents are to play; without them, names may be anything.
+            opening: The seed, board and moves from which the game starts.
+            agents: Whether to create the agents; otherwise any names are accepted.
 
         Raises:
             ValueError: If an agent's name or the opening is wrong.
@@ -62,7 +62,7 @@ class Session:
         self._agents: dict[int, Agent] = {
             k: make_agent(name) for k, name in enumerate(players) if name != PERSON and agents
         }
-        # hints and undo draw from a generator of their own, so that they do not change how the agents play
+        # hints and undo have their own generator, so that they do not change how the agents play
         self._rng, self._side_rng = (stream("", purpose, opening.seed) for purpose in ("agents", "hints"))
         self.start, _ = opening.position(game)
         self._positions = [self.start]
@@ -87,7 +87,7 @@ class Session:
 
     @property
     def moves(self) -> list[tuple[str, int]]:
-        """All moves so far, each with the player who made it; the first `given` of them began the game."""
+        """All moves so far, each with the player who made it; the first `given` moves belong to the opening."""
         return list(zip(self._moves, self._movers, strict=True))
 
     def moves_seen_by(self, seat: int) -> list[str]:
@@ -106,7 +106,7 @@ class Session:
 
     @property
     def given(self) -> int:
-        """How many moves the game was started with."""
+        """The number of moves in the opening."""
         return len(self._opening.moves)
 
     @property
@@ -115,7 +115,7 @@ class Session:
         return list(self._positions)
 
     def position(self, ply: int) -> Views:
-        """Return the position after so many moves, a batch of one."""
+        """Return the position after `ply` moves, a batch of one."""
         return self._positions[ply]
 
     def view(self, player: int) -> Views:
@@ -141,16 +141,16 @@ class Session:
         return self.finish_turn(self.choose_action())
 
     def choose_action(self) -> int | str:
-        """Return the action that the agent to move chooses, or the reason why it fails. The game does not change.
+        """Return the action that the agent to move chooses, or the reason why it fails, without changing the game.
 
         Raises:
-            InfrastructureError: The agent could not answer because of a fault that is not its own.
+            InfrastructureError: The agent could not answer because of an external fault.
         """
         [choice] = self._ask(self._agents[self.mover], self._rng)
         return choice
 
     def finish_turn(self, choice: int | str) -> str:
-        """Play what `choose_action` returned, or let the agent forfeit; return what happened, for people."""
+        """Play the result of `choose_action`, or let the agent forfeit; return a readable description."""
         if isinstance(choice, str):
             self._remove(choice)
             return f"nothing and forfeits: {choice}"
@@ -158,7 +158,7 @@ class Session:
         return self._moves[-1] if all(self.moves_seen_by(seat)[-1] for seat in self.persons) else "a hidden move"
 
     def hint(self, agent: Agent) -> str:
-        """Return the move that `agent` would make with the view of the player to move; ValueError if it fails."""
+        """Return the move that `agent` would make in the view of the player to move; ValueError if it fails."""
         try:
             [choice] = self._ask(agent, self._side_rng)
         except InfrastructureError as fault:
@@ -168,7 +168,7 @@ class Session:
         return self.game.action_to_string(choice)
 
     def _ask(self, agent: AnyAgent, rng: np.random.Generator) -> list[int | str]:
-        """Ask about the current position; an agent with memory has seen its turns, or watched all positions, before."""
+        """Ask an agent about the current position, after an agent with memory has received the earlier positions."""
         first = 0 if watches(agent) else self.given
         past = [self.game.view(position, self.mover) for position in self._positions[first:-1]]
         return ask(agent, self.game, self.view(self.mover), rng, past)
@@ -180,7 +180,7 @@ class Session:
             The moves that were taken back.
 
         Raises:
-            ValueError: If there is no such move, or if a person has learned something hidden since.
+            ValueError: If there is no such move, or if a person has learned hidden information since.
         """
         own = [ply for ply, mover in enumerate(self._movers) if mover in self.persons and ply >= self.given]
         if not own:
@@ -240,10 +240,10 @@ class Session:
                 self.play(move)
 
     def _has_learned(self, player: int, then: int) -> bool:
-        """Return whether `player` has learned something since ply `then`.
+        """Return whether `player` has learned hidden information since ply `then`.
 
-        Worlds that were possible then are played on with the moves made since. If one of them makes a move illegal, or
-        looks different now, the player can rule it out and so knows more.
+        The moves since then are replayed in worlds that were consistent with the view at that ply. If a move is illegal
+        in one of them, or its view differs now, the player can rule that world out and so has learned something.
         """
         game, before = self.game, self.game.view(self._positions[then], player)
         worlds = game.determinize(np.repeat(before, UNDO_WORLDS), self._side_rng)

@@ -1,4 +1,4 @@
-"""The start of a game: what the form for a new game offers, and what a message that starts one may name."""
+"""The start of a game: the choices in the form for a new game, and the contents of a message that starts one."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ LEVELS = {
     "Strong": "champion:simulations=1000",
     "Champion": "champion:seconds=3",
 }
-"""Opponents by strength, as the form for a new game offers them."""
+"""The opponents in the form for a new game, by strength."""
 ADVISER = "champion:simulations=5000"
-"""The adviser where none was named. It counts simulations, so that it says the same again."""
+"""The default adviser. Its budget is a number of simulations, so that its advice is reproducible."""
 SIZES = ("size", "radius", "rows", "cols", "base", "num_players")
 """Options that the form shows first; the others are variants."""
 MAX_TEXT_LENGTH = 200
@@ -49,20 +49,20 @@ class Start:
     players: tuple[str, ...]
     """By seat: PERSON, at least once, or an agent's name."""
     seed: int | None = None
-    """None for a new one each time, too long to be guessed."""
+    """The seed; None for a new one each time, too long to be guessed."""
     board: str | None = None
     moves: tuple[str, ...] = ()
     hint: str | None = None
     """The adviser's name; None for ADVISER."""
     continued: bool = False
-    """The board and the moves are from another game: a rematch begins anew."""
+    """Whether the board and the moves are from another game, so that a rematch starts without them."""
 
     def opening(self) -> Opening:
         """Return the opening, with a seed that is drawn if none was given."""
         return Opening(secrets.randbits(63) if self.seed is None else self.seed, self.board, self.moves)
 
     def session(self) -> Session:
-        """Set the game up; ValueError if a name, the board or a move is wrong."""
+        """Set up the game; ValueError if a name, the board or a move is wrong."""
         self.adviser()
         return Session(self.game, self.players, self.opening())
 
@@ -76,13 +76,13 @@ class Start:
             self.session()
 
     def adviser(self) -> Agent:
-        """Make the adviser: a new agent, which has seen nothing of what the opponent sees."""
+        """Make the adviser, a new agent without knowledge of the opponent's view."""
         return make_agent(self.hint or ADVISER)
 
 
 @cache
 def game_form(name: str) -> Message:
-    """Return what a person can choose in the game `name`: its options with their defaults, and opponents."""
+    """Return the choices of a person in the game `name`: its options with their defaults, and opponents."""
     game_class, game = find_game(name), make_game(name)
     choices = form_choices(name)
     return {
@@ -109,7 +109,7 @@ def game_form(name: str) -> Message:
 
 
 def rating(game: Game, agent: str) -> int | None:
-    """Return an agent's rating on the ladder of this game, in Elo above random play; None if it is not there."""
+    """Return an agent's rating on the ladder of this game, in Elo above random play; None if it has none."""
     with suppress(ValueError):
         for rung in load_ladder(game).rungs:
             if f"{rung.agent},".startswith((f"{agent},", f"{agent}:worlds=")):
@@ -118,7 +118,7 @@ def rating(game: Game, agent: str) -> int | None:
 
 
 def form_choices(name: str, options: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Return, for each option with few values, those that go together with the given options (`NAME=VALUE`)."""
+    """Return, for each option with few values, the values compatible with the given options (`NAME=VALUE`)."""
     make_registered_game(name, {})  # a page names no module
     game_class = find_game(name)
     values = choices_given(game_class, parse_options(name, options, options_of(game_class)))
@@ -133,7 +133,7 @@ def form_picture(name: str, theme: str) -> str:
 
 
 def friendly_name(agent: str) -> str:
-    """Return what people call an agent.
+    """Return a readable name of an agent.
 
     >>> friendly_name("mcts:simulations=1000"), friendly_name("random"), friendly_name("mcts:c=2")
     ('Search, 1,000 simulations', 'Random', 'mcts:c=2')
@@ -153,10 +153,10 @@ def parse_start(message: Message, hint: str | None, limits: Limits | None = None
     Args:
         message: With "game", "options", "players" and "seed".
         hint: The adviser's name.
-        limits: What agents may ask for; None: anything.
+        limits: The limits on agents; None for no limits.
 
     Raises:
-        ValueError: If a value is wrong, or an agent is not allowed or asks for too much.
+        ValueError: If a value is wrong, or an agent is not allowed or exceeds a limit.
     """
     name = text_of(message, "game")
     make_registered_game(name, {})  # a page names no module
@@ -172,7 +172,7 @@ def parse_start(message: Message, hint: str | None, limits: Limits | None = None
 
 
 def text_of(message: Message, key: str, default: str | None = None, longest: int = MAX_TEXT_LENGTH) -> str:
-    """Return the text under `key` of a message, or `default`; raise ValueError if it is no text or too long."""
+    """Return the text under `key` of a message, or `default`; ValueError if it is not a text or too long."""
     text = message.get(key, default)
     if not isinstance(text, str) or len(text) > longest:
         raise ValueError(f"{key!r} is {str(text)[:MAX_TEXT_LENGTH]!r}: expected a text of at most {longest} characters")
@@ -180,7 +180,7 @@ def text_of(message: Message, key: str, default: str | None = None, longest: int
 
 
 def number_of(message: Message, key: str, highest: int) -> int:
-    """Return the integer from 0 to `highest` under `key` of a message; ValueError if it is none."""
+    """Return the integer from 0 to `highest` under `key` of a message; ValueError for any other value."""
     number = message.get(key)
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= highest:
         raise ValueError(f"{key!r} is {str(number)[:MAX_TEXT_LENGTH]!r}: expected an integer from 0 to {highest}")
@@ -188,7 +188,7 @@ def number_of(message: Message, key: str, highest: int) -> int:
 
 
 def texts_of(message: Message, key: str) -> list[str]:
-    """Return the list of texts under `key` of a message; ValueError if it is none."""
+    """Return the list of texts under `key` of a message; ValueError for any other value."""
     texts = message.get(key, [])
     if not isinstance(texts, list) or len(texts) > MAX_TEXT_LENGTH:
         raise ValueError(f"{key!r} is {str(texts)[:MAX_TEXT_LENGTH]!r}: expected a list of texts")

@@ -3,18 +3,18 @@
 Messages are JSON objects, the same over the web socket of `pbm serve` and in Jupyter. A person sends
 
     {"do": "hello", "theme": "dark"}     asks for everything again; `theme` is that of the pictures
-    {"do": "hello", "resume": "..."}     goes on with the game at this address ("kept", below)
+    {"do": "hello", "resume": "..."}     resumes the game at this address ("kept", below)
     {"do": "play", "move": "c4x"}        or "resign"
     {"do": "undo"}                       takes back a move
     {"do": "hint"}  {"do": "analyse"}    the adviser's move; its five best moves with numbers: one search for both
-    {"do": "values"}                     what the adviser expects at each position of the game
-    {"do": "look", "ply": 3}             shows the position after 3 moves, as this seat knew it then; the last one: null
-    {"do": "branch", "ply": 3}           a new game from there, in which what was hidden then is drawn anew
+    {"do": "values"}                     the adviser's value of each position of the game
+    {"do": "look", "ply": 3}             shows the position after 3 moves, as this seat saw it then; null for the last
+    {"do": "branch", "ply": 3}           a new game from there, with hidden information drawn anew
     {"do": "rematch", "exchange": true}  the same again, with other seats
-    {"do": "pace", "seconds": 1}         how long a move of a game of agents only takes at least; null: it waits
+    {"do": "pace", "seconds": 1}         minimum time per move if only agents play; null to pause
     {"do": "open", "record": "{...}"}    shows the game of a record, a line of JSON; or "number": 1, of those offered
     {"do": "pictures"}                   asks for the pictures of all games, for the form of a new game
-    {"do": "choices", "game": "curio", "options": ["base=3"]}    asks which values of the options go with these
+    {"do": "choices", "game": "curio", "options": ["base=3"]}    asks for the option values compatible with these
     {"do": "rules"}                      asks for the rules and the symbols on this board
     {"do": "save"}                       asks for the record
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
@@ -47,14 +47,14 @@ from .start import Message, Start
 from .thinking import Thought
 
 MAX_WAITING_MESSAGES = 32
-"""Messages that may wait; further ones are dropped."""
+"""The largest number of waiting messages; further ones are dropped."""
 
 _log = logging.getLogger(__name__)
 
 
 @final
 class Table:
-    """One board. It handles messages in a thread of its own, and agents think in further threads (`thinking`)."""
+    """One board. It handles messages in its own thread, and agents think in further threads (`thinking`)."""
 
     def __init__(
         self,
@@ -72,9 +72,9 @@ class Table:
             send: Called with each message to the person, in another thread.
             start: The first game.
             records: As in `Orders`, like the next two.
-            limits: What agents may ask for; None: anything.
-            kept: Where games are kept; None: in a folder of this table.
-            at_once: Whether the game begins now, and errors are raised here; else when somebody says hello.
+            limits: The limits on agents; None for no limits.
+            kept: The store of games; None for a folder of this table.
+            at_once: Whether the game begins now, with errors raised here, rather than with the first hello.
 
         Raises:
             ValueError: If the game begins now, and a name, the board or a move is wrong.
@@ -91,12 +91,12 @@ class Table:
         threading.Thread(target=self._work, daemon=True).start()
 
     def receive(self, message: object) -> None:
-        """Handle a message soon. If anything is wrong with it, the person gets a message that says so."""
+        """Queue a message. If it turns out to be invalid, the person receives an error message."""
         if self._inbox.qsize() < MAX_WAITING_MESSAGES:
             self._inbox.put(message)
 
     def close(self) -> None:
-        """Leave the game: nothing is sent any more, and agents that still think stop."""
+        """Leave the game: send nothing more, and stop agents that still think."""
         self._closed.set()
         COMPILING.listeners.discard(self._compiled)
         self.orders.thinking.close()
@@ -127,9 +127,9 @@ class Table:
             self._send({"type": kind, **rest})
 
     def _compiled(self, progress: Progress) -> None:
-        """Tell a person who waits how far compiling is, in whatever thread compiles.
+        """Send the progress of compilation to a person who waits; called in the thread that compiles.
 
-        What another table compiles is waited for too, since Numba compiles one kernel after the other.
+        This includes kernels of other tables, since Numba compiles one kernel at a time.
         """
         if not self._closed.is_set() and (self._working or self.orders.thinking.kind):
             self._send(how_far(self.orders.name, progress))

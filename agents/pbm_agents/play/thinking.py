@@ -1,6 +1,6 @@
-"""How a board asks agents: each thinks in a thread of its own, and what it has found comes back as a `Thought`.
+"""The agents of a board: each thinks in its own thread and returns its result as a `Thought`.
 
-Agents choose the moves of their seats; the adviser gives hints, numbers of a position, and values of the whole game.
+Agents choose the moves of their seats; the adviser gives hints, values of moves, and values of the whole game.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .session import Session
 from .start import Start
 
 MAX_THINKING_AGENTS = 4
-"""Agents that may think at once, including those of games that were left."""
+"""The largest number of agents that may think at once, including those of games that were left."""
 WATCHED_SECONDS = 0.2
-"""Between two looks whether the pace of a game of agents has changed."""
+"""Seconds between checks whether the pace of a game between agents has changed."""
 
 Kind: TypeAlias = Literal["answer", "hint", "analysis", "values"]
 
@@ -36,34 +36,34 @@ class Thought:
 
 @final
 class Thinking:
-    """The agents that think about the games of one board. About the current game one thinks at a time."""
+    """The agents that think about the games of one board, at most one at a time about the current game."""
 
     def __init__(self, deliver: Callable[[Thought], None]) -> None:
-        """Let nobody think yet. `deliver` is called with each thought, in the agent's thread."""
+        """Start without a game. `deliver` is called with each thought, in the agent's thread."""
         self.kind: Kind | Literal[""] = ""
-        """What an agent thinks about, in the current game; "" while none does."""
+        """The subject of the agent that thinks about the current game; "" if there is none."""
         self.pace: float | None = 1.0
-        """Seconds that a move of a game of agents only takes at least; None: the game waits."""
+        """Minimum seconds per move if only agents play; None while the game is paused."""
         self.threads: list[threading.Thread] = []
-        """Those that may still run, with those of games that were left."""
+        """Threads that may still run, including those of games that were left."""
         self._deliver = deliver
         self._session: Session | None = None
         self._seconds = math.inf
         self._closed, self._left, self._go_on = threading.Event(), threading.Event(), threading.Event()
 
     def begin(self, session: Session, seconds: float) -> None:
-        """Take another game, in which a search ends after so many seconds; agents stop thinking about the last one."""
+        """Start another game, whose searches end after `seconds`; stop the agents of the previous game."""
         self._left.set()
         self._left, self._go_on = threading.Event(), threading.Event()
         self._session, self._seconds, self.kind = session, seconds, ""
 
     def close(self) -> None:
-        """Let all agents stop."""
+        """Stop all agents."""
         self._closed.set()
         self._left.set()
 
     def think(self, kind: Kind, work: Callable[[], Any]) -> None:
-        """Let an agent think about the current game: the thought has what `work` returns or raises."""
+        """Let an agent think about the current game; its thought has the result of `work` or its exception."""
         session, left, until = self._session, self._left, time.monotonic() + self._seconds
         assert session is not None
 
@@ -81,7 +81,7 @@ class Thinking:
         self.threads[-1].start()
 
     def choose_at_pace(self) -> None:
-        """Let the agent to move choose, and wait until the move has taken as long as the pace says."""
+        """Let the agent to move choose, and wait until the move has taken the time that the pace sets."""
         session, left, go_on = self._session, self._left, self._go_on
         assert session is not None
 
@@ -100,44 +100,44 @@ class Thinking:
         self.think("answer", choose)
 
     def set_pace(self, seconds: float | None) -> None:
-        """Let a move of agents take so long; one that waits looks at it at once."""
+        """Set the minimum seconds per move, also for a move that is waiting; None pauses the game."""
         self.pace = seconds
         self._go_on.set()
 
     def finish(self, thought: Thought) -> bool:
-        """Note that an agent has finished; whether that was about the current game, and not one that was left."""
+        """Note that an agent has finished; return whether its thought is about the current game."""
         if thought.session is not self._session:
             return False
         self.kind = ""
         return True
 
     def check_idle(self) -> None:
-        """ValueError while an agent thinks about the current game."""
+        """Raise ValueError while an agent thinks about the current game."""
         if self.kind:
             raise ValueError("an agent is thinking: expected a little patience")
 
     def check_busy(self) -> None:
-        """ValueError while too many agents think about games that were left."""
+        """Raise ValueError while too many agents think about games that were left."""
         if sum(thread.is_alive() for thread in self.threads) >= MAX_THINKING_AGENTS:
             raise ValueError("agents still think about games that you have left: expected a little patience")
 
 
 @final
 class Advice:
-    """What the adviser has found out about a game: moves of the position, and values by ply for the person's seat."""
+    """The adviser's results for a game: moves of the position, and values by ply for the person's seat."""
 
     def __init__(self, session: Session, start: Start, thinking: Thinking) -> None:
         self._session, self._start, self._thinking = session, start, thinking
         self._adviser = start.adviser()
         self._moves: list[MoveValue] = []
         self.hint: str | None = None
-        """The move, once somebody has asked for it in this position."""
+        """The move, once the person has asked for it in this position."""
         self.shown = False
         """Whether the moves are shown."""
         self.values: dict[int, float] = {}
-        """What the person's seat can expect, by ply."""
+        """The expected return of the person's seat, by ply."""
         self.choices: dict[int, int] = {}
-        """The adviser's choice, by ply, where the values of the whole game were asked for."""
+        """The adviser's action by ply, once the values of the whole game were requested."""
 
     @property
     def moves(self) -> list[MoveValue]:
@@ -146,16 +146,16 @@ class Advice:
 
     @property
     def sure(self) -> str:
-        """How sure the adviser is of its hint; "" if it cannot say."""
+        """The adviser's confidence in its hint, in words; "" if it cannot say."""
         return how_sure(self._moves) if self._moves else ""
 
     @property
     def can_analyse(self) -> bool:
-        """Whether the adviser can say what moves are worth."""
+        """Whether the adviser reports values of moves."""
         return can_analyse(self._adviser)
 
     def forget_position(self) -> None:
-        """Keep only what still holds after the position has changed."""
+        """Forget the results that depend on the position, after it has changed."""
         self._moves, self.hint, self.shown = [], None, False
         self.values = {ply: value for ply, value in self.values.items() if ply <= self._session.plies}
         self.choices = {}
@@ -164,7 +164,7 @@ class Advice:
         """Let the adviser find the move, the moves with their values, or the values by ply for this seat.
 
         Raises:
-            ValueError: If the adviser cannot say what moves are worth, and more than a move is asked for.
+            ValueError: If values are requested from an adviser that cannot report them.
         """
         session, adviser = self._session, self._adviser
         if not self.can_analyse:
@@ -179,7 +179,7 @@ class Advice:
             self.take(kind, self._moves, seat)
 
     def take(self, kind: Kind, found: Any, seat: int | None) -> None:
-        """Keep what the adviser has found for the person in this seat."""
+        """Store a result of the adviser for the person in this seat."""
         session = self._session
         if kind == "values":
             self.values.update({ply: value for ply, (value, _) in found.items()})

@@ -54,15 +54,15 @@ HEADERS = {
 }
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 MAX_MESSAGE_BYTES = 2 * LONGEST_RECORD
-"""The longest message that is read."""
+"""The largest message that is read."""
 MAX_WAITING_ANSWERS = 100
-"""Messages that a tab may leave unread; then it is closed."""
+"""Unread messages after which the connection of a tab is closed."""
 REQUEST_SECONDS = 10.0
-"""How long a request may take to arrive; then its connection is closed."""
+"""The deadline for a request to arrive; then its connection is closed."""
 MAX_TABLES = 32
 """Boards that may be open at once."""
 MAX_CONNECTIONS = 4 * MAX_TABLES
-"""Connections that may be open at once; further ones are told that the server is busy."""
+"""Connections that may be open at once; further ones get the answer that the server is busy."""
 TOO_LONG, TOO_MANY = 1009, 1013
 """Status codes with which a web socket is closed (RFC 6455)."""
 
@@ -77,7 +77,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at `host`; port 0 stands for any free port. OSError if that is not possible."""
+    """Return a socket that listens at `host`; port 0 selects a free port. Raises OSError if that is impossible."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
@@ -100,7 +100,7 @@ def server(application: ASGIApp) -> uvicorn.Server:
 
 @final
 class ImpatientProtocol(H11Protocol):
-    """Closes connections on which a request has begun to arrive, or none has, and the rest does not come."""
+    """Closes connections whose request does not arrive in full within REQUEST_SECONDS."""
 
     _dropping: asyncio.TimerHandle | None = None
 
@@ -136,10 +136,10 @@ def application(
 
     Args:
         start: The first game of every board.
-        host: Where the server listens, which decides what Host headers are accepted.
-        limits: What agents that are named on the page may ask for.
-        records: Games that can be opened; if there are some, every board begins with the first.
-        kept: Where games are kept; None: in memory.
+        host: The address at which the server listens, which decides the accepted Host headers.
+        limits: The limits on agents that are named on the page.
+        records: Games that can be opened; if there are any, every board begins with the first.
+        kept: The store of games; None for a temporary one.
     """
     tables: set[Table] = set()
     games = KeptGames() if kept is None else kept
@@ -153,7 +153,7 @@ def application(
 
         def post(message: Message) -> None:
             outbox.put_nowait(message)
-            if outbox.qsize() > MAX_WAITING_ANSWERS:  # nobody reads them
+            if outbox.qsize() > MAX_WAITING_ANSWERS:  # the tab does not read them
                 receiving.cancel()
 
         def send(message: Message) -> None:
@@ -227,8 +227,8 @@ class HostCheck:
     def _is_here(self, host: str) -> bool:
         """Return whether a Host header names this server.
 
-        That is by a name of loopback, by the name with which it was started, or, if it listens beyond loopback, by any
-        numeric address.
+        Accepted are the names of loopback, the name with which the server was started, and, if it listens beyond
+        loopback, any numeric address.
         """
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if name in LOOPBACK or name.strip("[]").lower() == self._host.lower():

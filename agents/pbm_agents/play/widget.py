@@ -29,35 +29,35 @@ from .table import Table
 
 HERE = Path(__file__).parent
 KEPT = "The board as it was last shown"
-"""The text of the picture that a notebook keeps, by which board.css hides it below a live board."""
+"""The alternative text of the picture that a notebook keeps, by which board.css hides it below a live board."""
 
 
 @cache
 def _kept_games(folder: Path) -> KeptGames:
-    """Return the games of this machine, which all boards of a kernel share."""
+    """Return this machine's store of games, which all boards of a kernel share."""
     return KeptGames(folder)
 
 
 @final
 class BoardWidget(anywidget.AnyWidget):
-    """A game to play in a notebook. The board shows what your seat can know.
+    """A game to play in a notebook. The board shows the view of your seat.
 
         board = BoardWidget("curio", opponent="mcts:seconds=1", seat=1, base=3)
         board  # as the last line of a cell
 
-    `board.record` is the record of the game so far, including what is hidden.
+    `board.record` is the record of the game so far, including hidden information.
     """
 
     _esm = one_script()
     _css = HERE / "board.css"
     name = traitlets.Unicode().tag(sync=True)
-    """Of the game, its options and players: the browser keeps a game's address by this name."""
+    """A name for the game, its options and its players, under which the browser stores the game's address."""
     picture = traitlets.Unicode().tag(sync=True)
-    """The board as SVG, as it was last shown: what a notebook shows without a kernel."""
+    """The board as last shown, in SVG, which a notebook shows without a kernel."""
     _table: Table | None = None
-    """None if `__init__` failed: ipywidgets closes such a widget too."""
+    """The board; None if `__init__` failed, since ipywidgets closes such a widget too."""
     _kept: Any = None
-    """Writes the picture that the notebook keeps anew; None before the board is displayed."""
+    """The display handle that updates the picture in the notebook; None before the board is displayed."""
 
     def __init__(
         self,
@@ -111,28 +111,28 @@ class BoardWidget(anywidget.AnyWidget):
                 self._kept.update(self._kept_picture(), raw=True)
 
     def _ipython_display_(self) -> None:
-        """Display the board and, below it, a picture that is hidden while the board lives.
+        """Display the board and, below it, a picture that is hidden while the board is live.
 
-        A notebook that is opened again without its kernel has no live board, unless it was saved with the state of its
-        widgets; the picture is what it shows then.
+        A notebook that is reopened without its kernel has no live board, unless it was saved with the state of its
+        widgets; it then shows the picture.
         """
         from IPython import display
 
-        shown: Any = display  # without types in some versions
+        shown: Any = display  # untyped in some versions
         bundle = self._repr_mimebundle_()
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         shown.display(data, metadata=metadata, raw=True)
         self._kept = shown.display(self._kept_picture(), raw=True, display_id=True)
 
     def _kept_picture(self) -> dict[str, str]:
-        """Return the picture by type: in an `img`, since notebooks that are not trusted hide SVG."""
+        """Return the picture by MIME type, in an `img`, since untrusted notebooks hide SVG."""
         coded = b64encode(self.picture.encode()).decode()
         image = f'<img alt="{KEPT}" width="420" src="data:image/svg+xml;base64,{coded}">'
         return {"text/html": f"{image}<p>{KEPT}. Run the cell to play.</p>", "text/plain": KEPT}
 
     @property
     def record(self) -> GameRecord:
-        """The game so far, including what is hidden; `board.record.to_json()` is a line for `pbm replay`."""
+        """The game so far, including hidden information; `board.record.to_json()` is a line for `pbm replay`."""
         assert self._table is not None
         assert self._table.orders.record is not None
         return self._table.orders.record
