@@ -7,7 +7,7 @@ import sys
 
 
 def main() -> None:
-    """The entry point of `pbm`."""
+    """Run the `pbm` command."""
     try:
         from .app import app
     except ModuleNotFoundError as error:
@@ -17,5 +17,5 @@ def main() -> None:
 
         print(f"pbm needs {error.name}, of the extra `cli`: {install_command('cli')}", file=sys.stderr)
         sys.exit(2)
-    sys.path.append(os.getcwd())  # agents of one's own: `pbm play curio person my_module:MyAgent`
+    sys.path.append(os.getcwd())  # finds the user's agents: `pbm play curio person my_module:MyAgent`
     app(prog_name="pbm")

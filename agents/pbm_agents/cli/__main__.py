@@ -1,4 +1,4 @@
-"""`python -m pbm_agents.cli`, where `pbm` is not on the path."""
+"""`python -m pbm_agents.cli`, for use when `pbm` is not on the path."""
 
 from . import main
 

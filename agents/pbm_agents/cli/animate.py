@@ -50,6 +50,6 @@ def animate(
         raise ValueError(f"{out} is there: expected the name of a new file, or --overwrite")
     viewer = int(seen_by) if seen_by is not None and seen_by.isdecimal() else seen_by
     film = film_of(game_in_line(source, show), viewer, size=size, theme=theme, seconds=seconds)
-    with in_one_piece(out) as part:  # a film that fails leaves what was there
+    with in_one_piece(out) as part:  # a failure leaves an existing file unchanged
         film.save(part)
     print(f"{out}: {len(film.scenes)} positions, {out.stat().st_size / 1000:,.0f} kB")

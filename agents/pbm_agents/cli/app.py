@@ -1,7 +1,7 @@
 """The commands of `pbm`, and how their errors are reported.
 
-A command is a function in a module of its own: its docstring is the help, its parameters (typer's) are the arguments,
-its module's EXAMPLES stand below the help. It raises ValueError, ImportError or OSError with a message for people.
+A command is a function in its own module: its docstring is the help, its parameters (typer's) are the arguments, and
+its module's EXAMPLES follow the help. It raises ValueError, ImportError or OSError with a message for the user.
 
 A command's module is imported when the command is called, so that `pbm --help` does not wait for Numba.
 """
@@ -45,11 +45,11 @@ UNPLAYED = 3
 """Exit code if a fault or a budget left games unplayed: the same command plays them later."""
 
 LONGEST_ERROR = 2000
-"""Characters; more of what was given is cut."""
+"""The largest number of characters in an error message; longer ones are truncated."""
 
 
 class Commands(TyperGroup):
-    """Commands whose modules are imported when they are called, and whose errors and warnings are for people."""
+    """Commands whose modules are imported when they are called, and whose errors and warnings are readable."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in SUMMARIES:
@@ -88,7 +88,7 @@ class Commands(TyperGroup):
 
 
 def in_words(error: Exception) -> str:
-    """Return what an error says, without the system's numbers."""
+    """Return the message of an error, without the system's error numbers."""
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"there is no file or folder {str(error.filename)!r}"
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
@@ -121,7 +121,7 @@ def about(
 
 
 def loaded(name: str) -> Any:
-    """Import a command's module; return the command."""
+    """Import a command's module and return the command."""
     module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     function = getattr(module, name.replace("-", "_"))

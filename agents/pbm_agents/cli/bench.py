@@ -1,4 +1,4 @@
-"""`pbm bench`: how fast the games are on this machine. `benchmarks/` compares with other checkouts and libraries."""
+"""`pbm bench`: the speed of the games on this machine. `benchmarks/` compares with other checkouts and libraries."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _playouts(game: Game) -> tuple[float, float, float]:
 
 
 def _episode(game: Game) -> tuple[float, float, float]:
-    """Play a game in the environment; return seconds, without those for choosing actions, and plies."""
+    """Play a game in the environment; return seconds, excluding the choice of actions, and plies."""
     env = make_raw_env(game)
     env.reset()
     spent, plies = 0.0, 0

@@ -31,14 +31,14 @@ HASHED_GAMES = 64
 
 
 class Level(NamedTuple):
-    """A game, and how submissions are evaluated there."""
+    """A game, with the parameters of the evaluation there."""
 
     rules: str
     """The hash of its rules."""
     information_sets: int | None
-    """Of both players, if they can be counted."""
+    """The number of information sets of both players, if they can be counted."""
     samples: int
-    """How often an agent without probabilities acts at each information set; 0: the game has no exact evaluation."""
+    """Actions sampled per information set from an agent without probabilities; 0 if there is no exact evaluation."""
 
 
 LEVELS = {
@@ -49,11 +49,11 @@ LEVELS = {
     5: Level("65f0bf9f3b536e65", None, 0),
     6: Level("61eb7d3b6bcad735", None, 0),
 }
-"""Frozen: another rule, level or protocol would be another benchmark."""
+"""The frozen levels: other rules, levels or protocols would be another benchmark."""
 GAMES, OPPONENTS = 200, ("random", "greedy")
-"""Games against each opponent, on every level."""
+"""The number of games against each opponent on every level, and the opponents."""
 RESPONSE_GAMES, RESPONSE_SECONDS = 20, 60.0
-"""Games in each seat of the search response, where there is no exact evaluation, and its budget."""
+"""Games in each seat of the search response and its budget, used where there is no exact evaluation."""
 ROW = {"format": str, "level": int, "rules": str, "agent": str, "by": str}
 """The fields of a submission. `agent` is an agent's name, or the file of a `Policy` beside the submission (.npz)."""
 
@@ -105,7 +105,7 @@ def rules_hash(game: Game) -> str:
 
 
 def check_submission(given: dict[str, Any]) -> dict[str, Any]:
-    """Return a submission; ValueError unless it is one, for a level with the rules that it names."""
+    """Return a submission; ValueError unless it is valid and names the rules of its level."""
     check_fields(given, ROW, "a submission to Curio-Bench")
     if given["format"] != FORMAT or given["level"] not in LEVELS:
         raise ValueError(f"format {given['format']!r}, level {given['level']}: expected {FORMAT!r}, 1 to {len(LEVELS)}")

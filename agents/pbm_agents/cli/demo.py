@@ -1,4 +1,4 @@
-"""`make demo`: a complete match of each game, watched in the terminal, and a small tournament.
+"""`make demo`: a complete match of each game in the terminal, and a small tournament.
 
 python -m pbm_agents.cli.demo [game ...]
 """
@@ -20,19 +20,19 @@ from .rate import report
 OPTIONS: dict[str, dict[str, Any]] = {"trinim": {"num_players": 3}, "chameleon": {"size": 7}, "unlur": {"radius": 4}}
 """Options other than the defaults, so that a match is short."""
 PRINTED_POSITIONS = 3
-"""How many positions of a match are printed before the last one."""
+"""The number of positions of a match that are printed before the last one."""
 AGENTS = ("random", "mcts:simulations=50", "mcts:simulations=200")
 OPENINGS = 6
 SEED = 2008
 
 
 def title(text: str) -> None:
-    """Print what follows."""
+    """Print a heading."""
     print(f"\n{'=' * 100}\n{text}\n", flush=True)
 
 
 def match(name: str, seed: int) -> None:
-    """Play one game of random agents, and print the first positions, the moves and the end."""
+    """Play one game of random agents, and print the first positions, the moves and the last position."""
     env: Any = make_aec_env(name, render_mode="ansi", **OPTIONS.get(name, {}))
     env.reset(seed=seed)
     policy = as_policy("random", seed)

@@ -37,6 +37,6 @@ def export(
 
 
 def say_written(summary: Summary, place: str) -> None:
-    """Print what has been written."""
+    """Print a summary of the data set and its place."""
     positions = f"{summary.rows:,} positions of " if summary.rows else ""
     print(f"written: {positions}{summary.games:,} games to {place}")

@@ -75,7 +75,7 @@ def ladder(
         rating.exploitability = found
     except InfrastructureError:
         raise
-    except Exception as error:  # an agent that cannot play there
+    except Exception as error:  # the agent cannot play that game
         print(f"no exploitability: {describe_error(error)}")
     print(rating)
     for name, text in (("txt", str(rating)), ("json", json.dumps(rating.as_dict(), indent=1, ensure_ascii=False))):

@@ -68,12 +68,12 @@ def play(
         say("\n".join(f"player_{seat}: {name}" for seat, name in enumerate(session.players)))
         _run(session, adviser, pause)
     if seed is None:
-        print(f"seed {chosen}")  # not before: it tells what is hidden
+        print(f"seed {chosen}")  # only at the end, since it reveals hidden information
     if save is not None:
         try:
             _save(session, str(save))
         except OSError:
-            print(session.record().to_json())  # so that the game is not lost
+            print(session.record().to_json())  # so that the game can be recovered
             raise
 
 
@@ -100,7 +100,7 @@ def _run(session: Session, adviser: Agent, pause: float) -> None:
 
 
 def _show(session: Session) -> None:
-    """Print the position as the person to move can know it; in the end, and if only agents play, all of it."""
+    """Print the view of the person to move; at the end, and if only agents play, the full state."""
     everything = session.done or not session.persons
     seen = session.state if everything else session.view(session.mover)
     show_board(session.game, seen)
@@ -108,7 +108,7 @@ def _show(session: Session) -> None:
 
 
 def _change_seats(session: Session, seated: int | None) -> int | None:
-    """Return the seat of the person at the screen now, after hiding from them what the person in `seated` saw."""
+    """Return the seat of the person to move, after clearing the view of the person in `seated` from the screen."""
     if session.done or session.game.perfect_information or len(session.persons) == 1 or seated == session.mover:
         return seated
     if seated is not None and keyboard():
@@ -127,7 +127,7 @@ def _next_line(session: Session) -> str:
 
 
 def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
-    """Carry out a line that was typed; return whether to show the board again. EOFError means to leave."""
+    """Carry out a typed line and return whether to show the board again; EOFError to leave."""
     word, _, rest = line.partition(" ")
     word = word.lower()
     try:

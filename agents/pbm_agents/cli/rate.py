@@ -38,7 +38,7 @@ EXAMPLES = """
 """
 ALL_GAMES = "all games"
 OPTIONAL = ("by seat", "plies", "s/move", "lost", "drawn", "won", "games", "95% interval")
-"""Columns that are left out, in this order, where the terminal is too narrow."""
+"""Columns to omit, in this order, if the terminal is too narrow."""
 
 
 def rate(
@@ -62,13 +62,13 @@ def rate(
     if out is not None:
         try:
             paths = _write(out, tables)
-        except OSError as error:  # the error of a full disk names no file
+        except OSError as error:  # for a full disk the error names no file
             raise OSError(error.errno, error.strerror, error.filename or str(out)) from error
         print(f"\nwritten: {', '.join(map(str, paths))}")
 
 
 def _write(out: Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> list[Path]:
-    """Write all tables and plots; return their files."""
+    """Write all tables and plots, and return their files."""
     out.mkdir(parents=True, exist_ok=True)
     paths = write_csv(out, tables)
     for title, (rows, meetings) in tables.items():
@@ -101,7 +101,7 @@ def report(records: Iterable[GameRecord], anchor: str | None = None) -> dict[str
     if anchor is not None and anchor not in everything.agents:
         raise ValueError(f"anchor is {anchor!r}: expected one of {printable(', '.join(everything.agents), 1000)}")
     if len(found) > 1 and len({tuple(results.agents) for results in found.values()}) == 1:
-        found[ALL_GAMES] = everything  # else the ratings could not be compared
+        found[ALL_GAMES] = everything  # otherwise the ratings could not be compared
     tables = {}
     for title, results in found.items():
         rows = standings(results, anchor if anchor in results.agents else None)

@@ -1,4 +1,4 @@
-"""`pbm replay`: check records against the rules, and show games move by move."""
+"""`pbm replay`: check records against the rules and show games move by move."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Command-line parameters made from declared settings.
 
 Typer reads a command from the signature of its function, so `with_settings` writes the declared options into the
-signature. cyclopts and tyro read dataclasses themselves, but expect help, ranges and choices in docstrings and
-annotations of their own, which would be a second declaration; and the commands without settings are Typer's already.
+signature. cyclopts and tyro read dataclasses themselves, but expect help, ranges and choices in their own docstrings
+and annotations, which would be a second declaration, and the commands without settings already use Typer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Options = Annotated[
     list[str] | None,
     typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; can be repeated."),
 ]
-"""The parameter with which commands take the options of a game."""
+"""The command parameter for the options of a game."""
 
 GamePlayers = Annotated[
     list[str] | None,
@@ -37,7 +37,7 @@ GamePlayers = Annotated[
 
 @dataclass(frozen=True)
 class StartSettings:
-    """How a game that persons play starts."""
+    """Settings for the start of a game that persons play."""
 
     seed: int | None = setting(None, low=0, help="The same seed sets up the same game.")
     board: str | None = setting(None, help="Board text to start from, in games that have one.")
@@ -53,10 +53,10 @@ def with_settings(
     """Give a command a parameter for each declared option of `source`; the command gets their values as a dict.
 
     Args:
-        source: What `options_of` reads: a dataclass of settings, or a function.
+        source: The argument of `options_of`: a dataclass of settings, or a function.
         flags: Flags other than the option's name, such as `--game -g`.
         skip: Options that the command reads in another way.
-        into: The parameter of the command that takes the dict.
+        into: The command's parameter that receives the dict.
     """
     options = [option for option in options_of(source) if option.name not in skip]
 
@@ -75,7 +75,7 @@ def with_settings(
                         option.check(settings[option.name])
             command(**values, **{into: settings})
 
-        found = sorted([*own, *added], key=lambda each: each.default is not each.empty)  # as Python wants them
+        found = sorted([*own, *added], key=lambda each: each.default is not each.empty)  # defaults come last
         keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found]
         wrapper.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {each.name: each.annotation for each in found}
@@ -86,7 +86,7 @@ def with_settings(
 
 
 def with_run(*skip: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the parameters of `Run`, in `run`; those in `skip` are left out."""
+    """Give a command the parameters of `Run` in `run`, except those in `skip`."""
     return with_settings(Run, flags={"accept_changes": "--accept-changes"}, skip=("progress", *skip), into="run")
 
 

@@ -1,4 +1,4 @@
-"""Input and output in a terminal or a pipe: text, tables, lines with completion, a screen that changes hands."""
+"""Input and output in a terminal or a pipe: text, tables, lines with completion, and a screen shared by players."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ else:
 
 PIPE_WIDTH = 1000
 CLEAR = "\033[H\033[2J\033[3J"
-"""Clears the screen and the scrollback."""
+"""The escape codes that clear the screen and the scrollback."""
 
 
 def wrapped(text: str, *, err: bool = False) -> str:
-    """Return a text in lines as wide as the terminal, with no word broken; unchanged if it goes to a pipe.
+    """Return a text wrapped to the width of the terminal without breaking words; unchanged if it goes to a pipe.
 
-    With `err`, it goes to stderr.
+    With `err`, the text goes to stderr.
     """
     if not (sys.stderr if err else sys.stdout).isatty():
         return text
@@ -47,7 +47,7 @@ def wrapped(text: str, *, err: bool = False) -> str:
 
 
 def stopped(message: str) -> NoReturn:
-    """Say on stderr what is kept of the work that Ctrl-C has stopped, and end the command."""
+    """Print on stderr what is kept of the work that Ctrl-C has stopped, and end the command."""
     typer.echo("\n" + wrapped(f"pbm: {message}", err=True), err=True)
     raise typer.Exit(130)
 
@@ -60,13 +60,13 @@ def table(
     optional: Sequence[str] = (),
     prose: Sequence[str] = (),
 ) -> None:
-    """Print a table. In a pipe it is complete; in a terminal, columns that do not fit are left out.
+    """Print a table. In a pipe it is complete; in a terminal, columns that do not fit are omitted.
 
     Args:
         columns: The headings.
         rows: The cells of each row.
-        numbers: Headings of columns that are aligned to the right.
-        optional: Headings of columns that are left out, in this order, while the table is too wide.
+        numbers: Headings of right-aligned columns.
+        optional: Headings of columns to omit, in this order, while the table is too wide.
         prose: Headings of columns whose cells may take several lines.
     """
     width = Console().width if sys.stdout.isatty() else PIPE_WIDTH
@@ -88,7 +88,7 @@ def table(
 
 
 def colour() -> bool:
-    """Return whether boards are coloured: at a terminal that has colours, unless NO_COLOR is set."""
+    """Return whether boards are coloured: in a terminal with colours, unless NO_COLOR is set."""
     console = Console()
     return console.color_system is not None and not console.no_color and not console.legacy_windows
 
@@ -100,12 +100,12 @@ def show_board(game: Game, view: Views, names: Sequence[str] | None = None) -> N
 
 
 def say(text: str) -> None:
-    """Print a text, at a terminal without breaking words."""
+    """Print a text; in a terminal, without breaking words."""
     print(wrapped(text))
 
 
 def page(text: str) -> None:
-    """Print a text, at a terminal a screen at a time if it is long."""
+    """Print a text; in a terminal, through a pager if it is long."""
     if keyboard() and text.count("\n") >= Console().height:
         pydoc.pager(text)
     else:
@@ -113,12 +113,12 @@ def page(text: str) -> None:
 
 
 def sure(question: str) -> bool:
-    """Ask a person at the terminal whether they are sure; input from a pipe always is."""
+    """Ask the person at the terminal to confirm; return True if the input is a pipe."""
     return not keyboard() or input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
 def keyboard() -> bool:
-    """Return whether a person sits at a terminal."""
+    """Return whether a person uses a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -138,9 +138,9 @@ def read_line(prompt: str, words: Sequence[str]) -> str:
 
 
 def hand_over(name: str, first: bool) -> None:
-    """Clear the screen before a player's turn, so that nobody sees what another person saw; in a pipe, print a line.
+    """Clear the screen before a player's turn, so that nobody sees another person's view; in a pipe, print a line.
 
-    `first` says that nobody has been at the screen before.
+    `first` means that nobody has used the screen before.
     """
     if not keyboard():
         print(f"\n{'-' * 40} {name}")

@@ -1,4 +1,4 @@
-"""`pbm tournament`: agents by name play one another."""
+"""`pbm tournament`: a tournament of named agents."""
 
 from __future__ import annotations
 

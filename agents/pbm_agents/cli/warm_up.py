@@ -1,4 +1,4 @@
-"""`pbm warm-up`: compile ahead what the first use would compile."""
+"""`pbm warm-up`: compile ahead the kernels that the first use would compile."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXAMPLES = """
 
 
 MOST_PROCESSES = 8
-"""Unless more are asked for: the longest step takes as long as a fourth of all together, and processes need memory."""
+"""The default limit on processes: the longest step takes a quarter of the total time, and processes need memory."""
 
 
 def warm_up(
@@ -60,7 +60,7 @@ def warm_up(
                 bar.update()
     except BaseException:
         for process in multiprocessing.active_children():
-            process.terminate()  # else they would end their steps first
+            process.terminate()  # otherwise they would finish their steps first
         raise
     rows = [[repr(game), *(seconds[number, step] for step in STEPS)] for number, game in enumerate(rules)]
     table(["", *STEPS], rows, numbers=list(STEPS))
@@ -68,7 +68,7 @@ def warm_up(
 
 
 def _timed(job: tuple[Game, str]) -> float:
-    """Do a step; return the seconds that it took by the clock."""
+    """Run a step and return its wall-clock seconds."""
     if multiprocessing.parent_process() is not None:
         logging.getLogger("pbm_envs").setLevel(logging.ERROR)  # the bar says what is compiled
     game, step = job
