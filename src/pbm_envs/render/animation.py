@@ -2,7 +2,7 @@
 
     animate(record, viewer=0).save("game.gif")
 
-A notebook shows `animate(record)` as it is.
+A notebook displays `animate(record)` itself.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def animate(
     theme: str = "light",
     seconds: float = 0.8,
 ) -> Film:
-    """Make a film of a recorded game; the last three arguments are those of `Film`.
+    """Make a film of a recorded game.
 
     Args:
         record: The game.
-        viewer: A seat, to draw what that player may see; "all" to draw the full state; None to draw the full state if
-            the game is over, and otherwise what all players know.
+        viewer: A seat, to draw that player's view; "all" to draw the full state; None to draw the full state if the
+            game is over, and otherwise only public information.
         size: Pixels of the longer side.
         theme: A name in `THEMES`.
         seconds: How long each position is shown.

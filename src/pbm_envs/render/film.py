@@ -18,16 +18,16 @@ from .pixels import check_size, frame_shape, pillow, pixels
 from .themes import theme_named
 
 LAST_SCENE_REPEATS = 3
-"""How many times as long as the others the last scene is shown."""
+"""The duration of the last scene as a multiple of that of the others."""
 MIN_FRAME_RATE = 10
-"""Lowest frame rate of an MP4, per second: some players show nothing below it."""
+"""The lowest frame rate of an MP4, per second; below it some players show nothing."""
 BLENDED_COLOURS = 96
-"""Palette entries of a GIF beside the colours of its theme, for blended edges and transparent shapes."""
+"""Palette entries of a GIF in addition to the theme's colours, for blended edges and transparent shapes."""
 
 
 @dataclass(frozen=True, repr=False)
 class Film:
-    """A film of one or more scenes of one size, each shown for `seconds`. A notebook shows it as a GIF.
+    """A film of one or more scenes of the same size. A notebook displays it as a GIF.
 
     Attributes:
         scenes: The scenes, in order.
@@ -57,7 +57,7 @@ class Film:
         return (pixels(scene, self.size, self.theme) for scene in self.scenes)
 
     def gif(self) -> bytes:
-        """Return the bytes of a GIF that loops."""
+        """Return the bytes of a looping GIF."""
         image = pillow()
         some = [self.scenes[0], self.scenes[len(self.scenes) // 2], self.scenes[-1]]
         sample = image.fromarray(np.hstack([pixels(scene, self.size, self.theme) for scene in some]))
@@ -118,7 +118,7 @@ def check_path(path: Path) -> Path:
 
 
 def _indexed(image: Any, frame: NDArray[np.uint8], palette: bytes) -> Any:
-    """Return a frame as a palette image with the nearest colours; Pillow's own conversion is less exact."""
+    """Return a frame as a palette image with the nearest colours, more exactly than by Pillow's own conversion."""
     packed = frame.astype(np.int32) @ np.array([1 << 16, 1 << 8, 1], np.int32)
     colours, places = np.unique(packed, return_inverse=True)
     channels = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1)

@@ -1,7 +1,7 @@
 """The letters of pictures as outlines, so that SVG, pixels and PDF look the same on every machine.
 
-The outlines are Inter's (Medium and Bold, under the SIL Open Font License: `inter_LICENSE.txt`), taken by
-`docs/glyphs.py`. Units are thousandths of the font's size, y downwards from the baseline.
+The outlines are those of Inter (Medium and Bold, under the SIL Open Font License: `inter_LICENSE.txt`), extracted by
+`docs/glyphs.py`. Units are thousandths of the font's size, with y downwards from the baseline.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ EM = 1000
 BASELINE = 0.364
 """Distance of a label's baseline below its middle as a share of its size: half the height of a capital."""
 UNKNOWN = "?"
-"""Drawn for a character without an outline."""
+"""The character drawn for one without an outline."""
 Command: TypeAlias = tuple[str, tuple[int, ...]]
-"""M, L, C or Q with absolute coordinates, x and y alternating; Z without coordinates."""
+"""A path command: M, L, C or Q with absolute coordinates, x and y alternating, or Z without coordinates."""
 
 
 @lru_cache(4096)
@@ -66,7 +66,7 @@ def _glyphs() -> dict[str, dict[str, tuple[int, str]]]:
 
 
 def _parsed(path: str) -> tuple[Command, ...]:
-    """Read the `d` of an SVG path; repeated and horizontal or vertical commands are written out."""
+    """Parse the `d` of an SVG path; expand repeated, horizontal and vertical commands."""
     commands: list[Command] = []
     x = y = 0
     for letter, text in re.findall(r"([MLHVCQZ])([-\d ]*)", path):

@@ -17,11 +17,11 @@ from ..core.scene import Circle, Heat, Label, Line, Point, Points, Polygon, Seat
 
 ROOT3 = sqrt(3)
 CORNER = 1 / ROOT3
-"""Distance from the middle of a hexagon to a corner if the middles of neighbours are 1 apart."""
+"""The distance from the centre of a hexagon to a corner if the centres of neighbours are 1 apart."""
 FAINTEST = 0.02
-"""Heat below this share of the greatest is not drawn."""
+"""The share of the greatest heat below which heat is not drawn."""
 LETTERED = 0.35
-"""Heat of at least this share of the greatest is marked with the letter of its action."""
+"""The share of the greatest heat from which heat is marked with the letter of its action."""
 
 
 def warmth(heat: ArrayLike, actions: int) -> Heat:
@@ -39,7 +39,7 @@ def warmth(heat: ArrayLike, actions: int) -> Heat:
     """
     try:
         given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
-    except Exception:  # NumPy raises various errors for what is not numeric
+    except Exception:  # NumPy raises various errors for non-numeric values
         raise ValueError(f"heat is {quoted(heat)}: expected ({actions},) numbers, one for each action") from None
     if given.shape != (actions,):
         raise ValueError(f"heat has shape {given.shape}: expected ({actions},), one number for each action")
@@ -96,7 +96,7 @@ def arrow(start: Point, end: Point, line: str, width: float, opacity: float = 1.
 
 
 def frame(left: float, y: float, width: float, unit: float) -> Iterator[Shape]:
-    """Draw the frame that marks the player to move; draw other shapes over it."""
+    """Draw the frame that marks the player to move, for other shapes to be drawn over it."""
     outline = rectangle(left + 0.1 * unit, y - 0.35 * unit, width - 0.2 * unit, 0.7 * unit)
     yield Polygon(outline, "ink", "ink", 0.22 * unit)
     yield Polygon(outline, "cell", "cell", 0.14 * unit)
@@ -144,8 +144,8 @@ def warm_cells(
 ) -> Iterator[Shape]:
     """Fill the cells, given as outlines, of actions that name one cell with their heat.
 
-    If each cell has several actions, with consecutive numbers, they share the cell from left to right and `letters`
-    names them.
+    If each cell has several actions, with consecutive numbers, they share the cell from left to right, labelled by
+    `letters`.
     """
     for action, warmth in heat.items():
         if len(where[action]) == 1:
@@ -178,7 +178,7 @@ def warm_lines(
 def band(
     cells: Iterable[int], neighbours: Sequence[Sequence[int]], middles: Sequence[Point], fill: str
 ) -> Iterator[Shape]:
-    """Draw a broad line through those of `cells` that are neighbours on the board."""
+    """Draw a broad line between those `cells` that are neighbours on the board."""
     chosen = set(cells)
     for cell in sorted(chosen):
         x, y = middles[cell]

@@ -1,4 +1,4 @@
-"""Pictures as notebooks show and files keep them."""
+"""Pictures for notebooks and files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .text import text
 from .themes import theme_named
 
 MARGIN = 0.12
-"""Space around a cropped scene."""
+"""The space around a cropped scene."""
 
 
 @dataclass(frozen=True, repr=False)
 class Picture:
-    """A scene to look at: a notebook shows it, `print` writes it as text, and `save` as a file.
+    """A drawable scene: a notebook displays it, `print` writes it as text, and `save` writes it to a file.
 
-    A notebook keeps it as SVG and, with the extra `render`, as PNG, which is all that JupyterLab shows of notebooks
-    that it does not trust, such as those of a fresh clone.
+    A notebook stores it as SVG and, with the extra `render`, as PNG. In untrusted notebooks, such as those of a fresh
+    clone, JupyterLab shows only the PNG.
 
     Attributes:
-        scene: What is drawn.
+        scene: The scene to draw.
         size: Pixels of the longer side.
         theme: A name in `THEMES`.
         transparent: Whether the background is omitted.

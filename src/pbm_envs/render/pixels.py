@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SMALLEST, LARGEST = 16, 8192
 DPI = 72
-"""At which a point, Matplotlib's unit, is one pixel."""
+"""The resolution at which a point, Matplotlib's unit, is one pixel."""
 
 
 def pixels(scene: Scene, size: int = 480, theme: str = "light", *, transparent: bool = False) -> NDArray[np.uint8]:
@@ -50,7 +50,7 @@ def pixels(scene: Scene, size: int = 480, theme: str = "light", *, transparent: 
 
 
 def pdf(scene: Scene, size: int = 480, theme: str = "light", *, transparent: bool = False) -> bytes:
-    """Return a PDF of one page, `size` points (1/72 inch) on its longer side; otherwise as `pixels`."""
+    """Return a PDF of one page, `size` points (1/72 inch) on its longer side; the arguments are those of `pixels`."""
     drawn = _figure(scene, size, theme, transparent)
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
@@ -63,7 +63,8 @@ def pdf(scene: Scene, size: int = 480, theme: str = "light", *, transparent: boo
 def png(frame: NDArray[np.uint8], *, small: bool = False) -> bytes:
     """Return a frame, (H, W, 3) or (H, W, 4) uint8, as the bytes of a PNG.
 
-    `small` uses 256 colours, which are indistinguishable in our pictures and halve the file; ignored with transparency.
+    `small` reduces the frame to 256 colours, without visible loss in our pictures, which halves the file; it is ignored
+    with transparency.
     """
     image, file = pillow().fromarray(frame), BytesIO()
     if small and frame.shape[2] == 3:
@@ -78,7 +79,7 @@ def save_png(path: str | Path, frame: NDArray[np.uint8], *, small: bool = False)
 
 
 def check_size(name: str, size: int) -> None:
-    """Raise ValueError, naming the argument `name`, unless a picture can be `size` pixels long."""
+    """Raise ValueError, naming the argument `name`, unless `size` is a valid length of a picture in pixels."""
     check_range(name, size, SMALLEST, LARGEST, f"an integer from {SMALLEST} to {LARGEST}, in pixels")
 
 
@@ -91,7 +92,7 @@ def frame_shape(scene: Scene, size: int) -> tuple[int, int]:
 
 
 def pillow() -> Any:
-    """Import Pillow's module Image; ImportError with the extra to install."""
+    """Import Pillow's module Image; raise ImportError with the extra to install."""
     try:
         from PIL import Image
     except ImportError:
@@ -100,7 +101,7 @@ def pillow() -> Any:
 
 
 def figure_class() -> Any:
-    """Import Matplotlib's Figure; ImportError with the extra to install."""
+    """Import Matplotlib's Figure; raise ImportError with the extra to install."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -109,7 +110,7 @@ def figure_class() -> Any:
 
 
 def _figure(scene: Scene, size: int, theme: str, transparent: bool) -> Figure:
-    """Return a figure that shows the whole scene, a point for each pixel."""
+    """Return a figure that shows the whole scene, with one point per pixel."""
     rows, cols = frame_shape(scene, size)
     colours = theme_named(theme)
     ground = "none" if transparent else colours["paper"]

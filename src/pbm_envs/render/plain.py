@@ -10,7 +10,7 @@ from ..core.types import Record
 from .parts import player, rectangle, warm_cells, warm_lines, words
 
 EMPTY_TEXTS = (".", "-", "_")
-"""Characters that mean an empty cell in board texts."""
+"""The characters for an empty cell in board texts."""
 
 
 def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
@@ -65,7 +65,7 @@ def plain_scene(game: GameHooks, view: Record, heat: Heat) -> Scene:
 def cell_texts(text: str, cells: int) -> list[str]:
     """Return the part of a board text for each cell, "" for empty cells; all "" if the parts do not match the cells.
 
-    Rows are separated by "/", cells by blanks or not at all.
+    Rows are separated by "/", cells by blanks or nothing.
 
     >>> cell_texts("x./.o", 4), cell_texts("Q ?/K", 3)
     (['x', '', '', 'o'], ['Q', '?', 'K'])

@@ -1,4 +1,4 @@
-"""Scenes as SVG without fonts, styles, scripts or ids, so that one page can hold many; letters are outlines."""
+"""Scenes as SVG without fonts, styles, scripts or ids, so that a page can contain many; letters are outlines."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .pixels import check_size
 from .themes import theme_named
 
 UNIT = 100
-"""Coordinates of the SVG for one unit of the scene."""
+"""The number of SVG units in one unit of the scene."""
 
 
 def svg(scene: Scene, size: int | None = 480, theme: str = "light", *, transparent: bool = False) -> str:
     """Draw a scene as SVG.
 
-    Each cell is covered by an invisible polygon whose attribute `data-cell` is the index of the cell; nothing else
-    takes clicks.
+    Each cell is covered by an invisible polygon whose attribute `data-cell` is the index of the cell; no other element
+    receives clicks.
 
     Args:
-        scene: What to draw.
+        scene: The scene to draw.
         size: Pixels of the longer side; None to fill the surrounding element.
         theme: A name in `THEMES`.
         transparent: Omit the background.

@@ -15,9 +15,9 @@ def text(scene: Scene, *, colour: bool = False, width: int | None = None) -> str
     """Draw a scene as text: the board, then the notes, then the caption.
 
     Args:
-        scene: What to draw.
+        scene: The scene to draw.
         colour: Whether to write escape codes for a terminal.
-        width: Columns of the terminal: a wider board is drawn in its narrow form, if it has one.
+        width: Columns of the terminal; a wider board is drawn in its narrow form, if it has one.
     """
     glyphs = scene.glyphs
     if width is not None and scene.narrow and _width(glyphs) > width:
@@ -31,7 +31,7 @@ def _width(glyphs: Sequence[Glyph]) -> int:
 
 
 def _board(glyphs: Sequence[Glyph], colour: bool) -> str:
-    """Return the lines of a board; later glyphs replace earlier ones, rows and columns may be negative.
+    """Return the lines of a board. Later glyphs replace earlier ones; rows and columns may be negative.
 
     >>> print(_board([Glyph(0, 0, "+--+"), Glyph(1, -2, "/")], colour=False))
       +--+

@@ -1,7 +1,7 @@
-"""Themes: the colours that the names in scenes stand for.
+"""Themes: the colours of the names in scenes.
 
-The hues are those of Okabe and Ito, which colour-blind people can tell apart. What matters also differs in shape or
-lightness.
+The hues are those of Okabe and Ito, which colour-blind people can distinguish. Important elements also differ in shape
+or lightness.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COLOURS = {
     "heat": ("#f29d00", "#ffb000"),
     "cold": ("#3fa0e0", "#56b4e9"),
 }
-"""The colour of each name in the light and in the dark theme."""
+"""The colours of each name in the light and in the dark theme."""
 THEMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         theme: MappingProxyType({name: pair[k] for name, pair in COLOURS.items()})

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ..core.extras import install_command
 
 HEADLESS = ("dummy", "offscreen", "evdev")
-"""SDL's drivers that show nothing; SDL falls back to one without a display."""
+"""The SDL drivers that show nothing, to which SDL falls back without a display."""
 POLL_SECONDS = 0.02
-"""Interval between checks of the window's events while a frame waits."""
+"""The interval between checks of the window's events while a frame waits."""
 
 
 class Window:
-    """A window that opens with the first frame. When its user has closed it, it stays closed and frames are dropped."""
+    """A window that opens with the first frame. Once its user has closed it, it stays closed and frames are dropped."""
 
     def __init__(self, title: str) -> None:
         """Check that there is a display, without opening a window.
@@ -60,7 +60,7 @@ class Window:
         self._window, self._closed = None, True
 
     def _handle_events(self, pygame: ModuleType) -> None:
-        """Close the window if its user has asked for it; events of other windows stay in the queue for them."""
+        """Close the window if its user requests it; keep the events of other windows in the queue."""
         others = []
         for event in pygame.event.get(pygame.WINDOWCLOSE):
             if self._window is not None and event.window is self._window:
@@ -72,7 +72,7 @@ class Window:
 
 
 def _display() -> ModuleType:
-    """Import pygame and open its display: one that shows something, or the one that SDL_VIDEODRIVER names."""
+    """Import pygame and open its display, which must be a visible one or the one that SDL_VIDEODRIVER names."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     try:
         import pygame

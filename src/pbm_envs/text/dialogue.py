@@ -38,9 +38,9 @@ class Outcome:
     player: int
     """The seat that answered."""
     message: str
-    """The reply to that player if nothing was played; otherwise ""."""
+    """The reply to that player if no move was played; otherwise ""."""
     forfeited: bool = False
-    """Whether that was the last attempt, so that the player has left the game."""
+    """Whether the last attempt failed, so that the player has left the game."""
 
     @property
     def played(self) -> bool:
@@ -49,7 +49,7 @@ class Outcome:
 
 @final
 class TextGame:
-    """A referee who knows the full state and tells each player what that player may know."""
+    """A referee that holds the full state and sends each player the information of that player's view."""
 
     def __init__(
         self, game: Game, style: PromptStyle = FULL, *, attempts: int = ATTEMPTS, disguise: int | None = None
@@ -58,8 +58,8 @@ class TextGame:
 
         Args:
             game: The rules.
-            style: How much players are told.
-            attempts: Answers that a player may give in one turn; with the last bad one they leave the game as if by
+            style: The amount of text in the prompts.
+            attempts: Answers that a player may give in one turn; if all are bad, the player leaves the game as if by
                 resigning (A2).
             disguise: A seed for made-up names (`Disguise`), or None for the game's own.
         """
@@ -74,7 +74,7 @@ class TextGame:
 
     @property
     def states(self) -> States:
-        """(1,) the full state, secrets included."""
+        """The full state, (1,), including hidden information."""
         if self._states is None:
             raise RuntimeError("there is no game yet: call reset() first")
         return self._states
@@ -83,8 +83,8 @@ class TextGame:
         """Start a game.
 
         Args:
-            seed: Seed of the set-up; without one, the set-up that follows from the last seed.
-            options: "board", a board text, and "moves", move texts that are played from there (the game's own names).
+            seed: Seed of the set-up; by default the random stream of the last seed continues.
+            options: "board", a board text, and "moves", move texts to play from there, in the game's own names.
         """
         options = dict(options or {})
         board, moves = options.pop("board", None), options.pop("moves", ())
@@ -134,7 +134,7 @@ class TextGame:
     def prompt(self, player: int | None = None) -> str:
         """Return the position as `player` sees it, by default the player to move.
 
-        The prompt of the player to move ends with the correction of the last answer, if that was bad.
+        If the last answer was bad, the prompt of the player to move ends with its correction.
         """
         seat = self.to_move if player is None else player
         told = turn_prompt(self.words, self.view(seat), self.histories[seat], self.style)
@@ -143,11 +143,11 @@ class TextGame:
         return told
 
     def read(self, answer: str) -> Reading:
-        """Read an answer of the player to move without playing it. The action is the game's own."""
+        """Read an answer of the player to move without playing it. The action is that of the undisguised game."""
         return self.words.read(answer, self.game.legal_action_mask(self.view(self.to_move))[0])
 
     def answer(self, answer: str) -> Outcome:
-        """Play the answer of the player to move, or say why it is bad; the last bad attempt forfeits."""
+        """Play the answer of the player to move, or return a correction; the last bad attempt forfeits the game."""
         if self.done:
             raise RuntimeError("the game is over: call reset()")
         player, reading = self.to_move, self.read(answer)
@@ -178,7 +178,7 @@ class TextGame:
         self._next([NO_ACTION] * len(self.histories), f"player_{player} has forfeited the game")
 
     def _next(self, seen: Sequence[int], note: str | None = None) -> None:
-        """Show each player the ply; `seen` (P,) are the actions that they saw."""
+        """Add the ply to each player's history; `seen` (P,) are the actions as the players saw them."""
         self.failed, self._correction = 0, ""
         for player, history in enumerate(self.histories):
             history.see(self.view(player), seen[player], note)

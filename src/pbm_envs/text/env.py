@@ -28,7 +28,7 @@ from .dialogue import ATTEMPTS, Outcome, TextGame
 from .prompts import FULL, PromptStyle
 
 LONGEST_TEXT, LONGEST_ANSWER = 1_000_000, 16_384
-"""Characters. A longer answer is read all the same."""
+"""The lengths of the text spaces, in characters. Longer answers are still read."""
 CHARACTERS = frozenset(string.printable) | frozenset(
     chr(code) for code in (*range(0xA0, 0x250), *range(0x2010, 0x2200))
 )
@@ -55,7 +55,7 @@ class TextSeat:
             game: The rules.
             opponent: An agent, or its name (`pbm_envs.envs.opponents`).
             seat: The number of the player, or "random" to draw it for each game.
-            style: How much is told.
+            style: The amount of text in the prompts.
             attempts: Answers per turn before a forfeit.
             disguise: Seed of made-up names.
         """
@@ -65,7 +65,7 @@ class TextSeat:
         self.table = TextGame(game, style, attempts=attempts, disguise=disguise)
         self._opponent = single_opponent(opponent)
         self._ids = new_ids(game.num_players)
-        """(P,) the numbers by which an agent with memory knows the seats."""
+        """(P,) the numbers by which an agent with memory identifies the seats."""
         self._seat = seat
         self._rng = np.random.default_rng()
         self.seat = 0
@@ -96,7 +96,7 @@ class TextSeat:
         return self.table.prompt(self.seat)
 
     def answer(self, answer: str) -> Outcome:
-        """Play the seat's answer and the opponents' replies, or say why the answer is bad."""
+        """Play the seat's answer and the opponents' replies, or return a correction of the answer."""
         if self.done:
             raise RuntimeError("the game is over: call reset()")
         outcome = self.table.answer(answer)
@@ -145,13 +145,13 @@ class TextEnv(gymnasium.Env[str, str]):
         return self._text(f"{self._table.system_prompt()}\n\n{self._seat.prompt()}"), self._info("")
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Read an answer, play it, and play on to the seat's next turn."""
+        """Read an answer, play it, and continue to the seat's next turn."""
         info = self._info(self._seat.answer(action).reading.kind.value)
         done, truncated = self._seat.done, self._table.truncated
         return self._text(self._seat.prompt()), float(self._seat.reward), done and not truncated, truncated, info
 
     def _text(self, text: str) -> str:
-        """Return a text of the observation space."""
+        """Convert a text to one of the observation space."""
         return "".join(letter if letter in CHARACTERS else "?" for letter in text)[-LONGEST_TEXT:]
 
     def _info(self, kind: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What one player has seen of a game, ply by ply, computed only from that player's views and `Game.seen_actions`."""
+"""The plies of a game as one player has seen them, computed only from that player's views and `Game.seen_actions`."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class SeenPly:
     """One ply as a player has seen it."""
 
     ply: int
-    """Counted from 1."""
+    """The number of the ply, counted from 1."""
     player: int
-    """The mover; NOBODY if the player cannot tell."""
+    """The mover; NOBODY if unknown to the player."""
     action: int
-    """NO_ACTION if the player has not seen the move."""
+    """The action; NO_ACTION if the player has not seen the move."""
     note: str = ""
-    """What else the player saw."""
+    """Other information that the player saw, as text."""
 
 
 @final
 class History:
-    """The plies that the viewer of `start`, a view, has seen since."""
+    """The plies that the viewer of `start`, a view, has seen since then."""
 
     def __init__(self, game: Game, start: States | Record) -> None:
         self.game = game
@@ -47,8 +47,8 @@ class History:
     def see_turn(self, view: States | Record, action: int = NO_ACTION) -> None:
         """Add a view of a player who sees the game only at their own turns.
 
-        Since the last view the player knows `action`, their own move there if it was their turn, and the move before
-        this turn; the plies between are missing.
+        Of the plies since the last view the player knows `action`, their own move if it was their turn, and the move
+        just before this turn; the plies in between are missing.
         """
         after = self._of_player(view)
         before, self._last = self._last, after
@@ -63,8 +63,8 @@ class History:
 
         Args:
             view: The player's view after the ply.
-            action: What the player saw of the move, if the view does not say it (`Game.public_moves`).
-            note: What happened instead of a move, such as that a player was removed.
+            action: The action as the player saw it, used if moves are not public (`Game.public_moves`).
+            note: An event in place of a move, such as the removal of a player.
         """
         after = self._of_player(view)
         before, self._last = self._last, after

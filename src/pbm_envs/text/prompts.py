@@ -1,6 +1,6 @@
 """Prompts: the rules once (the system prompt), the position at each turn, and corrections of bad answers.
 
-Everything is computed from the player's view and from what that player has seen before (`History`). No advice is given.
+Everything is computed from the player's view and from the plies seen earlier (`History`). No advice is given.
 The form follows Kaggle's Game Arena: the answer is the last JSON object `{"move": ...}`, legal moves are listed only on
 request, and an unreadable answer and an illegal move get different messages.
 """
@@ -32,7 +32,7 @@ class PromptStyle:
     position: str = "both"
     """"picture" in characters; "json"; "both"; or "board": one line, which takes the fewest tokens."""
     history: int | None = None
-    """Number of last plies to list; None for all, which grows with the game."""
+    """Number of last plies to list; None for all, so that the prompt grows with the game."""
     legal_moves: bool = False
     """Whether the legal moves are listed."""
 
@@ -47,7 +47,7 @@ class PromptStyle:
 
 FULL = PromptStyle()
 COMPACT = PromptStyle(position="board", history=2)
-"""The cheapest style in tokens that still tells the rules."""
+"""The style with the fewest tokens that includes the rules."""
 
 
 def system_prompt(words: Vocabulary, style: PromptStyle = FULL, attempts: int = 3) -> str:
@@ -77,7 +77,7 @@ def turn_prompt(
 ) -> str:
     """Return the position for the viewer of `view`, a record or a batch of one, with the question at their turn.
 
-    `history` is what this player has seen; without one, only the last move is told.
+    `history` has the plies that this player has seen; without it, only the last move is included.
     """
     game, record = words.game, single_record(view)
     player = int(record["viewer"])
@@ -112,7 +112,7 @@ def correction(words: Vocabulary, reading: Reading, left: int | None = None) -> 
 
 
 def position(words: Vocabulary, view: States | Record) -> dict[str, Any]:
-    """Return what the viewer knows of a position, for JSON, without the empty cells."""
+    """Return the viewer's knowledge of a position, for JSON, without the empty cells."""
     game = words.game
     record = words.displayed(view)
     player = int(record["viewer"])

@@ -1,15 +1,15 @@
 """Reading a move from an answer.
 
-The first kind of these that the answer contains counts:
+The answer is read by the first of these rules that applies:
 
-1. the last JSON object with the key "move", in a fence or not (Kaggle's convention);
+1. the last JSON object with the key "move", with or without a code fence (Kaggle's convention);
 2. moves in brackets, `[a2-b3]` (TextArena's convention);
 3. the last line that says `move: ...`, `answer: ...` or `final answer: ...`;
 4. the whole answer, or its last line, if that is a move.
 
 Prose is never searched for moves, since a player may mention moves while thinking. A move may be written in any
 unambiguous way: capitals, blanks, other dashes and arrows, "x" or "to" between two cells, a letter before its cell. If
-two ways of reading it give two legal moves, or several brackets name different moves, the answer is unreadable.
+two readings give different legal moves, or several brackets name different moves, the answer is unreadable.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from ..core.types import Mask
 
 KEY = "move"
 LONGEST = 60
-"""Characters of an answer that replies quote."""
+"""The largest number of characters of an answer that replies quote."""
 LIMIT = 20_000
-"""Characters that are read at the end of an answer, where its move stands."""
+"""The number of characters that are read, from the end of an answer, where its move is."""
 NOISE = re.compile(r"[\s`*_\"'.,;:!?()\[\]{}<>|/\\$=@&+~^#\u2018\u2019\u201c\u201d-]+")
 """Separators between the parts of a move, once arrows and dashes are replaced by dashes."""
 DASHES = re.compile(r"->|=>|[\u2010-\u2015\u2192\u2212\u27a1\u21d2]")
 FILLER = frozenset(("to", "on", "at", "from", "in", "the", "place", "play", "move", "take", "cell", "an", "i"))
 LABEL = re.compile(r"\W*(?:final answer|my move|final move|answer|move)[^\w:=]*[:=]", re.IGNORECASE)
-"""The start of a labelled line. It is matched at the head of one line, so that reading takes linear time."""
+"""The start of a labelled line. It is matched only at the start of a line, so that reading takes linear time."""
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,40})\]")
 DECODER = json.JSONDecoder(strict=False)
 
@@ -51,15 +51,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Reading:
-    """An answer as it was read."""
+    """The result of reading an answer."""
 
     kind: Kind
     text: str
-    """The part that counted as the move, as it was written; "" if there was none."""
+    """The part that was read as the move, as written; "" if there was none."""
     action: int = -1
     """The move if `kind` is MOVE, or ILLEGAL and the move exists; otherwise -1."""
     reason: str = ""
-    """Why the answer could not be read."""
+    """The reason why the answer could not be read."""
 
 
 @final
@@ -93,7 +93,7 @@ class MoveReader:
         return frozenset(found or ())
 
     def move(self, text: str, legal: Mask) -> Reading:
-        """Read a move text. Only `legal` (A,) decides between several ways of reading it."""
+        """Read a move text. If it has several readings, `legal` (A,) decides between them."""
         quoted = " ".join(text.split())[:LONGEST]
         found = self.candidates(text)
         allowed = sorted(action for action in found if legal[action])
@@ -156,7 +156,7 @@ def _words(text: str) -> list[str]:
 
 
 def _variants(text: str, cells: Sequence[str]) -> Iterator[str]:
-    """Yield ways of writing a move; a mask decides about those that mean several moves."""
+    """Yield the ways of writing a move; the mask resolves those that mean several moves."""
     yield text
     if len(cells) == 1:
         before, _, after = text.partition(cells[0])

@@ -1,8 +1,8 @@
 """The names of cells, moves and words in texts: the game's own, or a disguise.
 
-A disguise keeps a player from recalling a known game: the position is turned or mirrored by a symmetry of the game, and
-every cell and every word that could identify the game (`Wording.terms` and the moves that name no cell) gets a made-up
-name. Disguises with the same seed are equal. The game itself does not change.
+A disguise prevents a player from recalling a known game: the position is rotated or mirrored by a symmetry of the game,
+and every cell and every word that could identify the game (`Wording.terms` and the moves that name no cell) gets a
+made-up name. Disguises with the same seed are equal. The game itself does not change.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ SYLLABLES = tuple(a + b for a, b in product("bdfgklmnprstvz", "aeiou"))
 RESERVED = frozenset(("move", "take", "game", "none", "side", "line", "name", "role", "rule", "turn"))
 """Words of our prompts that a made-up name must not repeat."""
 JOINT = "="
-"""Separates parts of a disguised move that the game writes without a separator."""
+"""The separator between parts of a disguised move that the game writes without one."""
 
 
 class Vocabulary:
     """The game's own names."""
 
     disguised = False
-    """Whether cells have other names than on the board's picture."""
+    """Whether the names of cells differ from those in the board's picture."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self._shown: Ints = np.arange(game.num_actions)
         self._true = self._shown
-        """(A,) the action that is shown for each action, and the inverse."""
+        """(A,) the displayed action of each action, and the inverse."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.game!r})"
@@ -53,17 +53,17 @@ class Vocabulary:
 
     @cached_property
     def moves(self) -> tuple[str, ...]:
-        """The text of each action of the position that is shown."""
+        """The text of each action of the displayed position."""
         return tuple(self.game.action_to_string(action) for action in range(self.game.num_actions))
 
     @cached_property
     def form(self) -> str:
-        """What a move looks like, with examples."""
+        """The form of a move, with examples."""
         return self.game.notation.form
 
     @cached_property
     def reader(self) -> MoveReader:
-        """Reads moves of the position that is shown."""
+        """The reader of moves of the displayed position."""
         return MoveReader(self.game, self.cells, self.moves)
 
     def translate(self, prose: str) -> str:
@@ -71,7 +71,7 @@ class Vocabulary:
         return prose
 
     def displayed(self, view: States | Record) -> Record:
-        """Return the view that is shown for this view."""
+        """Return the displayed form of a view."""
         return single_record(view)
 
     def move(self, action: int) -> str:
@@ -79,12 +79,12 @@ class Vocabulary:
         return self.moves[self._shown[action]] if action != NO_ACTION else ""
 
     def ply(self, seen: SeenPly) -> str:
-        """Return what a player has seen of a ply: its move, with a note in brackets, either, or ""."""
+        """Return a ply as text: the move with the note in brackets, only one of them, or ""."""
         text, note = self.move(seen.action), self.translate(seen.note)
         return f"{text} ({note})" if text and note else text or note
 
     def legal_moves(self, view: States | Record) -> list[str]:
-        """Return the viewer's legal moves, sorted so that their order reveals nothing; none at another's turn."""
+        """Return the viewer's legal moves, sorted so that their order reveals nothing; none at others' turns."""
         mask = self.game.legal_action_mask(np.array([single_record(view)], self.game.dtype))[0]
         return sorted(self.move(action) for action in np.flatnonzero(mask).tolist())
 
@@ -101,7 +101,7 @@ class Disguise(Vocabulary):
     disguised = True
 
     def __init__(self, game: Game, seed: int, *, symmetry: Symmetry | None = None) -> None:
-        """Draw the names and, unless it is given, a symmetry that leaves the players in their seats."""
+        """Draw the names and, unless one is given, a symmetry that leaves the players in their seats."""
         super().__init__(game)
         rng = np.random.default_rng(seed)
         seats = tuple(range(game.num_players))
@@ -119,7 +119,7 @@ class Disguise(Vocabulary):
         made = (name for name in _made_up(rng) if name not in plain)
         self.cells = tuple(next(made) for _ in range(game.board.size))
         self._words = {word: next(made) for word in own}
-        # longer words first, so that "top left" would not be taken for "top"
+        # longer words first, so that "top left" is not read as "top"
         ordered = sorted(own, key=lambda word: (-len(word), word))
         self._pattern = re.compile(rf"(?<![\w`])({'|'.join(map(re.escape, ordered))})(?![\w])", re.IGNORECASE)
 
@@ -158,7 +158,7 @@ class Disguise(Vocabulary):
         return graph
 
     def _like(self, word: str) -> str:
-        """Return the made-up word for this one, with its capital."""
+        """Return the made-up word for this one, capitalized like it."""
         made = self._words[word.lower()]
         return made.capitalize() if word[0].isupper() and len(word) > 1 else made
 

@@ -5,10 +5,10 @@
 | `win` | a move after which the player wins within `number` own moves, whatever the opponent does | any such move |
 | `only-move` | the only move after which the opponent cannot win at once | that move |
 | `contract` | whether `swap` (Chameleon) or `black` (Unlur) wins now, with best play | yes or no |
-| `count` | how many set-ups are consistent with all that the player knows (Curio) | an integer |
-| `probability` | how likely a piece hides a number, all these set-ups being equally likely | a fraction |
+| `count` | the number of set-ups that are consistent with the player's knowledge (Curio) | an integer |
+| `probability` | the probability that a piece hides a number, if these set-ups are equally likely | a fraction |
 
-Each line names a position by its game, options, board and moves. `benchmarks/puzzles.py` makes the sets and measures
+Each line gives a position by its game, options, board and moves. `benchmarks/puzzles.py` makes the sets and evaluates
 random answers and searches on them.
 """
 
@@ -44,9 +44,9 @@ FIELDS = {
     "cell": str,
     "answers": [str],
 }
-"""JSON types of a puzzle's fields."""
+"""The JSON types of a puzzle's fields."""
 NUMBER = re.compile(r"-?[0-9]{1,30}(/[0-9]{1,30}|\.[0-9]{0,30})?|\.[0-9]{1,30}")
-"""A number in an answer; longer ones, and powers of ten, could exhaust the memory."""
+"""The pattern of a number in an answer. Longer numbers and exponents are excluded, as they could exhaust memory."""
 TOLERANCE = Fraction(1, 200)
 """Tolerance for a probability given as a decimal."""
 ANSWER = "answer"
@@ -64,13 +64,13 @@ class Puzzle:
     moves: tuple[str, ...]
     """Moves played from the board."""
     player: int
-    """The player to move, who is asked."""
+    """The player to move, who answers the question."""
     number: int = 0
     """The number of moves in `win`; the number on the other side in `probability`."""
     cell: str = ""
     """The cell of the piece in `probability`."""
     answers: tuple[str, ...]
-    """All right answers."""
+    """All correct answers."""
 
     def to_json(self) -> str:
         """Return the puzzle as one line, without a newline."""
@@ -114,7 +114,7 @@ class Puzzle:
         return table
 
     def prompt(self, style: PromptStyle = FULL) -> tuple[str, str]:
-        """Return the system prompt, with the rules, and the user's, with the player's view and the question."""
+        """Return the system prompt, with the rules, and the user prompt, with the player's view and the question."""
         table = self.table(style)
         position = table.prompt().rpartition("\n\n")[0]  # without the question for a move
         return table.system_prompt().partition("\n\nAnswers. ")[0], f"{position}\n\n{self.question}"
@@ -129,7 +129,7 @@ def load_puzzles(game: str) -> list[Puzzle]:
 
 
 def score(puzzle: Puzzle, answer: str) -> float:
-    """Return 1 for a right answer and 0 otherwise; only its last JSON object or a move in brackets counts."""
+    """Return 1 for a correct answer and 0 otherwise; only its last JSON object or a move in brackets counts."""
     if puzzle.kind in MOVE_KINDS:
         table = puzzle.table()
         reading = table.read(answer)
