@@ -1,10 +1,10 @@
-"""Figures that the benchmarks printed, by where they stand in `benchmarks/results`.
+"""Figures printed by the benchmarks, looked up by their place in `benchmarks/results`.
 
     result("peers.txt: pbm_envs chameleon")           # the first number there
     result("vector_speed.txt: Chameleon: 1024: 5")    # the fifth of the line "1024", below "Chameleon"
 
-A reference is a file, then beginnings of lines, each looked for below the one before, then which number of the line is
-meant (the first, if nothing is said).
+A reference is a file, then the starts of lines, each searched for below the previous one, then the position of the
+number in the line (by default the first).
 """
 
 import json
@@ -17,7 +17,7 @@ NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 
 
 def result(reference: str) -> str:
-    """Return the number to which a reference leads, as it was printed; ValueError if it leads nowhere."""
+    """Return the number of a reference as it was printed; ValueError if there is none."""
     file, *path = reference.split(": ")
     index = int(path.pop()) if len(path) > 1 and path[-1].isdigit() else 1
     lines = [" ".join(line.split()) for line in (RESULTS / file).read_text(encoding="utf-8").splitlines()]

@@ -1,7 +1,7 @@
-"""Take the outlines of letters from a font: `python docs/glyphs.py Inter-Medium.otf Inter-Bold.otf` (needs fonttools).
+"""Extract the letters of a font as outlines: `python docs/glyphs.py Inter-Medium.otf Inter-Bold.otf` (needs fonttools).
 
-Writes `src/pbm_envs/render/inter.json`: for each weight and character, how wide it is and its outline as the `d` of an
-SVG path, in thousandths of the font's size, y downwards from the baseline.
+Writes `src/pbm_envs/render/inter.json`: for each weight and character, its width and its outline as the `d` of an SVG
+path, in thousandths of the font's size, y downwards from the baseline.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHARACTERS = [*map(chr, range(32, 127)), "\N{MIDDLE DOT}", "\N{MULTIPLICATION SI
 
 
 def outlines(path: str) -> dict[str, list[object]]:
-    """Return for each character its width and its outline."""
+    """Return the width and the outline of each character."""
     font = TTFont(path)
     glyphs, names, scale = font.getGlyphSet(), font.getBestCmap(), 1000 / font["head"].unitsPerEm
     drawn: dict[str, list[object]] = {}

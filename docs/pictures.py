@@ -1,6 +1,6 @@
 """Draw the pictures of the documentation, in `docs/pictures`: `make pictures` (extras `render` and `cli`).
 
-For each game a position as each player sees it and a film, in both themes, and a terminal in which somebody plays.
+Draws for each game a position as each player sees it and a film, in both themes, and a game in a terminal.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LADDERS = DOCS.parent / "benchmarks" / "results" / "ladders"
 PAGE_SIZE, FILM_SIZE = 360, 320
 SCREEN_WIDTH = 80
 FILMED_LADDERS = {"curio": "curio-4x4", "trinim": "trinim-5", "chameleon": "chameleon-7", "unlur": "unlur-4"}
-"""The ladder from whose tournament the film of a game is: its last games are between the strongest agents."""
+"""The ladder whose tournament supplies the film of each game; its last games are between the strongest agents."""
 TYPED = ("play chameleon person random -o size=6 --seed 7", "c3x\nhint\n")
-"""The command whose terminal is drawn, and what is typed there."""
+"""The command whose terminal is drawn, and its input."""
 POSITIONS = {
     "curio": (
         "D11 D12 D23 D22 D44/D33 D13 D14 D24 D34/. . . . ./L41 L11 L31 L22 L32/L21 L33 L42 L44 L43",
@@ -48,11 +48,11 @@ POSITIONS = {
         "f7 d3 h5 f8 g7 g6 h6 f10 black h4 i5 e8 f9 e10 g4 e9 f11 f3 g3 f2 e4 d2 c2 f5 f4 c1 b3 b1 c3 j5 a3 a4 i4",
     ),
 }
-"""Board and moves of the positions that are drawn, from games of the search against itself."""
+"""The boards and moves of the drawn positions, from games of the search against itself."""
 
 
 def filmed_game(name: str) -> GameRecord:
-    """Return the last won game of the ladder's tournament whose length is nearest to the middle."""
+    """Return the last won game of the ladder's tournament whose length is nearest to the median."""
     with gzip.open(LADDERS / f"{FILMED_LADDERS[name]}.jsonl.gz", "rt", encoding="utf-8") as lines:
         games = [GameRecord.from_json(line) for line in list(lines)[-60:]]
     won = [game for game in games if game.ending == "won"]
@@ -61,7 +61,7 @@ def filmed_game(name: str) -> GameRecord:
 
 
 def draw_terminal(path: Path) -> None:
-    """Write what `TYPED` shows in a terminal, with colours, as SVG."""
+    """Write the terminal of `TYPED`, with colours, as SVG."""
     words, typed = TYPED
     with patch.object(terminal, "colour", return_value=True):
         shown = CliRunner().invoke(app, words.split(), input=typed)
@@ -74,7 +74,7 @@ def draw_terminal(path: Path) -> None:
 
 
 def draw_boards(name: str, folder: Path = FOLDER) -> None:
-    """Draw a game's position for each player who sees another one, in both themes."""
+    """Draw a game's position in both themes, once per player if their views differ."""
     game, (board, moves) = make_game(name), POSITIONS[name]
     states = game.init(1, np.random.default_rng(0), board)
     for text in moves.split():

@@ -1,7 +1,8 @@
 """Duel: three cards, one for each player and one that nobody sees; the poker of Kuhn (1950) as a game of pbm_envs.
 
-`check` or `bet`; after a bet `call` or `fold`. The higher card wins the pot: 1/2 after two checks, 1 after a call; who
-folds loses 1/2. Board texts: the cards of player_0 and player_1, and the third one, such as "J Q K".
+The actions are `check` or `bet`, and after a bet `call` or `fold`. The higher card wins the pot: 1/2 after two checks,
+1 after a call; a player who folds loses 1/2. Board texts are the cards of player_0, player_1 and the third card, such
+as "J Q K".
 """
 
 import numpy as np
@@ -77,13 +78,13 @@ def hide_batch(states: States, views: States) -> None:
         views[i] = states[i]
         views[i]["viewer"] = viewer
         views[i]["cards"][2] = 0
-        if not states[i]["done"]:  # at the end both show their cards
+        if not states[i]["done"]:  # both cards are visible at the end
             views[i]["cards"][1 - viewer] = 0
 
 
 @kernel
 def fill_in_batch(states: States, seeds: Seeds) -> None:
-    """Deal the cards that are not seen (0) anew, in any order."""
+    """Deal the hidden cards (0) anew, in random order."""
     left = np.empty(3, np.int64)
     for i in range(len(states)):
         cards, count = states[i]["cards"], 0

@@ -39,7 +39,7 @@ def forward(weights, observations, masks):
 
 
 def self_play(weights, rng):
-    """Play a round of games against itself; return observations, masks, actions and the returns of who acted."""
+    """Play a round of self-play; return observations, masks, actions and the returns of the players who acted."""
     states, steps = GAME.init(GAMES, rng), []
     while not states["done"].all():
         live, players = ~states["done"], states["to_move"].copy()
@@ -76,7 +76,7 @@ def gradients(weights, observations, masks, actions, returns):
 
 
 class Adam:
-    """The usual optimizer (Kingma & Ba 2015)."""
+    """The Adam optimizer (Kingma & Ba 2015)."""
 
     def __init__(self, weights):
         self.mean = {name: np.zeros_like(array) for name, array in weights.items()}
@@ -97,7 +97,7 @@ def policy_of(weights):
 
 
 def trained(file):
-    """Return the agent in a file: `first_agent:trained:file=weights.npz` names it wherever agents are named."""
+    """Return the agent in a file. Its agent name is `first_agent:trained:file=weights.npz`."""
     with np.load(file) as arrays:
         return PolicyAgent(policy_of(dict(arrays)))
 

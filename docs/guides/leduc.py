@@ -5,9 +5,9 @@ public card is turned up, and a second round follows. A player calls (or checks)
 in the second, at most two raises per round), or folds a bet. A pair with the public card wins the pot, otherwise the
 higher rank; equal ranks share it.
 
-A card drawn in mid-game is the same as a card dealt at the start that nobody has seen: `_view` shows it from the second
-round on, so public trees, searches and OpenSpiel need no chance event in mid-game. Returns are chips / 16, exact in
-binary. Board texts: the cards of player_0, of player_1 and the public one, such as "Ka Qb Kb".
+A card drawn in mid-game is equivalent to a hidden card dealt at the start: `_view` shows it from the second round on,
+so public trees, searches and OpenSpiel need no chance event in mid-game. Returns are chips / 16, which is exact in
+binary. Board texts are the cards of player_0 and player_1 and the public card, such as "Ka Qb Kb".
 """
 
 import numpy as np
@@ -30,16 +30,16 @@ from pbm_envs.authoring import (
 )
 
 CARDS = ("Ja", "Jb", "Qa", "Qb", "Ka", "Kb")
-"""Card k is 1 + k in states; 0 is a card that the viewer does not see."""
+"""The cards; card k is 1 + k in states, and 0 is a card that the viewer does not see."""
 FOLD, CALL, RAISE = 0, 1, 2
 PUBLIC = 2
 SCALE = 16
-"""Chips for a return of 1; nobody can lose more than 13."""
+"""Chips for a return of 1; a player can lose at most 13."""
 
 
 @kernel
 def strength(state: Record, player: int) -> int:
-    """Return the rank of a player's card, more if it pairs the public card."""
+    """Return the strength of a player's card: its rank, or more if it pairs the public card."""
     rank = (state["cards"][player] - 1) // 2
     return rank + 3 if rank == (state["cards"][PUBLIC] - 1) // 2 else rank
 
@@ -113,7 +113,7 @@ def hide_batch(states: States, views: States) -> None:
         viewer = views[i]["viewer"]
         views[i] = states[i]
         views[i]["viewer"] = viewer
-        if not states[i]["done"]:  # at the end all cards are shown
+        if not states[i]["done"]:  # all cards are visible at the end
             views[i]["cards"][1 - viewer] = 0
             if not states[i]["second"]:
                 views[i]["cards"][PUBLIC] = 0
@@ -121,7 +121,7 @@ def hide_batch(states: States, views: States) -> None:
 
 @kernel
 def fill_in_batch(states: States, seeds: Seeds) -> None:
-    """Deal the cards that are not seen (0) from the rest of the deck."""
+    """Deal the hidden cards (0) from the rest of the deck."""
     deck = np.empty(6, np.int64)
     for i in range(len(states)):
         cards, count = states[i]["cards"], 0

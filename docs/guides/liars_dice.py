@@ -1,9 +1,9 @@
 """Liar's Dice with one die each as a game of pbm_envs, by OpenSpiel's rules.
 
-Both roll a die and see only their own. In turn they bid a number of dice and a face, such as "2-5": at least two fives
-on the table, where the highest face counts as any face. Each bid must be higher than the last, by number, then by face.
-Instead a player may say `liar`: the dice are shown, and the bidder wins if the bid is true. Board texts: the two dice,
-such as "3 6".
+Each player rolls a die and sees only that one. In turn they bid a number of dice and a face: "2-5" means at least two
+fives among all dice, where the highest face counts as any face. Each bid must be higher than the last, by number, then
+by face. Instead of bidding, a player may say `liar`: the dice are revealed, and the bidder wins if the bid is true.
+Board texts are the two dice, such as "3 6".
 """
 
 from typing import Any
@@ -59,7 +59,7 @@ def observe(view: Record, viewer: int, planes: Planes, tables: Tables) -> None:
 
 @kernel
 def roll_batch(states: States, seeds: Seeds, sides: int) -> None:
-    """Roll the dice that are not seen (0)."""
+    """Roll the hidden dice (0)."""
     for i in range(len(states)):
         for cell in range(2):
             if states[i]["dice"][cell] == 0:
@@ -78,7 +78,7 @@ def hide_batch(states: States, views: States) -> None:
 
 @register_game
 class LiarsDice(Game):
-    """Liar's Dice, for two with one die each. Actions: the bids from "1-1" up, then `liar`."""
+    """Liar's Dice for two players with one die each. Actions: the bids from "1-1" up, then `liar`."""
 
     name = "liars_dice"
     perfect_information = False

@@ -1,8 +1,8 @@
-"""Phantom tic-tac-toe as a game of pbm_envs: nobody sees the opponent's marks or the moves that place them.
+"""Phantom tic-tac-toe as a game of pbm_envs: players do not see the opponent's marks or the moves that place them.
 
-A move onto a cell that the opponent holds reveals the mark there and costs nothing: the same player moves again. Three
-in a row win, a full board is a draw. Everybody sees that a move was made, and by whom. `figures` is all that differs
-between this game and others of the kind (`dark_hex.py`): for each player the sets of cells that win, as bits.
+A move onto a cell that the opponent holds reveals the mark there, and the same player moves again. Three in a row win;
+a full board is a draw. Both players see that a move was made, and by whom. Related games (`dark_hex.py`) differ only in
+`figures`, the sets of cells with which each player wins, as bits.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def has_won(marks: np.ndarray, player: int, figures: np.ndarray) -> bool:
 @kernel
 def play(state: Record, mover: int, action: int, tables: Tables) -> None:
     state["known"][mover, action] = True
-    if state["marks"][action] != EMPTY:  # the opponent's mark: the mover has found it, and moves again
+    if state["marks"][action] != EMPTY:  # the mover has found an opponent's mark and moves again
         state["to_move"] = mover
         return
     state["marks"][action] = 1 + mover
@@ -72,7 +72,7 @@ def observe(view: Record, viewer: int, planes: Planes, tables: Tables) -> None:
 
 @kernel
 def hide_batch(states: States, views: States) -> None:
-    """Blank what the viewers have not found: marks of the opponent, and what the opponent has found."""
+    """Blank the opponent's marks that the viewers have not found, and the marks that the opponent has found."""
     for i in range(len(states)):
         viewer = views[i]["viewer"]
         views[i] = states[i]
@@ -86,10 +86,10 @@ def hide_batch(states: States, views: States) -> None:
 
 @kernel
 def fill_in_batch(views: States, states: States, seeds: Seeds, figures: np.ndarray) -> None:
-    """Draw the opponent's marks, and the marks that the opponent has found, uniformly from what fits the view.
+    """Draw the opponent's marks, and the marks that the opponent has found, uniformly given the view.
 
-    Marks are placed in turns, so the viewer knows how many the opponent has; plies without a mark of either were
-    findings, so the viewer knows how many of those there were, too.
+    Marks are placed in turns, so the viewer knows the number of the opponent's marks. Plies that placed no mark found
+    one, so the viewer also knows the number of marks that the opponent has found.
     """
     hidden, own = np.empty(9, np.int64), np.empty(9, np.int64)
     for i in range(len(views)):
@@ -136,7 +136,7 @@ class Phantom(Game):
     rules = RecordRules(play, mark_legal, observe)
     board = square(3, 3)
     figures = np.array([LINES, LINES])
-    """(2, number of figures) the sets of cells with which each player wins."""
+    """The sets of cells with which each player wins, (2, number of figures)."""
 
     def __init__(self) -> None:
         board, self.tables = self.board, (self.figures,)

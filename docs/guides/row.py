@@ -1,6 +1,6 @@
-"""Row: players put stones on a row of cells, never beside another stone; who cannot is the loser.
+"""Row: players put stones on a row of cells, never next to another stone; a player who cannot move loses.
 
-This is Dawson's chess with the usual ending, and Kayles on the nodes of a path. Boards are written "x..x.".
+This is Dawson's chess under normal play, and node Kayles on a path. Board texts are written "x..x.".
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def is_free(stones: Ints, cell: int) -> bool:
 
 @kernel
 def put(state: Record, cell: int) -> None:
-    """The other player moves next, or has lost."""
+    """Put a stone on a cell; end the game if no cell is free."""
     stones, mover = state["stones"], begin_ply(state, cell)
     stones[cell] = STONE
     for other in range(len(stones)):
@@ -70,7 +70,7 @@ def put(state: Record, cell: int) -> None:
 
 @kernel
 def step_batch(states: States, actions: Ints, resign: int) -> int:
-    for i in range(len(states)):  # all are checked before anything is changed
+    for i in range(len(states)):  # check all actions before changing a state
         state, action = states[i], actions[i]
         if state["done"]:
             continue
@@ -103,7 +103,7 @@ def mask_batch(states: States, out: Mask, resign: int) -> None:
 
 @kernel
 def playout_batch(states: States, seeds: Seeds, last_player: Ints) -> None:
-    """Of k free cells seen so far the last is kept with probability 1/k."""
+    """Play to the end with uniform moves; the k-th free cell replaces the choice with probability 1/k."""
     for i in range(len(states)):
         state = states[i]
         while not state["done"]:
@@ -162,9 +162,9 @@ class Row(Game):
         playout_batch(states, seeds, last_player_by_action)
 
     def _observe(self, views: States, out: Planes) -> None:
-        """The fields may as well be read by NumPy."""
+        """Write the planes; NumPy can read the fields as well as a kernel."""
         stones = np.pad(views["stones"], ((0, 0), (1, 1)))
-        viewers = np.maximum(views["viewer"], 0)  # a full state is seen as by player_0
+        viewers = np.maximum(views["viewer"], 0)  # a full state is observed as player_0
         out[:, 0, :, 0] = views["stones"]
         out[:, 0, :, 1] = stones[:, :-2] + stones[:, 1:-1] + stones[:, 2:] == 0
         out[:, 0, :, 2] = (views["to_move"] == viewers)[:, None]
@@ -173,7 +173,7 @@ class Row(Game):
         states["stones"][:, symmetry.cells] = states["stones"].copy()
 
     def _symmetries(self) -> Iterator[Symmetry]:
-        """The row as it is, and from the other end."""
+        """Yield the identity and the mirror image of the row."""
         named = [self.action_cells(action) for action in range(self.num_actions)]
         cells = np.arange(self.board.size)
         for name, order in (("identity", cells), ("mirror", cells[::-1])):
@@ -183,7 +183,7 @@ class Row(Game):
         return "".join(".x"[stone] for stone in state["stones"])
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
-        """The same scene becomes text, SVG and pixels."""
+        """Return the scene from which text, SVG and pixels are drawn."""
         stones, size = view["stones"].tolist(), self.board.size
         outlines = [rectangle(cell - 0.5, -0.5, 1, 1) for cell in range(size)]
         shapes: list[Shape] = [Polygon(outline, "cell", "rim", 0.05) for outline in outlines]

@@ -1,4 +1,4 @@
-"""Tic-tac-toe as a game of pbm_envs, complete: three in a row win. Board texts: "x../.o./...", rows from the top."""
+"""Tic-tac-toe as a complete game of pbm_envs: three in a row win. Board texts: "x../.o./...", rows from the top."""
 
 import numpy as np
 

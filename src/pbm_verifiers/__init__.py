@@ -1,4 +1,4 @@
-"""`pbm_envs.adapters.verifiers` under a name by which verifiers finds it: a taskset's id is a top-level package."""
+"""The top-level package by which verifiers finds `pbm_envs.adapters.verifiers`, since a taskset's id must be one."""
 
 from pbm_envs.adapters.verifiers import GameEnv, GameTaskset
 

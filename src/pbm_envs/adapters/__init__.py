@@ -1,4 +1,4 @@
-"""Adapters for libraries that do not take turn-based games with masks as they are, with a module for each library.
+"""Adapters for libraries that do not support turn-based games with masks directly, one module per library.
 
-The library must be installed; `notebooks/training/README.md` says which versions go together.
+The library must be installed; `notebooks/training/README.md` lists compatible versions.
 """

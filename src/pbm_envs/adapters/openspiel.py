@@ -5,21 +5,21 @@
     game = pyspiel.load_game("python_pbm_curio(base=2,rows=4,cols=3)")   # _trinim, _chameleon, _unlur
 
 Parameters are the options of the game; 0 means None for an option that can be None (Curio: `num_pieces`, one set, and
-`no_capture_limit`, no limit). A random set-up is dealt cell by cell (`Game.deal`), one explicit chance node each;
-`board`, a board text, is a start without chance. `load` returns the game for any rules, also of a game outside this
-package; `SpielGame.enter` returns a state for a position.
+`no_capture_limit`, no limit). A random set-up is dealt cell by cell (`Game.deal`), with one explicit chance node per
+cell; `board`, a board text, gives a start without chance. `load` returns the game for any rules, including games
+outside this package; `SpielGame.enter` returns a state for a position.
 
 The *observation* tensor is `game.observe` of the player's view; the string shows the board as that player sees it. The
-*information state* adds the moves. With hidden information the current view and the moves contain all that the player
-has seen (in Curio every piece keeps the number of its first cell), except past legal moves that reveal something
-(`Game.mask_reveals_hidden`), which are added; with perfect information the first position and the moves do. `#...` is a
-digest of the whole view. There is no information state tensor if masks reveal something or a game can be longer than
-MOST_PLIES plies.
+*information state* adds the moves. With hidden information, the current view and the moves contain everything that the
+player has seen (in Curio every piece keeps the number of its first cell), except past legal moves that reveal something
+(`Game.mask_reveals_hidden`), which are added. With perfect information, it has the first position and the moves. `#...`
+is a digest of the whole view. There is no information state tensor if masks reveal hidden information or a game can be
+longer than MOST_PLIES plies.
 
-Rewards come at the end, also for a player of three who has resigned before (A2).
+Rewards come at the end, even for a player of three who has resigned earlier (A2).
 
-Use the searches in `open_spiel.python.algorithms`. Those in C++ cannot resample games written in Python, and open_spiel
-2.0.2's crash on every such game, `python_tic_tac_toe` included; its solvers in C++ work.
+Use the searches in `open_spiel.python.algorithms`. The C++ searches cannot resample games written in Python, and those
+of open_spiel 2.0.2 crash on every such game, including `python_tic_tac_toe`; its C++ solvers work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ except ImportError:
 PREFIX = "python_pbm_"
 BOARD = "board"
 MOST_TRIES = 1000
-"""Worlds that `resample_from_infostate` tries at most."""
+"""The largest number of worlds that `resample_from_infostate` tries."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Moment:
     dealt: tuple[int, ...] = ()
     """Chance outcomes so far."""
     start: States | None = None
-    """(1,) the position before the first move, or None while it is dealt."""
+    """The position before the first move, (1,); None during the deal."""
     now: States | None = None
     allowed: tuple[str, ...] = ()
     """Per player, a digest of past legal moves if these reveal something, and of past views if moves are hidden."""
@@ -77,7 +77,7 @@ class SpielGame(pyspiel.Game):
     name: str
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
-        """Make a game with the parameters that the module describes."""
+        """Make a game with the parameters described in the module's docstring."""
         options = dict(params or {})
         self.board: str = options.pop(BOARD, "")
         self.rules: Game = _rules(self.name, tuple(sorted(options.items())))
@@ -101,7 +101,7 @@ class SpielGame(pyspiel.Game):
         return SpielState(self, None if self.deal and not board else self._first(board or None))
 
     def enter(self, states: States) -> SpielState:
-        """Return the state of a position, (1,); its history, and so its information states, begin there."""
+        """Return the state of a position, (1,); its history and information states begin there."""
         if states.shape != (1,) or states.dtype != self.rules.dtype:
             raise ValueError(f"states are {states.dtype}, shape {states.shape}: expected one game of {self.rules!r}")
         if states["viewer"][0] != NOBODY:
@@ -127,7 +127,7 @@ class SpielGame(pyspiel.Game):
 
 
 class SpielState(pyspiel.State):
-    """A state of a SpielGame, secrets included: players must use information states."""
+    """A state of a SpielGame with all hidden information; players must use information states."""
 
     def __init__(self, game: SpielGame, start: States | None = None) -> None:
         super().__init__(game)
@@ -136,7 +136,7 @@ class SpielState(pyspiel.State):
 
     @property
     def states(self) -> States:
-        """(1,) a copy of the full state."""
+        """A copy of the full state, (1,)."""
         if self._moment.now is None:
             raise RuntimeError("the game is still being set up: apply the chance outcomes first")
         return copy_states(self._moment.now)
@@ -259,7 +259,7 @@ def register() -> None:
     for name in registered_games():
         if PREFIX + name not in known:
             rules = make_game(name)
-            # what OpenSpiel calls to make a game must outlive Python, or the process crashes at its end: classes do
+            # OpenSpiel's creator must outlive Python, as classes do, or the process crashes at its end
             creator = type(f"{type(rules).__name__}Game", (SpielGame,), {"name": name})
             pyspiel.register_game(game_type(name, rules, _deal(rules)), creator)
 
@@ -271,7 +271,7 @@ def _rules(name: str, options: tuple[tuple[str, Any], ...]) -> Game:
 
 
 def _deal(rules: Game) -> Deal | None:
-    """Return the set-up as chance events; None if all games start alike; ValueError if the game does not have them."""
+    """Return the set-up as chance events; None if all games start alike; ValueError if the game defines none."""
     if rules.random_setup and rules.deal is None:
         raise ValueError(
             f"{rules!r} has a random set-up, which OpenSpiel needs as chance events: expected a `_deal` of the "

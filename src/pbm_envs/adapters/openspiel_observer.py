@@ -11,7 +11,7 @@ from ..core.game import Game
 from ..core.types import Floats, States
 
 MOST_PLIES = 10_000
-"""Longest game, in plies, that has an information state tensor."""
+"""The largest `max_plies` of a game that has an information state tensor."""
 
 
 class Observer:
@@ -39,7 +39,7 @@ class Observer:
         self.dict = {name: piece.reshape(shapes[name]) for name, piece in zip(shapes, pieces, strict=True)}
 
     def set_from(self, state: Any, player: int) -> None:
-        """Fill in `tensor`, and so `dict`, from a `SpielState`; during the deal only the player is set."""
+        """Fill `tensor`, and thereby `dict`, from a `SpielState`; during the deal only the player is set."""
         if self.tensor is None:
             raise ValueError("there is no information state tensor here: use the string")
         self.tensor.fill(0)
@@ -70,7 +70,7 @@ class Observer:
 
 
 def has_tensor(rules: Game) -> bool:
-    """Return whether information states have a tensor: few and public moves, and masks that reveal nothing."""
+    """Return whether information states have a tensor: moves must be few and public, and masks reveal nothing."""
     return rules.max_plies <= MOST_PLIES and rules.public_moves and not rules.mask_reveals_hidden
 
 

@@ -4,7 +4,7 @@
     PPOConfig().environment("chameleon", env_config={"size": 5}, disable_env_checking=True)
 
 RLlib's check is disabled because it plays an action without reading the mask. Unlike RLlib's own `PettingZooEnv`, this
-gives the module observations under the key `observations`, flat and as float32, and a float32 mask that is never zero.
+adapter gives the module flat float32 observations under the key `observations`, and a float32 mask that is never zero.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ Step: TypeAlias = tuple[dict[str, Observation], dict[str, float], dict[str, bool
 
 @final
 class MultiAgentGame(MultiAgentEnv):
-    """One game. Each step observes the player to move, with the reward since their last turn; the last step all."""
+    """One game. A step returns the observation of the player to move and the reward since their last turn.
+
+    The last step returns those of all players.
+    """
 
     def __init__(self, env: AECEnv[str, Any, Any]) -> None:
         """Wrap a `raw_env()`, with or without PettingZoo wrappers; ValueError for another environment.
@@ -62,7 +65,7 @@ class MultiAgentGame(MultiAgentEnv):
         return {agent: self._observe(agent)}, {agent: {}}
 
     def step(self, action_dict: Mapping[str, Any]) -> Step:
-        """Play the action of the agent that was observed last; other entries of `action_dict` are ignored."""
+        """Play the action of the agent whose observation was last returned; ignore other entries of `action_dict`."""
         env = self.env
         env.step(int(action_dict[env.agent_selection]))
         observations, rewards, terminated, truncated = {}, {}, {}, {}
@@ -81,6 +84,6 @@ class MultiAgentGame(MultiAgentEnv):
     def _observe(self, agent: str) -> Observation:
         seen = self.env.observe(agent)
         mask = seen["action_mask"].astype(np.float32)
-        if not mask.any():  # at the end, where no action is chosen
+        if not mask.any():  # at the end, when no action is chosen
             mask[:] = 1
         return {"action_mask": mask, "observations": seen["observation"].astype(np.float32).ravel()}

@@ -65,7 +65,7 @@ class GamesVecEnv(VecEnv):
         super().__init__(games.num_envs, games.single_observation_space, games.single_action_space)
 
     def reset(self) -> Planes:
-        """Start all games and return observations (N, rows, cols, planes), as `seed` and `set_options` say."""
+        """Start all games with the set seeds and options, and return observations (N, rows, cols, planes)."""
         names = {name for options in self._options for name in options}
         options = {name: [one.get(name) for one in self._options] for name in names}
         planes, _ = self.games.reset(seed=self._seeds, options=options)
@@ -79,8 +79,8 @@ class GamesVecEnv(VecEnv):
     def step_wait(self) -> tuple[Planes, Floats, Bools, list[dict[str, Any]]]:
         """Return observations, rewards, dones and infos.
 
-        Where a game has ended, the observation is the first of the next game, and the info has the `opponent` (its
-        number in `opponent_scores()`) and the learner's `score`.
+        If a game has ended, its observation is the first of the next game, and its info has the `opponent` (its number
+        in `opponent_scores()`) and the learner's `score`.
         """
         planes, rewards, terminated, truncated, info = self.games.step(self._actions)
         over = terminated | truncated
@@ -122,11 +122,11 @@ class GamesVecEnv(VecEnv):
         raise ValueError(f"set_attr was given {attr_name!r}: the games share all settings; {instead}")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: int | Iterable[int] | None = None) -> list[bool]:
-        """Return whether the vector environment is in a wrapper of this class, once per game."""
+        """Return whether the vector environment has a wrapper of this class, once per game."""
         wrapper: Any = self.games
         while not isinstance(wrapper, wrapper_class) and wrapper is not self._plain:
             wrapper = wrapper.env
         return [isinstance(wrapper, wrapper_class) for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Do nothing: no window or process is open."""
+        """Do nothing, since no window or process is open."""

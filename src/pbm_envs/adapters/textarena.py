@@ -9,9 +9,9 @@
     rewards, game_info = env.close()
 
 As in TextArena's own games, the rules come first, each move is described to everybody, the player to move sees the
-board, and `error_allowance` (1) bad answers in one turn are sent back before the game is lost. Unlike there, an answer
-is shown only to its player, since it may reveal what only that player knows; moves and boards are described as each
-player sees them; and an answer may also be JSON (`pbm_envs.text.reading`).
+board, and `error_allowance` (1) bad answers in one turn are corrected before the next one loses. Unlike there, an
+answer is sent only to its player, since it may reveal hidden information; moves and boards are described as each player
+sees them; and an answer may also be JSON (`pbm_envs.text.reading`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ except ImportError:
 
 @final
 class TextArenaEnv(ta.Env):
-    """One game, by TextArena's interface."""
+    """One game with TextArena's interface."""
 
     def __init__(
         self, game: Game, *, legal_moves: bool = False, error_allowance: int = 1, disguise: int | None = None
@@ -41,11 +41,11 @@ class TextArenaEnv(ta.Env):
 
         Args:
             game: The rules.
-            legal_moves: Whether the legal moves are listed with the board.
+            legal_moves: Whether to list the legal moves with the board.
             error_allowance: Bad answers in one turn before the next one loses.
             disguise: Seed of made-up names, as in TextGame.
         """
-        style = PromptStyle(history=0, legal_moves=legal_moves)  # moves are messages of their own
+        style = PromptStyle(history=0, legal_moves=legal_moves)  # moves are separate messages
         self.table = TextGame(game, style, attempts=error_allowance + 1, disguise=disguise)
         self._error_allowance = error_allowance
 
@@ -60,7 +60,7 @@ class TextArenaEnv(ta.Env):
         self._turn()
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
-        """Play the answer of the player to move; return (done, info) as TextArena's own games do."""
+        """Play the answer of the player to move, and return (done, info) as TextArena's own games do."""
         table, state = self.table, self.state
         player, kinds = table.to_move, ta.ObservationType
         state.add_observation(from_id=player, to_id=player, message=action, observation_type=kinds.PLAYER_ACTION)
@@ -88,7 +88,7 @@ class TextArenaEnv(ta.Env):
         return f"{self.table.system_prompt()}\n\nYour move may also be given in brackets: [...]."
 
     def _turn(self) -> None:
-        """Show the board to the player to move; at the end to everybody."""
+        """Send the board to the player to move, or at the end to all players."""
         table, state = self.table, self.state
         if not table.done:
             state.manually_set_current_player_id(table.to_move, force=True)
@@ -97,7 +97,7 @@ class TextArenaEnv(ta.Env):
             state.add_observation(to_id=player, message=text, observation_type=kind)
 
     def _tell_ply(self, kind: Any) -> None:
-        """Show the last ply to each player as they have seen it."""
+        """Send each player the last ply as that player has seen it."""
         for player, history in enumerate(self.table.histories):
             seen = history.plies[-1]
             text = f"player_{seen.player}: {self.table.words.ply(seen)}"

@@ -6,10 +6,10 @@
     options = {radius = 4}
     opponent = "mcts:simulations=100"
 
-A task is a seed, which decides the set-up, the seat and the opponent's draws. The system prompt holds the rules, the
-first prompt the position; after each answer the game replies as the user, with the next position or with what was
-wrong. The reward `game_return` is the seat's return; metrics count `plies`, `illegal` and `unreadable` answers, and
-`forfeited` and `unfinished` games (cut off by the run's own limits, return 0).
+A task is a seed, which determines the set-up, the seat and the opponent's draws. The system prompt contains the rules
+and the first prompt the position; after each answer the game replies as the user, with the next position or a
+correction. The reward `game_return` is the seat's return. Metrics count `plies`, `illegal` and `unreadable` answers,
+and `forfeited` and `unfinished` games (cut off by the run's own limits, with return 0).
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class GameTasksetConfig(vf.TasksetConfig):
     history: int | None = None
     legal_moves: bool = False
     first_seed: int = 0
-    """Seed of the first task; the next ones follow."""
+    """Seed of the first task; each further task has the next seed."""
 
 
 class GameData(vf.TaskData):
     """A task as sent to workers."""
 
     settings: dict[str, Any]
-    """The configuration for `make_seat`."""
+    """The `settings` of `make_seat`."""
     seed: int
 
 
@@ -118,7 +118,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
 
 
 def make_seat(settings: dict[str, Any], seed: int) -> TextSeat:
-    """Return the seat of a task at its first turn; `settings` are the fields of GameTasksetConfig but `first_seed`."""
+    """Return the seat of a task at its first turn; `settings` are GameTasksetConfig except `first_seed`."""
     rest = dict(settings)
     style = PromptStyle(**{field.name: rest.pop(field.name) for field in fields(PromptStyle)})
     disguise = seed if rest["disguise"] == -1 else rest["disguise"]
