@@ -71,7 +71,7 @@ PERSON = (("step", "step, second size", "first search"), ("vector environment",)
 
 
 def use(name: str, uses: Sequence[str]) -> None:
-    """Print a line per use with processor and wall-clock seconds; runs in a process of its own."""
+    """Print a line per use with processor and wall-clock seconds; called in a new process."""
     for job, other_size in (USES[one] for one in uses):
         processor, clock = time.process_time(), time.perf_counter()
         job(make_game(name, **OTHER_SIZES[name] if other_size else {}))

@@ -1,4 +1,4 @@
-"""Dark Hex 3 as a game of pbm_envs: Hex on three by three cells in which nobody sees the opponent's stones.
+"""Dark Hex 3 as a game of pbm_envs: Hex on three by three cells in which players do not see the opponent's stones.
 
 It is phantom tic-tac-toe with other winning figures: player_0 connects the top and bottom edges, player_1 the left and
 right ones. The rules are OpenSpiel's (`dark_hex(num_rows=3,num_cols=3)`, classical version) with one difference: both

@@ -1,4 +1,4 @@
-"""Duel: three cards, one for each player and one that nobody sees; the poker of Kuhn (1950) as a game of pbm_envs.
+"""Duel: three cards, one for each player and a hidden one; the poker of Kuhn (1950) as a game of pbm_envs.
 
 The actions are `check` or `bet`, and after a bet `call` or `fold`. The higher card wins the pot: 1/2 after two checks,
 1 after a call; a player who folds loses 1/2. Board texts are the cards of player_0, player_1 and the third card, such

@@ -70,7 +70,7 @@ def curio_bench(
     """Evaluate an agent or a submission on Curio-Bench.
 
     Without an argument, list the levels. A submission is a JSON object with `format`, `level`, `rules`, `agent` and
-    `by`; its level's rules must have the hash that it names. The row of the evaluation is printed, and with --results
+    `by`, where `rules` must be the hash of its level's rules. The row of the evaluation is printed, and with --results
     appended to a file of such rows.
     """
     if entry is None:

@@ -30,7 +30,7 @@ def export(
 ) -> None:
     """Write recorded games as a data set, one row for each position.
 
-    A row holds what the player to move knew, what they played and how the game ended. The folder appears when it is
+    A row has the view of the player to move, the move and the result of the game. The folder appears when it is
     complete; it has a card (README.md) and the schema.
     """
     say_written(export_records(records, out, progress=True, **settings), out)

@@ -53,8 +53,8 @@ def play(
 ) -> None:
     """Play a game, or watch one.
 
-    Type moves, or `help` for the other commands. You see what your seat can know. Several persons take turns at the
-    keyboard. If only agents play, you watch and see everything. Moves may come from a pipe.
+    Type moves, or `help` for the other commands. You see the view of your seat. Several persons take turns at the
+    keyboard. If only agents play, you watch and see the full state. Moves may come from a pipe.
     """
     rules, seed = parse_game(game, options), beginning.get("seed")
     adviser = make_agent(beginning.get("hint", DEFAULT_AGENT))

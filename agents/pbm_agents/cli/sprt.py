@@ -34,7 +34,7 @@ def sprt(
     """Test whether NEW is stronger than OLD.
 
     Runs a sequential probability ratio test, as for chess engines, on openings that are played from all seats. The same
-    command resumes a test, however it was stopped. The result does not depend on the number of workers; it is written
+    command resumes a test after any interruption. The result does not depend on the number of workers; it is written
     to `FOLDER/result.json`.
     """
     result = play_sprt(SequentialTest(parse_game(game), new, old, **settings), out, Run(**run, progress=True))

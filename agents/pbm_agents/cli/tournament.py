@@ -33,8 +33,8 @@ def tournament(
 ) -> None:
     """Let agents play a tournament, and rate them.
 
-    The same command resumes a tournament, however it was stopped. The games do not depend on the number of workers.
-    Exit code 3 says that a fault (of a server, a file, memory) or the budget has left games unplayed.
+    The same command resumes a tournament after any interruption. The games do not depend on the number of workers.
+    Exit code 3 means that a fault (of a server, a file, memory) or the budget has left games unplayed.
     `pbm rate FOLDER` prints the tables again and writes them, with plots.
     """
     chosen = Tournament(tuple(map(parse_game, settings.pop("games"))), **settings)

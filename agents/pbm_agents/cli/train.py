@@ -34,11 +34,11 @@ def train(
 ) -> None:
     """Train a network by self-play.
 
-    A search that the network guides plays against itself, and the network learns what the search finds. FOLDER gets
-    the network, the curve as CSV and picture, and checkpoints.
+    A search guided by the network plays against itself, and the network is trained on the results of the search.
+    FOLDER receives the network, the curve as CSV and picture, and checkpoints.
 
-    The same command resumes a run, however it was stopped; a larger --rounds prolongs it. The result does not depend on
-    the number of workers, nor on --ray, with which the cluster plays and this machine learns.
+    The same command resumes a run after any interruption; a larger --rounds extends it. The result does not depend on
+    the number of workers, nor on --ray, which plays on the cluster and trains on this machine.
     """
     rules, chosen = parse_game(game, options), Training(**settings)
     require("pbm train", "torch", "torch")

@@ -36,7 +36,7 @@ class Summary:
     """The sum of the returns by seat."""
     plies: int = 0
     seeds: tuple[int, int] | None = None
-    """The least and the greatest seed of the games."""
+    """The smallest and the largest seed of the games."""
 
     @property
     def rows(self) -> int:

@@ -52,11 +52,10 @@ def export_records(
     """Write the positions of recorded games. The folder appears when it is complete, with a card in it.
 
     `source` is a tournament's folder, a file of records, or a data set in Parquet. `out` is the folder to make;
-    for Minari it is the id of the data set, such as `pbm/chameleon-5/expert-v0`, which is written where Minari keeps
-    its own.
+    for Minari it is the id of the data set, such as `pbm/chameleon-5/expert-v0`, which is written to Minari's folder.
 
     Raises:
-        ValueError: The format is wrong, the folder exists, or there are records of several games, or none.
+        ValueError: The format is wrong, the folder exists, or the records are of several games or missing.
     """
     require(to.capitalize(), "data", *FORMATS[to])
     records = records_from(source)
@@ -102,7 +101,7 @@ def is_complete(folder: str | Path, made_with: dict[str, str | int | None]) -> b
     """Return whether `export_records` has completed this data set with the same `choices`.
 
     Raises:
-        ValueError: The folder holds a data set that was made with other choices, or something else.
+        ValueError: The folder has a data set made with other choices, or other content.
     """
     folder = Path(folder)
     if not folder.exists():

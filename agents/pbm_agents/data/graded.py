@@ -45,7 +45,7 @@ def make_games(
     of the run.
 
     Raises:
-        ValueError: There are no agents, a number is impossible, or the folder holds something else.
+        ValueError: There are no agents, a number is invalid, or the folder has other content.
         InfrastructureError: As for `play_tournament`.
     """
     if not agents or len(set(agents)) < len(agents):

@@ -81,7 +81,7 @@ class Orders:
         self.thinking = Thinking(deliver)
         self._address: str | None = None
         self._away = False
-        """Whether another board has resumed the game at the address."""
+        """True once another board has resumed the game at the address."""
         self._theme = "light"
         self._session: Session
         self._advice: Advice
@@ -91,9 +91,9 @@ class Orders:
         self._ply: int | None = None
         """The ply that is shown; None for the last one."""
         self.greeted = False
-        """Whether a hello has arrived."""
+        """True once a hello has arrived."""
         self._opened = self._warned = False
-        """Whether the game was opened from a record, and whether its remark has been sent."""
+        """Two flags: the game was opened from a record, and its remark has been sent."""
 
     def begin(self) -> None:
         """Start the first game; ValueError if a name, the board or a move is wrong."""

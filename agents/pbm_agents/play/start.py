@@ -55,7 +55,7 @@ class Start:
     hint: str | None = None
     """The adviser's name; None for ADVISER."""
     continued: bool = False
-    """Whether the board and the moves are from another game, so that a rematch starts without them."""
+    """True if the board and the moves are from another game, so that a rematch starts without them."""
 
     def opening(self) -> Opening:
         """Return the opening, with a seed that is drawn if none was given."""

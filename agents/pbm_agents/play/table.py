@@ -83,7 +83,7 @@ class Table:
         self._inbox: SimpleQueue[object] = SimpleQueue()
         self._closed = threading.Event()
         self._working = False
-        """Whether a message is being handled."""
+        """True while a message is being handled."""
         self.orders = Orders(self._reply, start, self._inbox.put, records, limits, kept or KeptGames())
         if at_once:
             self.orders.begin()

@@ -63,7 +63,7 @@ class Thinking:
         self._left.set()
 
     def think(self, kind: Kind, work: Callable[[], Any]) -> None:
-        """Let an agent think about the current game; its thought has the result of `work` or its exception."""
+        """Start an agent on the current game; its thought has the result of `work` or its exception."""
         session, left, until = self._session, self._left, time.monotonic() + self._seconds
         assert session is not None
 
@@ -81,7 +81,7 @@ class Thinking:
         self.threads[-1].start()
 
     def choose_at_pace(self) -> None:
-        """Let the agent to move choose, and wait until the move has taken the time that the pace sets."""
+        """Start the agent to move, whose move takes at least the time that the pace sets."""
         session, left, go_on = self._session, self._left, self._go_on
         assert session is not None
 
@@ -133,7 +133,7 @@ class Advice:
         self.hint: str | None = None
         """The move, once the person has asked for it in this position."""
         self.shown = False
-        """Whether the moves are shown."""
+        """True once the moves are shown."""
         self.values: dict[int, float] = {}
         """The expected return of the person's seat, by ply."""
         self.choices: dict[int, int] = {}
@@ -151,7 +151,7 @@ class Advice:
 
     @property
     def can_analyse(self) -> bool:
-        """Whether the adviser reports values of moves."""
+        """True if the adviser reports values of moves."""
         return can_analyse(self._adviser)
 
     def forget_position(self) -> None:
@@ -161,7 +161,7 @@ class Advice:
         self.choices = {}
 
     def ask(self, kind: Literal["hint", "analysis", "values"], seat: int) -> None:
-        """Let the adviser find the move, the moves with their values, or the values by ply for this seat.
+        """Start the adviser on the move, the moves with their values, or the values by ply for this seat.
 
         Raises:
             ValueError: If values are requested from an adviser that cannot report them.

@@ -41,7 +41,7 @@ class GameTasksetConfig(vf.TasksetConfig):
     seat: int | str = "random"
     attempts: int = 3
     disguise: int | None = None
-    """As in TextGame; -1 uses the seed of each task."""
+    """The seed of made-up names, as in TextGame; -1 uses the seed of each task."""
     rules: str = "short"
     position: str = "both"
     history: int | None = None
@@ -118,7 +118,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
 
 
 def make_seat(settings: dict[str, Any], seed: int) -> TextSeat:
-    """Return the seat of a task at its first turn; `settings` are GameTasksetConfig except `first_seed`."""
+    """Return a task's seat at its first turn; `settings` has all fields of GameTasksetConfig except `first_seed`."""
     rest = dict(settings)
     style = PromptStyle(**{field.name: rest.pop(field.name) for field in fields(PromptStyle)})
     disguise = seed if rest["disguise"] == -1 else rest["disguise"]

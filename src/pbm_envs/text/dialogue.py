@@ -40,7 +40,7 @@ class Outcome:
     message: str
     """The reply to that player if no move was played; otherwise ""."""
     forfeited: bool = False
-    """Whether the last attempt failed, so that the player has left the game."""
+    """True if the last attempt failed, so that the player has left the game."""
 
     @property
     def played(self) -> bool:
@@ -110,7 +110,7 @@ class TextGame:
 
     @property
     def truncated(self) -> bool:
-        """Whether a limit of plies has ended the game."""
+        """True if a limit of plies has ended the game."""
         return bool(self.states["truncated"][0])
 
     @property

@@ -83,7 +83,7 @@ class TextSeat:
 
     @property
     def done(self) -> bool:
-        """Whether the game is over, or the seat has left a game that continues."""
+        """True if the game is over or the seat has left a game that continues."""
         return self.table.done or self.reward != 0
 
     @property

@@ -41,7 +41,7 @@ class History:
 
     @property
     def complete(self) -> bool:
-        """Whether no ply is missing since the start of the game."""
+        """True if no ply is missing since the start of the game."""
         return [seen.ply for seen in self.plies] == list(range(1, self.ply + 1))
 
     def see_turn(self, view: States | Record, action: int = NO_ACTION) -> None:

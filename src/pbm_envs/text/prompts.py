@@ -34,7 +34,7 @@ class PromptStyle:
     history: int | None = None
     """Number of last plies to list; None for all, so that the prompt grows with the game."""
     legal_moves: bool = False
-    """Whether the legal moves are listed."""
+    """True to list the legal moves."""
 
     def __post_init__(self) -> None:
         for name, value, known in (("rules", self.rules, RULES), ("position", self.position, POSITIONS)):

@@ -35,7 +35,7 @@ class Vocabulary:
     """The game's own names."""
 
     disguised = False
-    """Whether the names of cells differ from those in the board's picture."""
+    """True if the names of cells differ from those in the board's picture."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
