@@ -1,1 +1,1 @@
-"""Learning: games as training data, networks."""
+"""Learning: games as training data, networks, and training."""

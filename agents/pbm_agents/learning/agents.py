@@ -1,4 +1,4 @@
-"""Agents of trained networks by name. PyTorch is imported when one is made, so that their settings can be listed."""
+"""Named agents that play trained networks. PyTorch is imported when one is made, so that listing needs none of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def network_agent(
         ),
     ] = 0.0,
 ) -> Agent:
-    """A trained network, without search."""
+    """Return an agent that plays a trained network, without search."""
     from .network import NetworkAgent, PolicyValueNetwork
 
     return NetworkAgent(PolicyValueNetwork.load(file), temperature)
@@ -37,7 +37,7 @@ def recurrent_agent(
         bool, Option(help="Whether actions are drawn by their probability. Else the most probable one is played.")
     ] = False,
 ) -> AnyAgent:
-    """A trained network that remembers each game."""
+    """Return an agent that plays a trained recurrent network, which remembers each game."""
     from .recurrent import RecurrentAgent, RecurrentNetwork
 
     return RecurrentAgent(RecurrentNetwork.load(file), draws)

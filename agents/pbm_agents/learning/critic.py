@@ -1,4 +1,4 @@
-"""An asymmetric critic: a network that sees the full state, hidden information too, and only helps another to learn."""
+"""An asymmetric critic: a network that sees the full state, hidden information included, and only helps training."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .training_data import Examples
 
 @final
 class Critic:
-    """Learns the results of games from full states, and says what values may learn instead of results alone.
+    """A critic that learns game results from full states and provides value targets for the network that plays.
 
-    The result of a game says as much of what was hidden as of the view. What the critic expects of the full state has,
-    over all the states that a view may be, the same mean as the result, and less noise (asymmetric actor-critic: Pinto
-    et al. 2018). Nothing of the critic is in the network that plays.
+    A game's result depends on hidden information as much as on the view. Over all states consistent with a view, the
+    critic's prediction has the same mean as the result and less noise (asymmetric actor-critic: Pinto et al. 2018).
+    The network that plays contains no part of the critic.
     """
 
     def __init__(self, game: Game, settings: Training) -> None:
-        """As large as the network that plays; `settings.critic_share` is its share of the targets."""
+        """Make a critic as large as the network that plays; `settings.critic_share` is its weight in the targets."""
         self.network = PolicyValueNetwork(game, settings.hidden, settings.layers)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
@@ -46,10 +46,10 @@ class Critic:
         return loss.item(), (1 - self.share) * returns + self.share * values.detach()
 
     def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
+        """Return the weights and the optimizer's state, for a checkpoint."""
         return {"critic": self.network.state_dict(), "critic_optimizer": self.optimizer.state_dict()}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        """What `state` gave."""
+        """Load the output of `state`."""
         self.network.load_state_dict(saved["critic"])
         self.optimizer.load_state_dict(saved["critic_optimizer"])

@@ -1,4 +1,4 @@
-"""A policy and value network for any game, in PyTorch (extra `torch`): saved, loaded, as an agent and as an evaluator.
+"""A policy and value network for any game, in PyTorch (extra `torch`), usable as an agent and as an evaluator.
 
     network = PolicyValueNetwork(Chameleon(size=5))
     network.save("chameleon5.pt")
@@ -6,7 +6,7 @@
     make_agent("mcts:simulations=100,network=chameleon5.pt")
     Search(simulations=100, evaluator=PolicyValueNetwork.load("chameleon5.pt").evaluator())
 
-It sees an observation and its mask, nothing else, both from the view of the player to move.
+It sees only an observation and its action mask, both from the view of the player to move.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ except ImportError:
 
 FORMAT = "pbm_agents.learning.network 2"
 FORBIDDEN = -1e9
-"""The logit of an illegal action: its probability is 0."""
+"""The logit of an illegal action, which makes its probability 0."""
 
 
 @final
 class PolicyValueNetwork(nn.Module):
-    """A module from observations to logits and values (`torsos`, or your own), in the symmetric form of each position.
+    """A module from observations to logits and values (`torsos`, or your own), applied to canonical positions.
 
-    Of all the symmetric forms of a position the module sees one, which a fixed weighting of the planes finds greatest:
-    what it learns of a position holds for its mirror images, in Trinim for all exchanges of colours.
+    The module sees one canonical form of each position: the symmetric form with the greatest sum under fixed weights
+    of the planes. What it learns about a position holds for its mirror images and, in Trinim, all colour exchanges.
 
-    It lives on any device of PyTorch (`network.to("cuda")`); arrays go in and come out on the CPU.
+    It may be on any PyTorch device (`network.to("cuda")`); NumPy arrays go in and come out on the CPU.
     """
 
     weights: Tensor
-    """(2, rows x cols x planes, S): an observation's weight under each symmetry, in two parts. Small whole numbers,
-    whose sums are exact on any device: the same position is seen in the same form in any batch.
+    """(2, rows x cols x planes, S) weights of an observation under each symmetry, in two parts: small integers,
+    whose sums are exact on any device, so a position has the same canonical form in every batch.
     """
     places: Tensor
-    """(S, rows x cols x planes): where in an observation each number comes from."""
+    """(S, rows x cols x planes) the index in the observation that each number comes from."""
     actions: Tensor
-    """(S, A): what each action becomes."""
+    """(S, A) the action that each action becomes."""
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class PolicyValueNetwork(nn.Module):
         """Make a network with random weights.
 
         Args:
-            game: the rules.
-            hidden: units of a layer, where no module is given: `torsos.FullyConnected`.
-            layers: so many, there.
-            module: called with observations (B, planes, rows, cols), float, gives logits (B, A) and values (B, P) of
-                the players from the player to move on.
-            symmetric: whether the module sees one symmetric form of each position, or positions as they are.
-            half: compute the module in bfloat16 (autocast), which pays for large batches on processors that have
-                instructions for it.
+            game: The rules.
+            hidden: Units per layer of the default module, `torsos.FullyConnected`.
+            layers: Number of layers of the default module.
+            module: Maps float observations (B, planes, rows, cols) to logits (B, A) and values (B, P), in turn order
+                from the player to move.
+            symmetric: Whether the module sees canonical positions rather than the original ones.
+            half: Compute the module in bfloat16 (autocast), which is faster for large batches on processors with
+                bfloat16 instructions.
         """
         super().__init__()
         self.game, self.half = game, half
@@ -99,26 +99,26 @@ class PolicyValueNetwork(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where its weights are."""
+        """The device of the weights."""
         return self.weights.device
 
     def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits and values of a batch of observations.
+        """Return the logits and values of a batch of observations.
 
         Args:
             observations: (B, rows, cols, planes), on the network's device.
-            masks: (B, A) bool, there as well.
+            masks: (B, A) bool, on the same device.
 
         Returns:
-            Logits (B, A), FORBIDDEN where an action is illegal, and values (B, P), which sum to 0: first that of the
-            player to move, then that of the next player, and so on.
+            Logits (B, A), FORBIDDEN for illegal actions, and values (B, P), which sum to 0 and are in turn order from
+            the player to move.
         """
         rows, cols, planes = self.game.observation_shape
         numbers = observations.flatten(1).float()
         with nullcontext() if observations.is_meta else torch.autocast(self.device.type, enabled=False):
             high, low = (numbers @ part for part in self.weights)
             which = (high.long() * 2**25 + low.long()).argmax(dim=1)
-        numbers = torch.log2(1 + numbers)  # 0 and 1 stay, counts are squeezed
+        numbers = torch.log2(1 + numbers)  # keeps 0 and 1, compresses counts
         seen = numbers.gather(1, self.places[which]).unflatten(1, (rows, cols, planes)).permute(0, 3, 1, 2)
         if self.half:
             with torch.autocast(self.device.type, torch.bfloat16):
@@ -135,16 +135,16 @@ class PolicyValueNetwork(nn.Module):
         return logits.masked_fill(~masks, FORBIDDEN), values - values.mean(dim=1, keepdim=True)
 
     def priors_and_values(self, observations: NDArray[Any], masks: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Probabilities (B, A) and values (B, P) in -1..1 as arrays."""
+        """Return probabilities (B, A) and values (B, P) in -1..1 as arrays."""
         with torch.no_grad():
             where = self.device
             logits, values = self(torch.from_numpy(observations).to(where), torch.from_numpy(masks).to(where))
         return logits.softmax(dim=1).cpu().numpy(), values.clamp(-1, 1).cpu().numpy()
 
     def on(self, game: Game) -> PolicyValueNetwork:
-        """The same weights on another board, by a module that does not depend on its size (`ResidualConvolution`).
+        """Return a network for another board with the same weights. The module must be a `ResidualConvolution`.
 
-        ValueError where they do not fit.
+        Raises ValueError if it is another module or the weights do not fit.
         """
         if not isinstance(self.module, ResidualConvolution):
             raise ValueError(f"{type(self.module).__name__} is made for one board: expected a ResidualConvolution")
@@ -162,11 +162,11 @@ class PolicyValueNetwork(nn.Module):
         return network.train(self.training)
 
     def evaluator(self) -> FunctionEvaluator:
-        """For `Search`."""
+        """Return the network as an evaluator for `Search`."""
         return FunctionEvaluator(self.priors_and_values, game=self.game)
 
     def save(self, path: str | Path) -> None:
-        """Weights, settings, the game's name and options, in one piece: who reads meanwhile reads the old file."""
+        """Write weights, settings, and the game's name and options, atomically: concurrent readers get the old file."""
         whole = {
             "format": FORMAT,
             "game": self.game.name,
@@ -178,14 +178,14 @@ class PolicyValueNetwork(nn.Module):
 
     @classmethod
     def load(cls, path: str | Path, module: nn.Module | None = None) -> PolicyValueNetwork:
-        """The network of a file that `save` has written; nothing in the file is executed.
+        """Return the network in a file written by `save`; nothing in the file is executed.
 
         Args:
-            path: the file.
-            module: for a network of a module of your own, one that the weights fit.
+            path: The file.
+            module: For a network with a custom module: a module that the weights fit.
 
         Raises:
-            ValueError: if the file holds no network, or one of your own modules and `module` is missing.
+            ValueError: The file holds no network, or its module is a custom one and `module` is missing.
         """
         whole = read(path)
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
@@ -209,9 +209,9 @@ class PolicyValueNetwork(nn.Module):
 
 @final
 class NetworkAgent:
-    """Plays the action that its network finds most probable.
+    """An agent that plays the most probable action of its network.
 
-    With a temperature, one drawn in proportion to `probability ** (1 / temperature)`.
+    With a temperature, it draws actions in proportion to `probability ** (1 / temperature)`.
     """
 
     def __init__(self, network: PolicyValueNetwork, temperature: float = 0.0) -> None:
@@ -226,14 +226,14 @@ class NetworkAgent:
         return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
 
     def probabilities(self, game: Game, views: Views) -> NDArray[np.float64]:
-        """(B, A) how likely each action is to be played."""
+        """Return (B, A) the probability that each action is played."""
         weights = self._weights(game, views)
         if self.temperature == 0:
             return np.eye(game.num_actions)[weights.argmax(axis=1)]
         return weights / weights.sum(axis=1, keepdims=True)
 
     def _weights(self, game: Game, views: Views) -> NDArray[np.float64]:
-        """(B, A) in proportion to which actions are drawn; at temperature 0 the greatest is played."""
+        """Return (B, A) weights in proportion to which actions are drawn; at temperature 0 the greatest is played."""
         if game != self.network.game:
             raise ValueError(f"the network plays {self.network.game!r}, not {game!r}")
         check_searchable(game, views)
@@ -244,7 +244,7 @@ class NetworkAgent:
 
 
 def check_sizes(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:
-    """Raise ValueError if a setting from a file, such as a number of layers, is larger than the weights beside it."""
+    """Raise ValueError if a setting from a file, such as a number of layers, is too large for the file's weights."""
     most = max([len(weights), *(length for part in weights.values() for length in part.shape)])
     for name, value in settings.items():
         if not isinstance(value, int) or not 0 <= value <= most:
@@ -252,7 +252,7 @@ def check_sizes(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> N
 
 
 def check_weights(weights: Mapping[str, Tensor], module: nn.Module, prefix: str = "") -> None:
-    """Raise ValueError unless weights from a file are finite, and are those of a module by name and shape."""
+    """Raise ValueError unless weights from a file are finite and match a module's names and shapes."""
     expected = {prefix + name: tuple(part.shape) for name, part in module.state_dict().items()}
     found = {name: tuple(part.shape) for name, part in weights.items()}
     if found != expected:
@@ -264,18 +264,18 @@ def check_weights(weights: Mapping[str, Tensor], module: nn.Module, prefix: str 
 
 
 def write(whole: dict[str, Any], path: str | Path) -> None:
-    """`torch.save`, in one piece."""
+    """Write a dictionary with `torch.save`, atomically."""
     with in_one_piece(path) as part:
         torch.save(whole, part)
 
 
 def read(path: str | Path) -> Any:
-    """What `write` has written: tensors, numbers, texts, lists and dictionaries, else ValueError."""
+    """Return what `write` wrote: tensors, numbers, strings, lists and dictionaries. Raises ValueError for others."""
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
-    except Exception as error:  # damaged files raise whatever the parser happens to meet
+    except Exception as error:  # damaged files make the parser raise anything
         reason = str(error).partition("\n")[0]
         raise ValueError(
             f"{str(path)!r} cannot be read: expected a file that torch.save has written ({reason})"

@@ -1,11 +1,11 @@
-"""Networks in ONNX Runtime (extra `onnx`): exported from PyTorch, and without it an evaluator of the search.
+"""Networks in ONNX Runtime (extra `onnx`): exported from PyTorch, then evaluated in the search without it.
 
     export_onnx(PolicyValueNetwork.load("network.pt"), "network.onnx")          # needs the extra `torch` too
     Search(simulations=200, parallel_simulations=16, evaluator=OnnxEvaluator("network.onnx"))
     make_agent("mcts:simulations=200,parallel_simulations=16,network=network.onnx")
 
-One call of ONNX Runtime, in one thread, evaluates all leaves of a batch of simulations. What stands around it (the
-symmetric form of each position, masks, softmax, values by seat) are kernels.
+One call of ONNX Runtime, in one thread, evaluates all leaves of a batch of simulations. Compiled kernels do the rest:
+canonical forms, masks, softmax, and values by seat.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 FORMAT = "pbm_agents.learning.onnx_evaluator 1"
 INPUT, OUTPUTS = "observations", ["logits", "values"]
 LOGARITHMS = np.log2(1 + np.arange(128)).astype(np.float32)
-"""Of the numbers of an observation: 0 and 1 stay, counts are squeezed."""
+"""Logarithms of the numbers of an observation: 0 and 1 stay, counts are compressed."""
 
 
 def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
-    """Write a network as a file for `OnnxEvaluator`, in one piece.
+    """Write a network to a file for `OnnxEvaluator`, atomically.
 
     Args:
-        network: Of any torso that PyTorch can export.
-        path: Of the new file; what is there is replaced.
+        network: A network with any torso that PyTorch can export.
+        path: The file to write; an existing file is replaced.
 
     Raises:
-        ImportError: Without the extra `onnx`.
+        ImportError: The extra `onnx` is not installed.
     """
     try:
         import onnx
@@ -75,15 +75,15 @@ def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
 def symmetric_inputs(
     observations: Planes, weights: Ints, places: Ints, logarithms: Floats, planes: int, which: Ints, out: Floats
 ) -> None:
-    """The symmetric form of each observation that the network sees, planes first.
+    """Write the canonical form of each observation that the network sees, planes first.
 
     Args:
         observations: (R, rows x cols x planes) int8.
-        weights: (2, rows x cols x planes, S): see `PolicyValueNetwork`.
-        places: (S, rows x cols x planes): where in an observation each number comes from.
+        weights: (2, rows x cols x planes, S) as in `PolicyValueNetwork`.
+        places: (S, rows x cols x planes) as in `PolicyValueNetwork`.
         logarithms: LOGARITHMS.
-        planes: How many there are.
-        which: (R,) gets the symmetry.
+        planes: The number of planes.
+        which: (R,) is overwritten with the symmetry of each.
         out: (R, planes x rows x cols) float32 is overwritten.
     """
     count, size = places.shape
@@ -121,14 +121,14 @@ def write_answers(
     priors: Floats,
     values: Floats,
 ) -> None:
-    """Softmax over the legal actions, and values by seat, which sum to 0.
+    """Write priors, a softmax over the legal actions, and values by seat, which sum to 0.
 
     Args:
-        logits: (R, A) of the network, of the symmetric form.
-        given: (R, P) its values, from the player to move on.
+        logits: (R, A) logits of the network for the canonical forms.
+        given: (R, P) values of the network, in turn order from the player to move.
         which: (R,) the symmetry of each.
-        actions: (S, A): what each action becomes.
-        rows: (R,) where in masks, priors and values each position is.
+        actions: (S, A) the action that each action becomes.
+        rows: (R,) the row of each position in masks, priors and values.
         movers: (R,) the player to move in each.
         masks: (B, A) legal actions.
         priors: (B, A) is overwritten in these rows.
@@ -158,7 +158,7 @@ def write_answers(
 
 @final
 class OnnxEvaluator:
-    """A network that `export_onnx` has written, for `Search`: as `PolicyValueNetwork.evaluator`, and faster."""
+    """An evaluator for `Search` from a file of `export_onnx`; faster than `PolicyValueNetwork.evaluator`."""
 
     gives_priors = True
     answers_are_checked = True
@@ -167,12 +167,12 @@ class OnnxEvaluator:
         """Load a file.
 
         Args:
-            path: Of what `export_onnx` has written.
-            threads: Of ONNX Runtime. More than one helps only large networks.
+            path: A file written by `export_onnx`.
+            threads: Threads of ONNX Runtime. More than one helps only large networks.
 
         Raises:
-            ValueError: If the file holds no such network.
-            ImportError: Without the extra `onnx`.
+            ValueError: The file holds no such network.
+            ImportError: The extra `onnx` is not installed.
         """
         check_range("threads", threads, 1)
         try:
@@ -214,7 +214,7 @@ class OnnxEvaluator:
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array, Array]:
-        """As `Evaluator`."""
+        """Evaluate as `Evaluator` specifies."""
         if game != self.game:
             raise ValueError(f"the network is for positions of {self.game!r}, not of {game!r}")
         values, priors = states["returns"].astype(np.float64), np.zeros(masks.shape, np.float32)
@@ -234,7 +234,7 @@ class OnnxEvaluator:
         return priors, values
 
     def _run(self, seen: Floats) -> tuple[Any, Any]:
-        """Return what the network says of (R, planes, rows, cols): logits and values, not yet checked."""
+        """Return the network's logits and values, unchecked, for inputs (R, planes, rows, cols)."""
         try:
             logits, values = self._session.run(OUTPUTS, {INPUT: seen})
         except Exception as error:  # ONNX Runtime has classes of its own
@@ -247,7 +247,7 @@ class OnnxEvaluator:
 
 
 def _restored(model: bytes, name: str, threads: int) -> OnnxEvaluator:
-    """What was pickled: an open session cannot be."""
+    """Return an unpickled evaluator, which opens a new session because sessions cannot be pickled."""
     evaluator = OnnxEvaluator.__new__(OnnxEvaluator)
     evaluator._model = model
     evaluator._open(name, threads)

@@ -1,4 +1,4 @@
-"""How strong a network is: games after each round, against frozen opponents and the best network so far."""
+"""Evaluation of a network after each round, by games against frozen opponents and the best network so far."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from ..search import Search
 from .settings import Training
 
 OPENING_MOVES = 2
-"""Random moves that games of evaluations begin with."""
+"""Random moves at the start of each evaluation game."""
 
 
 def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, pool: Pool) -> dict[str, Any]:
-    """Play the games of an evaluation after a round, whose number, from 0, decides the openings.
+    """Play the evaluation games after a round.
 
     Args:
         game: The rules.
-        settings: The opponents, and how many games.
-        number: Of the round.
+        settings: The opponents and the number of games.
+        number: The number of the round, from 0; it determines the openings.
         mine: The evaluator of the learner's network.
-        best: That of the best network so far; None: the learner's takes over without a match.
-        pool: Plays.
+        best: The evaluator of the best network so far; None: the learner's network takes over without a match.
+        pool: The pool that plays the games.
 
     Returns:
-        Scores by opponent, Elo against the last of them, and `taken`: whether the learner's network is now the best.
+        Scores by opponent, Elo against the last opponent, and `taken`: whether the learner's network becomes the best.
     """
     jobs: dict[str, Any] = {}
     search = settings.playing_search(mine)
@@ -51,7 +51,7 @@ def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, p
 
 
 def in_words(line: Mapping[str, Any]) -> str:
-    """A line of the curve for people."""
+    """Return a line of the curve as readable text."""
     parts = (f"{name} {value:.2f}" for name, value in line.items() if name.startswith("against "))
     rating = f", Elo {line['elo']:+.0f}" if "elo" in line else ""
     taken = "" if line["taken"] else "; the network before stays the best"
@@ -64,22 +64,22 @@ def in_words(line: Mapping[str, Any]) -> str:
 
 
 def elo(score: float, games: int, players: int = 2) -> float:
-    """The difference in Elo that a score means; of three players, against two equal opponents.
+    """Return the Elo difference implied by a score; with three players, against two equal opponents.
 
     >>> round(elo(0.75, 1000)), round(elo(1.0, 40)), round(elo(1 / 3, 10**9, players=3))
     (191, 763, 0)
 
     Args:
         score: From 0 to 1.
-        games: Of which it is the mean: at 0 and 1 half a point is supposed to be missing.
-        players: In each of them.
+        games: The number of games it is the mean of. At 0 and 1, half a point is assumed to be missing.
+        players: The number of players per game.
     """
     kept = (score * games + 0.5) / (games + 1)
     return 400 * log10(kept * (players - 1) / (1 - kept))
 
 
 def _evaluate(search: Search, game: Game, job: tuple[Any, int, int]) -> float:
-    """The score of a search against an opponent."""
+    """Return the score of a search against an opponent."""
     opponent, games, seed = job
     results = evaluate(search, game, {"opponent": opponent}, games=games, seed=seed, opening_moves=OPENING_MOVES)
     return results["opponent"].score.value

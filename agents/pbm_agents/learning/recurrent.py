@@ -1,11 +1,11 @@
-"""A policy with memory: a GRU that sees the observations of its turns one after another (extra `torch`).
+"""A policy with memory: a GRU that reads the observations of its turns in order (extra `torch`).
 
     network = RecurrentNetwork(Curio(base=2, rows=4, cols=3))
     network.save("gru.pt")
     agent = RecurrentAgent(RecurrentNetwork.load("gru.pt"))    # also make_agent("recurrent:file=gru.pt")
 
-In Curio an observation holds what the rules imply of past moves, but not how the opponent came to choose them, nor,
-under `*_total`, what past masks told. `notebooks/training/recurrent_ppo.py` trains one.
+In Curio an observation holds what the rules imply about past moves, but neither why the opponent chose them nor, under
+`*_total`, what past masks revealed. `notebooks/training/recurrent_ppo.py` trains such a network.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ FORMAT = "pbm_agents.learning.recurrent 1"
 
 @final
 class RecurrentNetwork(nn.Module):
-    """A layer over the whole board, a GRU cell, and from its memory one logit an action and the player's value."""
+    """A layer over the whole board and a GRU cell, whose memory gives one logit per action and the player's value."""
 
     def __init__(self, game: Game, hidden: int = 128) -> None:
-        """`hidden`: units of the layer and of the memory."""
+        """Make a network with random weights; `hidden` is the number of units of the layer and of the memory."""
         super().__init__()
         check_range("hidden", hidden, 1)
         self.game, self.hidden = game, hidden
@@ -51,7 +51,7 @@ class RecurrentNetwork(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, observations: Tensor, masks: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """One turn of each of B games.
+        """Evaluate one turn of each of B games.
 
         Args:
             observations: (B, rows, cols, planes)
@@ -65,13 +65,13 @@ class RecurrentNetwork(nn.Module):
         return self.policy(memory).masked_fill(~masks, FORBIDDEN), self.value(memory)[:, 0], memory
 
     def unroll(self, observations: Tensor, masks: Tensor, memory: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
-        """T turns of each of B games, one game after another: logits (T, B, A) and values (T, B).
+        """Return the logits (T, B, A) and values (T, B) of T consecutive turns in B streams of games.
 
         Args:
             observations: (T, B, rows, cols, planes)
             masks: (T, B, A) bool
             memory: (B, hidden) before the first turn.
-            ends: (T, B) bool: the game is over after this turn, and the next turn is the first of another.
+            ends: (T, B) bool, True where the game ends after this turn, so that the next turn begins another game.
         """
         memories = []
         for seen, end in zip(
@@ -88,17 +88,17 @@ class RecurrentNetwork(nn.Module):
         return seen
 
     def start(self, count: int) -> Tensor:
-        """(count, hidden) the memory of games that begin."""
+        """Return the initial memory (count, hidden) of new games."""
         return torch.zeros(count, self.hidden, device=self.value.weight.device)
 
     def save(self, path: str | Path) -> None:
-        """Weights, size, and the game's name and options, in one piece."""
+        """Write the weights, the size, and the game's name and options, atomically."""
         game = {"game": self.game.name, "options": dict(self.game.options)}
         write({"format": FORMAT, **game, "hidden": self.hidden, "weights": self.state_dict()}, path)
 
     @classmethod
     def load(cls, path: str | Path) -> RecurrentNetwork:
-        """The network of a file that `save` has written, else ValueError; nothing in the file is executed."""
+        """Return the network in a file written by `save`, else raise ValueError; nothing in the file is executed."""
         whole = read(path)
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
             raise ValueError(f"{str(path)!r} is no recurrent network: expected a file that its save has written")
@@ -116,10 +116,10 @@ class RecurrentNetwork(nn.Module):
 
 @final
 class RecurrentAgent(AgentWithMemory):
-    """Plays the network's best action, or one that is drawn from its policy, with a memory for each game and seat."""
+    """An agent that plays the network's best action, or samples its policy, with a memory per game and seat."""
 
     def __init__(self, network: RecurrentNetwork, draws: bool = False) -> None:
-        """`draws`: draw actions instead of playing the best."""
+        """Take a network; with `draws`, sample actions instead of playing the best."""
         self.network, self.draws = network, draws
         self._memory: dict[int, Tensor] = {}
 
@@ -130,18 +130,18 @@ class RecurrentAgent(AgentWithMemory):
         self._memory |= dict(zip(ids.tolist(), self.network.start(len(ids)), strict=True))
 
     def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids) -> Actions:
-        """(B,) the actions; remembers what it has seen."""
+        """Return the actions (B,), and update the memory."""
         masks, memory = game.legal_action_mask(views), torch.stack([self._memory[one] for one in ids.tolist()])
         with torch.no_grad():
             seen, legal = torch.from_numpy(game.observe(views)), torch.from_numpy(masks)
             logits, _, memory = self.network(seen.to(memory.device), legal.to(memory.device), memory)
         self._memory |= dict(zip(ids.tolist(), memory, strict=True))
         scores = logits.cpu().numpy()
-        if self.draws:  # by Gumbel's trick
+        if self.draws:  # by the Gumbel-max trick
             scores = np.where(masks, scores + rng.gumbel(size=scores.shape), -np.inf)
         return scores.argmax(axis=1)
 
     def end_games(self, ids: Ids) -> None:
-        """Forget them."""
+        """Forget the games."""
         for one in ids.tolist():
             del self._memory[one]

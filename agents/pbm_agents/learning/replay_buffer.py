@@ -1,4 +1,4 @@
-"""A replay buffer: the newest examples of self-play in a folder of memory-mapped arrays, kept when the program ends.
+"""A persistent replay buffer: the newest examples of self-play in a folder of memory-mapped arrays.
 
     buffer = ReplayBuffer("runs/buffer", game, capacity=100_000)     # makes the folder, or opens it
     buffer.add(self_play(game, search, 64, rng))
@@ -29,14 +29,14 @@ FORMAT = "pbm_agents.learning.replay_buffer 1"
 
 @final
 class ReplayBuffer:
-    """The last `capacity` examples.
+    """A buffer of the last `capacity` examples.
 
-    Its memory is the files' (`Examples` says how large), which the system reads and writes as needed, so a buffer may
-    be larger than the machine's memory.
+    The operating system pages the memory-mapped files (`Examples` gives their size) in and out as needed, so a buffer
+    may be larger than the machine's memory.
     """
 
     def __init__(self, folder: str | Path, game: Game, capacity: int, *, full_observations: bool = False) -> None:
-        """Make a buffer, or open the one that is there.
+        """Create a buffer, or open the existing one.
 
         Args:
             folder: Folder for its arrays, one file for each field of `Examples`, and `buffer.json`.
@@ -54,7 +54,7 @@ class ReplayBuffer:
             self._about["full_observations"] = True
         added = self._opened()
         self.added = added or 0
-        """Examples that have ever been added."""
+        """The number of examples ever added."""
         self.folder.mkdir(parents=True, exist_ok=True)
         empty: tuple[NDArray[Any], ...] = tuple(_empty(game, full_observations))
         self._arrays = Examples(
@@ -64,11 +64,11 @@ class ReplayBuffer:
             self._write_state()
 
     def __len__(self) -> int:
-        """Examples that are there to be drawn."""
+        """Return the number of examples held."""
         return min(self.added, self.capacity)
 
     def add(self, examples: Examples) -> None:
-        """Add examples; if the buffer is full, the oldest go. They are on the disk when this returns."""
+        """Add examples, replacing the oldest if the buffer is full. They are on disk when this returns."""
         count = len(examples.returns)
         parts: tuple[NDArray[Any], ...] = tuple(examples)
         arrays: tuple[NDArray[Any], ...] = tuple(self._arrays)
@@ -89,32 +89,32 @@ class ReplayBuffer:
         self._write_state()
 
     def sample(self, count: int, rng: np.random.Generator) -> Examples:
-        """Examples drawn uniformly, with replacement; ValueError if the buffer is empty."""
+        """Return examples drawn uniformly with replacement; ValueError if the buffer is empty."""
         if not len(self):
             raise ValueError("the buffer is empty: expected examples to draw from")
         return self._arrays.rows(rng.integers(len(self), size=count))
 
     def newest(self, count: int) -> Examples:
-        """The last so many examples, or all there are, in the order in which they were added."""
+        """Return the last `count` examples, or all if there are fewer, in the order in which they were added."""
         count = min(count, len(self))
         return self._arrays.rows((self.added - count + np.arange(count)) % self.capacity)
 
     def _array(self, name: str, like: NDArray[Any], new: bool) -> NDArray[Any]:
-        if 0 in like.shape[1:]:  # a file of no bytes cannot be mapped
+        if 0 in like.shape[1:]:  # an empty file cannot be mapped
             return np.zeros((self.capacity, *like.shape[1:]), like.dtype)
         path, shape = self.folder / f"{name}.npy", (self.capacity, *like.shape[1:])
         if new:
             return np.lib.format.open_memmap(path, mode="w+", dtype=like.dtype, shape=shape)
         try:
-            held = np.lib.format.open_memmap(path, mode="r")  # to write would make the file as long as its head says
-        except Exception as error:  # NumPy parses the head as Python, and raises whatever its parser meets
+            held = np.lib.format.open_memmap(path, mode="r")  # a writable map would extend a short file
+        except Exception as error:  # NumPy parses the header as Python, which can raise anything
             raise ValueError(f"{quoted(path)} cannot be read: expected what a ReplayBuffer has written") from error
         if held.dtype != like.dtype or held.shape != shape:
             raise ValueError(f"{quoted(path)} holds {held.dtype} {held.shape}: expected {like.dtype} {shape}")
         return np.lib.format.open_memmap(path, mode="r+")
 
     def _opened(self) -> int | None:
-        """How many examples the buffer that is there has been given; None if there is none."""
+        """Return the number of examples ever added to the existing buffer; None if there is none."""
         path = self.folder / "buffer.json"
         try:
             state = parse_object(path.read_text(encoding="utf-8"), "the state of a ReplayBuffer")
@@ -140,7 +140,7 @@ class ReplayBuffer:
 
 
 def _empty(game: Game, full_observations: bool) -> Examples:
-    """No examples, of the right types."""
+    """Return zero examples with the right shapes and types."""
     observations = np.zeros((0, *game.observation_shape), np.int8)
     none = Examples.without_search(
         observations,

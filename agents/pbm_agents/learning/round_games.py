@@ -1,4 +1,4 @@
-"""A round's games of self-play: in batches, which a pool plays, and each of which is on the disk once it is done."""
+"""Self-play games of a round: a pool plays them in batches, and each batch is written to disk when it is done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .settings import Training
 from .training_data import Examples, joined
 
 BATCH_OF_GAMES = 16
-"""Games that are played side by side in a process."""
+"""Number of games that a process plays simultaneously."""
 
 
 def play_round(
@@ -31,18 +31,18 @@ def play_round(
     pool: Pool,
     advance: Callable[[int, float | None], None],
 ) -> tuple[Examples, float | None]:
-    """Return a round's games of self-play, and the positions per second of those that were missing; None if none was.
+    """Return a round's self-play games, and the positions per second of those played now (None if none were).
 
-    Games that a killed process has left on the disk are not played again.
+    Batches that a killed process left on disk are not played again.
 
     Args:
         game: The rules.
-        settings: How many games, and how they are played.
-        number: Of the round, from 0. Games follow from the seed, this, and the number of their batch.
+        settings: The number of games, and how they are played.
+        number: The number of the round, from 0. The seed, this, and the batch number determine the games.
         evaluator: The network; None in the imitation rounds.
-        folder: Where a file for each batch is kept; it is made if missing.
-        pool: Plays.
-        advance: Is told of games that are done, and of positions per second so far if they were played now.
+        folder: Folder for one file per batch; created if missing.
+        pool: The pool that plays the games.
+        advance: Called with a number of games done, and the positions per second so far if they were played now.
     """
     folder.mkdir(exist_ok=True)
     search, how = settings.self_play_search(evaluator), settings.self_play_settings()
@@ -63,7 +63,7 @@ def play_round(
 
 
 def forget_rounds(folder: Path, before: int) -> None:
-    """Remove what is left of earlier rounds: a run may have been killed before it did so."""
+    """Remove the files of earlier rounds, which a killed run may have left."""
     for file in folder.glob("*.npz"):
         if is_partial(file) or int(file.name.partition("-")[0]) < before:
             file.unlink()

@@ -1,4 +1,4 @@
-"""The folder of a training run: whose run it is, and its networks as files."""
+"""The folder of a training run: the run it belongs to, and its networks as files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .settings import Training
 FORMAT = "pbm_agents.learning.trainer 1"
 ABOUT = "training.json"
 TORCH_THREADS = 1
-"""Of a run, in every process: with another number PyTorch adds in another order, and rounds otherwise."""
+"""PyTorch threads per process of a run: another number changes the order of additions, and so the rounding."""
 
 
 def check_folder(out: Path) -> None:
-    """Raise ValueError if the folder holds anything but a run; nothing is written."""
+    """Raise ValueError if the folder holds anything other than a run; write nothing."""
     if not is_unused(out) and not (out / ABOUT).exists():
         raise ValueError(f"{str(out)!r} holds something else: expected a folder of train, or a new or empty one")
 
 
 def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool = False) -> None:
-    """Write what a run is about to its folder, which is locked.
+    """Write the description of a run to its folder, which is locked.
 
     Raises:
         ValueError: The folder holds another run, or was made with other programs and `accept_changes` is False.
@@ -58,19 +58,19 @@ def _flat(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def libraries() -> tuple[str, ...]:
-    """Return the distributions that compute networks here."""
+    """Return the distributions that compute networks on this machine."""
     return ("torch", "onnxruntime") if _has_onnx() else ("torch",)
 
 
 def write_network(network: PolicyValueNetwork, out: Path) -> None:
-    """Write `network.pt`, and `network.onnx` where ONNX is installed, each in one piece."""
+    """Write `network.pt`, and `network.onnx` if ONNX is installed, each atomically."""
     network.eval().save(out / "network.pt")
     if _has_onnx():
         _export(network, out / "network.onnx")
 
 
 def fast_evaluator(network: PolicyValueNetwork, out: Path) -> Any:
-    """The network as it is now, in ONNX Runtime where that is installed: faster, and it goes to processes as bytes."""
+    """Return an evaluator of the current network: in ONNX Runtime, which is faster and picklable, if installed."""
     if not _has_onnx():
         return network.eval().evaluator()
     from .onnx_evaluator import OnnxEvaluator
@@ -91,7 +91,7 @@ def _has_onnx() -> bool:
 
 
 def _export(network: PolicyValueNetwork, path: Path) -> None:
-    """As ONNX, without what PyTorch says of it each time."""
+    """Export the network as ONNX, without PyTorch's warnings."""
     from .onnx_evaluator import export_onnx
 
     with warnings.catch_warnings():

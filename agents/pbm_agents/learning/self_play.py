@@ -1,11 +1,11 @@
-"""Self-play with a search, as AlphaZero learns from it.
+"""Self-play with a search, as in AlphaZero.
 
     search = Search(simulations=20, parallel_simulations=4)  # with a network: evaluator=..., selection=PUCT(noise=0.25)
     settings = SelfPlay(exploring_plies=10, resign_below=-0.95)
     examples = self_play(Chameleon(size=5), search, 16, rng, settings)
     examples = self_play_in_processes(Chameleon(size=5), search, 16, seed=1, workers=2, settings=settings)
 
-Dirichlet noise in the priors of the root is a setting of the selection rule (`PUCT.noise`). The examples go to a
+Dirichlet noise in the root priors is a setting of the selection rule (`PUCT.noise`). The examples go to a
 `ReplayBuffer`, or straight to a learner.
 """
 
@@ -31,7 +31,7 @@ from .training_data import CUT_OFF, ENDED, RESIGNED, Examples, Floats, from_move
 
 @dataclass(frozen=True)
 class SelfPlay:
-    """How moves are chosen, and when a game is given up."""
+    """Settings of self-play: how moves are chosen, and when players resign."""
 
     temperature: float = setting(
         1.0, low=0, help="Moves of the exploring plies are drawn from `SearchResult.policy(temperature)`."
@@ -64,7 +64,7 @@ class SelfPlay:
         check_settings(self)
 
     def temperature_at(self, ply: int) -> float:
-        """Return the temperature of the move of this ply."""
+        """Return the temperature of the move at this ply."""
         exploring = self.exploring_plies is None or ply < self.exploring_plies
         return self.temperature if exploring else self.final_temperature
 
@@ -75,15 +75,15 @@ DEFAULT = SelfPlay()
 def self_play(
     game: Game, search: Search, games: int, rng: np.random.Generator, settings: SelfPlay = DEFAULT
 ) -> Examples:
-    """Every position of some games, played side by side, with what the search found in it, game by game, ply by ply.
+    """Play games simultaneously, and return an example for every position searched in full, by game and ply.
 
-    With `full_share` below 1, those positions that were searched in full.
+    With `full_share` of 1, these are all positions.
 
-    A game that a limit of plies cuts off has the value of its last position for a return: what the search's evaluator
-    says of it as if there were no limit. (Random playouts stop at the limit at once, and say about 0.) A player who
-    gives up (`settings.resign_below`) loses.
+    The return of a game cut off by a ply limit is the value of its last position, as the search's evaluator gives it
+    without the limit. (Random playouts stop at the limit at once and give about 0.) A player who resigns
+    (`settings.resign_below`) loses.
 
-    The policies of examples are always those of temperature 1.
+    The policies of examples always have temperature 1.
     """
     check_range("games", games, 1)
     states = game.init(games, rng)
@@ -152,17 +152,17 @@ def self_play_in_processes(
     batch: int = 32,
     progress: bool = False,
 ) -> Examples:
-    """`self_play` in several processes: the same examples in the same order, however many processes there are.
+    """Run `self_play` in several processes. The examples and their order do not depend on the number of processes.
 
     Args:
         game: The rules.
-        search: Plays all seats. It is pickled, so its evaluator must be a function of a module, or such as
-            `PolicyValueNetwork.evaluator()`.
-        games: How many.
-        seed: Decides everything that is random.
-        workers: Processes; 1: this one alone.
+        search: Plays all seats. It is pickled, so its evaluator must be picklable: a module-level function or,
+            for example, `PolicyValueNetwork.evaluator()`.
+        games: The number of games.
+        seed: Seed of all random numbers.
+        workers: Number of processes; with 1, only this process plays.
         settings: How moves are chosen.
-        batch: Games that are played side by side in a process. Another number means other games.
+        batch: Number of games that a process plays simultaneously. Another number gives other games.
         progress: Show a bar (extra `cli`).
     """
     for name, value in (("workers", workers), ("batch", batch), ("games", games)):
@@ -179,19 +179,19 @@ def self_play_in_processes(
 
 
 def play_batch(game: Game, search: Search, settings: SelfPlay, job: tuple[int, Any]) -> Examples:
-    """Play a job: so many games from this seed."""
+    """Play a job: a number of games and their seed."""
     games, seed = job
     return self_play(game, search, games, np.random.default_rng(seed), settings)
 
 
 def wrong_resignations(examples: Examples, threshold: float) -> float:
-    """The share of players who would have resigned at this threshold and did not lose; nan without such players.
+    """Return the share of players below this threshold who did not lose; nan if no player was below it.
 
     Only games in which nobody resigned count. AlphaGo Zero kept this share below 0.05.
 
     Args:
-        examples: of `self_play` with `no_resign_share`; games that ended by resignation do not count.
-        threshold: a root value, as `SelfPlay.resign_below`.
+        examples: Examples of `self_play` with `no_resign_share`; games that ended by resignation do not count.
+        threshold: A root value, as in `SelfPlay.resign_below`.
     """
     low = (examples.endings != RESIGNED) & (examples.root_values[:, 0] < threshold)
     who = np.stack([examples.games[low], examples.players[low]], axis=1)
@@ -207,7 +207,7 @@ def _searched(
     settings: SelfPlay,
     workspaces: tuple[Workspace, Workspace],
 ) -> tuple[list[SearchResult], NDArray[np.bool_]]:
-    """What was found in each position, and (B,) which of them were searched in full."""
+    """Return the search results of the positions, and (B,) which positions were searched in full."""
     full = np.ones(len(views), np.bool_)
     if settings.full_share == 1:
         return search.run(game, views, rng, workspace=workspaces[0]), full
@@ -224,14 +224,14 @@ def _searched(
 
 
 def _full_observations(game: Game, states: NDArray[Any]) -> NDArray[np.int8]:
-    """What the players to move would see if nothing were hidden: views of the full states, with nothing blanked out."""
+    """Return the observations that the players to move would get if nothing were hidden."""
     states = states.copy()
     states["viewer"] = states["to_move"]
     return game.observe(states)
 
 
 def _last_values(game: Game, search: Search, states: NDArray[Any], rng: np.random.Generator) -> Floats:
-    """(R, P) by seat: what the search's evaluator says of positions that were cut off, as if the game went on."""
+    """Return (R, P) evaluator values by seat of positions that were cut off, as if the game continued."""
     states = states.copy()
     states["done"] = states["truncated"] = False
     masks = game.legal_action_mask(states)

@@ -81,7 +81,7 @@ class Training:
         self.self_play_settings()
 
     def self_play_settings(self) -> SelfPlay:
-        """How games of self-play are played."""
+        """Return the settings of self-play games."""
         return SelfPlay(
             exploring_plies=self.exploring_plies,
             resign_below=self.resign_below,
@@ -91,7 +91,7 @@ class Training:
         )
 
     def self_play_search(self, evaluator: Any) -> Search:
-        """What plays them; without an evaluator, that of the imitation rounds."""
+        """Return the search that plays self-play games; without an evaluator, that of the imitation rounds."""
         if evaluator is None:
             return Search(simulations=self.imitation_simulations)
         if self.gumbel:
@@ -100,6 +100,6 @@ class Training:
         return Search(simulations=self.simulations, evaluator=evaluator, selection=rule)
 
     def playing_search(self, evaluator: Any) -> Search:
-        """What plays for a network in evaluations."""
+        """Return the search that plays for a network in evaluations."""
         rule = Gumbel(self.gumbel) if self.gumbel else PUCT()
         return Search(simulations=self.evaluation_simulations, evaluator=evaluator, selection=rule)

@@ -1,10 +1,10 @@
-"""Small networks that are evaluated inside the compiled search, in the manner of NNUE (Nasu 2018).
+"""Small networks that are evaluated inside the compiled search, similar to NNUE (Nasu 2018).
 
     make_agent("mcts:simulations=400,network=chameleon7.npz")
 
 A network has two hidden layers, a policy and a value for each player, and needs neither PyTorch nor ONNX Runtime to
-play. If the game has the hook `_network_inputs`, each node of the search tree keeps the sums of the first layer, which
-are updated by what a move changes, and evaluation is a kernel of the waves. For any other game the inputs are the
+play. If the game has the hook `_network_inputs`, each node of the search tree keeps the sums of the first layer, moves
+update them incrementally, and the search's kernels evaluate the leaves. For any other game the inputs are the
 observation of the player to move, which is slower.
 
 `small_training` trains one and exports it from PyTorch.
@@ -31,7 +31,7 @@ from ..search.tree import Tree
 FORMAT = "pbm_agents.learning.small_network 1"
 WHAT = "a small network"
 LEAST = np.float32(-20.0)
-"""Logits further below the highest count as this: their share of the policy is below a millionth."""
+"""Logits are clamped to this distance from the highest, at which a probability is below a millionth."""
 ONE, SIXTEENTH = np.float32(1.0), np.float32(1 / 16)
 
 
@@ -49,7 +49,7 @@ class Weights(NamedTuple):
 
 
 class Network(NamedTuple):
-    """The arrays that evaluation inside the waves is given."""
+    """The arrays that the evaluation kernels of a search use."""
 
     weights: Weights
     actions: Ints
@@ -59,9 +59,9 @@ class Network(NamedTuple):
 
 @stack_kernel
 def forward(weights: Weights, sums: Floats, hidden: Floats, logits: Floats, shares: Floats) -> None:
-    """Write the `logits` (A,) and the players' `shares` (P,) of the result, from the player to move on.
+    """Write the `logits` (A,) and, in turn order from the player to move, the `shares` (P,) of the result.
 
-    The loops run over outputs inside, so that they are vectors, and skip the units that are 0. `sums` (H,) are those of
+    The inner loops run over outputs, so that they are vectorized, and zero units are skipped. `sums` (H,) are those of
     the first layer; `hidden` (M,) is overwritten.
     """
     second, policy, value = weights.second, weights.policy, weights.value
@@ -97,8 +97,8 @@ def forward(weights: Weights, sums: Floats, hidden: Floats, logits: Floats, shar
 def write_priors(logits: Floats, names: Ints, mask: Mask, shares: Floats, priors: Floats) -> None:
     """Write the softmax of the legal actions' logits; `names` (A,) is the output for each action.
 
-    The exponential is the 16th power of a polynomial, which the compiler makes vectors of: right to five digits where
-    priors count. `shares` (A,) is overwritten.
+    The exponential is the 16th power of a polynomial, which the compiler can vectorize. It is accurate to five digits
+    where priors matter. `shares` (A,) is overwritten.
     """
     highest, total = np.float32(-1e30), np.float32(0.0)
     for a in range(len(names)):
@@ -126,7 +126,7 @@ def write_priors(logits: Floats, names: Ints, mask: Mask, shares: Floats, priors
 
 @stack_kernel
 def write_values(shares: Floats, mover: int, values: Floats) -> None:
-    """Write values (P,) by seat: 1 for a player whose share of the result is all of it, and they sum to 0."""
+    """Write values (P,) by seat, which sum to 0; a player who has the whole share of the result gets 1."""
     players = len(shares)
     for k in range(players):
         values[(mover + k) % players] = (players * shares[k] - 1) / (players - 1)
@@ -134,7 +134,7 @@ def write_values(shares: Floats, mover: int, values: Floats) -> None:
 
 @stack_kernel
 def add_changes(first: Floats, changes: Ints, count: int, sums: Floats) -> None:
-    """Update the sums (H,) of the first layer by inputs that have changed, as `NetworkInputs.changed` writes them."""
+    """Update the sums (H,) of the first layer for changed inputs, as `NetworkInputs.changed` writes them."""
     for c in range(count):
         change = changes[c]
         if change >= 0:
@@ -160,7 +160,7 @@ def answer(
 
 @cache
 def make_accumulate(changed: Callable[..., int], perspective: Callable[[Record], int]) -> Callable[..., None]:
-    """Return the kernel that computes sums of the first layer from nothing, for a game's `NetworkInputs`."""
+    """Return the kernel that computes sums of the first layer from scratch, for a game's `NetworkInputs`."""
 
     @stack_kernel
     def accumulate(empty: States, states: States, network: Network, sums: Floats, movers: Ints) -> None:
@@ -180,7 +180,7 @@ def make_accumulate(changed: Callable[..., int], perspective: Callable[[Record],
 
 @cache
 def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], int]) -> Callable[..., None]:
-    """Return the kernel that evaluates leaves in the waves of a search, for a game's `NetworkInputs`."""
+    """Return the kernel that evaluates the leaves of a search, for a game's `NetworkInputs`."""
 
     @stack_kernel
     def evaluate(
@@ -195,11 +195,11 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
         all_sums: Floats,
         *arrays: Array,
     ) -> None:
-        """Give the first `count` leaves nodes with priors and sums of the first layer; write their values (R, P).
+        """Write priors and first-layer sums to the nodes of the first `count` leaves, and their values (R, P).
 
-        `all_sums` (G, N + 1, perspectives, H) of a leaf are those of the node before, whose state is in `node_states`
-        (G, N), updated by what the move has changed; the last ones are for leaves without a node. The other arrays are
-        as in Buffers and a Tree.
+        A leaf's sums in `all_sums` (G, N + 1, perspectives, H) are those of its parent, whose state is in `node_states`
+        (G, N), updated for the inputs that the move changed; the last entry is for leaves without a node. The other
+        arrays are as in Buffers and a Tree.
         """
         tree, weights, first = Tree(*arrays), network.weights, network.weights.first
         hidden, logits = np.empty(weights.second.shape[1], np.float32), np.empty(masks.shape[1], np.float32)
@@ -236,7 +236,7 @@ class SmallNetwork:
     answers_are_checked = True
 
     def __init__(self, game: Game, weights: Weights) -> None:
-        """Take the weights of a network for a game; ValueError if they do not fit it."""
+        """Take the weights of a network for a game; raise ValueError if they do not fit it."""
         self.game = game
         self._inputs: NetworkInputs | None = game._network_inputs()
         size = self._inputs.size if self._inputs else int(np.prod(game.observation_shape))
@@ -260,7 +260,7 @@ class SmallNetwork:
     def __call__(
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array, Array]:
-        """As `Evaluator`."""
+        """Evaluate as `Evaluator` specifies."""
         if game != self.game:
             raise ValueError(f"the network is for positions of {self.game!r}, not of {game!r}")
         values, priors = states["returns"].astype(np.float64), np.zeros(masks.shape, np.float32)
@@ -283,7 +283,7 @@ class SmallNetwork:
         return both[np.arange(len(states)), movers], self._network.actions[movers]
 
     def accumulators(self, game: Game) -> tuple[int, int]:
-        """Return how many sums each node of a search tree keeps: perspectives, units; zeros if it keeps none."""
+        """Return the numbers of perspectives and units whose sums each search node keeps; zeros if it keeps none."""
         kept = game == self.game and self._inputs is not None
         return (len(self._inputs.actions), len(self.weights.first_bias)) if kept and self._inputs else (0, 0)
 
@@ -296,7 +296,7 @@ class SmallNetwork:
         return movers
 
     def kernels(self, game: Game) -> PlayKernels | None:
-        """Return kernels for searches that do not return to Python; None without inputs that are updated."""
+        """Return kernels for searches that never return to Python; None if the game has no incremental inputs."""
         play = game._play_kernels(False, False) if game == self.game else None
         if play is None or self._inputs is None:
             return None
@@ -312,9 +312,9 @@ class SmallNetwork:
 
     @classmethod
     def load(cls, path: str | Path) -> SmallNetwork:
-        """Return the network of a file that `save` has written, else ValueError; nothing in the file is executed.
+        """Return the network in a file written by `save`, else raise ValueError; nothing in the file is executed.
 
-        Where there is no such file, the name may be that of a network of this package: `chameleon7.npz`.
+        If there is no such file, the name may be that of a network in this package, such as `chameleon7.npz`.
         """
         packaged = Path(__file__).parent / "weights" / Path(path).name
         if not Path(path).exists() and str(path) == packaged.name and packaged.exists():

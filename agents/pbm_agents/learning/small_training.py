@@ -1,4 +1,4 @@
-"""Training of small networks from the games of a teacher (extra `torch`), and their export for the search.
+"""Training of small networks on the games of a teacher (extra `torch`), and their export for the search.
 
 module = fit(game, states, actions, returns)
 exported(module).save("chameleon7.npz")
@@ -26,10 +26,10 @@ except ImportError:
 
 @final
 class SmallModule(nn.Module):
-    """The network of `SmallNetwork` in PyTorch: two hidden layers, logits of the outputs, logits of players' shares."""
+    """The network of `SmallNetwork` in PyTorch: two hidden layers, policy logits, and logits of the players' shares."""
 
     def __init__(self, game: Game, first: int = 256, second: int = 64) -> None:
-        """Make a module with random weights and so many units."""
+        """Make a module with random weights and layers of `first` and `second` units."""
         super().__init__()
         self.game, self.reader = game, input_reader(game)
         self.first = nn.Linear(len(self.reader.weights.first), first)
@@ -38,7 +38,7 @@ class SmallModule(nn.Module):
         self.value = nn.Linear(second, game.num_players)
 
     def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits (B, A) of the outputs, and (B, P) of the shares, of inputs (B, I)."""
+        """Return policy logits (B, A) and logits of the shares (B, P) for inputs (B, I)."""
         hidden = self.second(self.first(inputs).relu()).relu()
         return self.policy(hidden), self.value(hidden)
 
@@ -72,21 +72,21 @@ def fit(
     learning_rate: float = 1.5e-3,
     seed: int = 0,
 ) -> SmallModule:
-    """Train a module to play a teacher's moves and to expect the results of its games.
+    """Train a module to predict a teacher's moves and the results of its games.
 
-    Every epoch takes all positions once, each under a symmetry that is drawn for it.
+    Every epoch takes all positions once, each under a random symmetry.
 
     Args:
         game: A game of perfect information, or states as the teacher saw them.
-        states: (N,) in which the teacher moved.
-        actions: (N,) its moves.
-        returns: (N, P) of the games, by seat.
+        states: (N,) states in which the teacher moved.
+        actions: (N,) the teacher's moves.
+        returns: (N, P) returns of the games, by seat.
         first: Units of the first layer.
         second: Units of the second layer.
-        epochs: How often each position is seen.
+        epochs: Number of passes over the positions.
         batch: Positions per update.
-        learning_rate: Of Adam at first; it falls to 0 as a cosine.
-        seed: Of weights, order and symmetries.
+        learning_rate: Initial learning rate of Adam; it decays to 0 along a cosine.
+        seed: Seed of weights, order and symmetries.
     """
     torch.manual_seed(seed)
     rng, module = np.random.default_rng(seed), SmallModule(game, first, second)

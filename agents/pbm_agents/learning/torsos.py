@@ -2,8 +2,8 @@
 
     PolicyValueNetwork(game, module=ResidualConvolution(game, channels=64, blocks=4))
 
-A module of your own does the same: it is called with observations (B, planes, rows, cols), float, and returns logits
-(B, A) and values (B, P) of the players from the player to move on.
+A custom module has the same interface: it maps float observations (B, planes, rows, cols) to logits (B, A) and values
+(B, P), in turn order from the player to move.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ except ImportError:
 
 
 def check_sizes(**sizes: int) -> None:
-    """ValueError unless all are integers from 1 up."""
+    """Raise ValueError unless all sizes are integers of at least 1."""
     for name, value in sizes.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} is {value!r}: expected an integer from 1 up")
@@ -34,18 +34,18 @@ def check_sizes(**sizes: int) -> None:
 class FullyConnected(nn.Module):
     """Gated hidden layers over the whole board, then a logit for each action and a value for each player.
 
-    A gated layer gives products of its inputs, which a game that counts odd and even needs. Each layer but the first is
-    added to its input.
+    A gated layer computes products of its inputs, which games that depend on parity need. Each layer except the first
+    is residual.
 
-    What a plane has in all cells goes in once, as a mean, and each cell as its difference from that: most planes are
-    the same everywhere and would drown the rest.
+    Each plane is given as its mean and each cell's difference from the mean, because most planes are constant and
+    would dominate the others.
     """
 
     rows: Tensor
     cols: Tensor
 
     def __init__(self, game: Game, hidden: int = 192, layers: int = 3) -> None:
-        """`layers` of `hidden` units."""
+        """Make `layers` layers of `hidden` units."""
         super().__init__()
         check_sizes(hidden=hidden, layers=layers)
         self.settings = {"torso": "fully connected", "hidden": hidden, "layers": layers}
@@ -61,7 +61,7 @@ class FullyConnected(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits and values of observations (B, planes, rows, cols)."""
+        """Return the logits and values of observations (B, planes, rows, cols)."""
         cells = observations[:, :, self.rows, self.cols].transpose(1, 2)
         means = cells.mean(dim=1, keepdim=True)
         hidden = glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
@@ -71,18 +71,18 @@ class FullyConnected(nn.Module):
 
 
 class Block(nn.Module):
-    """A residual block of two convolutions; in between, what the whole board is like is added to every cell."""
+    """A residual block of two convolutions; between them, features of the whole board are added to every cell."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
         self.norms = nn.ModuleList(nn.LayerNorm(channels) for _ in range(2))
         self.convolutions = nn.ModuleList(nn.Conv2d(channels, channels, 3, padding=1) for _ in range(2))
         self.whole = nn.Linear(3 * channels, channels)
-        nn.init.zeros_(self.convolutions[1].weight)  # begins as the identity
+        nn.init.zeros_(self.convolutions[1].weight)  # the block starts as the identity
         nn.init.zeros_(self.convolutions[1].bias)
 
     def forward(self, cells: Tensor, board: Tensor) -> Tensor:
-        """Cells (B, C, rows, cols), 0 off the board."""
+        """Return the cells (B, C, rows, cols) after the block, 0 off the board."""
         inner = self.convolutions[0](_normed(self.norms[0], cells).relu() * board) * board
         inner = (inner + self.whole(pooled(inner, board))[:, :, None, None]) * board
         return cells + self.convolutions[1](_normed(self.norms[1], inner).relu() * board) * board
@@ -94,16 +94,16 @@ class ResidualConvolution(nn.Module):
 
     Weights trained on a small board play on a large one (`PolicyValueNetwork.on`).
 
-    As in KataGo (Wu 2019) cells off the board are masked, and global pooling (means, means by the board's size, maxima)
-    goes into every block and the heads. A move on one cell has the logit of that cell; one from a cell to another the
-    product of what the two say; one without a cell, such as a pass, a logit of the whole board.
+    As in KataGo (Wu 2019), cells off the board are masked, and global pooling (means, means scaled by the board's size,
+    maxima) feeds every block and the heads. A move on one cell has the logit of that cell, a move between two cells the
+    product of their features, and a move without a cell, such as a pass, a logit of the whole board.
     """
 
     board: Tensor
-    """(1, 1, rows, cols) 1 on the board."""
+    """(1, 1, rows, cols) mask: 1 on the board, 0 off it."""
 
     def __init__(self, game: Game, channels: int = 64, blocks: int = 4) -> None:
-        """`blocks` of two convolutions with so many `channels`."""
+        """Make `blocks` blocks of two convolutions with `channels` channels."""
         super().__init__()
         check_sizes(channels=channels, blocks=blocks)
         self.settings = {"torso": "residual", "channels": channels, "blocks": blocks}
@@ -123,7 +123,7 @@ class ResidualConvolution(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def _index_actions(self, game: Game) -> None:
-        """Where among the logits of cells, of pairs of cells, and of the whole board each action is."""
+        """Index each action among the logits of cells, of pairs of cells, and of the whole board."""
         counts: dict[tuple[int, ...], int] = {}
         cells, kinds = [], []
         for action in range(game.num_actions):
@@ -149,7 +149,7 @@ class ResidualConvolution(nn.Module):
     places: Tensor
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits and values of observations (B, planes, rows, cols)."""
+        """Return the logits and values of observations (B, planes, rows, cols)."""
         board = self.board
         cells = self.first(observations) * board
         for block in self.blocks:
@@ -166,7 +166,7 @@ class ResidualConvolution(nn.Module):
 
 
 def pooled(cells: Tensor, board: Tensor) -> Tensor:
-    """(B, 3 C) of cells (B, C, rows, cols): means over the board, the same by the board's size, and maxima."""
+    """Return (B, 3 C) means over the board, means scaled by its size, and maxima of cells (B, C, rows, cols)."""
     size = board.sum()
     means = cells.sum(dim=(2, 3)) / size
     highest = (cells + (board - 1) * 1e4).amax(dim=(2, 3))
@@ -174,7 +174,7 @@ def pooled(cells: Tensor, board: Tensor) -> Tensor:
 
 
 def _normed(norm: nn.Module, cells: Tensor) -> Tensor:
-    """Over the channels of each cell, so that neither batch nor board matter."""
+    """Normalize over the channels of each cell, independently of the batch and the board."""
     normed: Tensor = norm(cells.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
     return normed
 

@@ -3,16 +3,16 @@
     curve = train(Chameleon(size=3), "runs/chameleon", Training(rounds=2, games=32))
     make_agent("mcts:simulations=50,gumbel=16,network=runs/chameleon/network.pt")
 
-A *round* is some games of self-play with the best network so far, some updates of the learner's network, and games
-against frozen opponents and against the best network, which decide whether the learner's is the best from now on.
+A *round* consists of self-play games with the best network so far, updates of the learner's network, and games against
+frozen opponents and the best network, which decide whether the learner's network becomes the best.
 
 The folder holds `training.json`, the game and the settings; `checkpoint.pt`, the networks, the optimizer and the curve
-after the last round; `network.pt`, the best network, and `network.onnx` with the extra `onnx`; `curve.csv`, a line for
-each round, and at the end its picture (extra `plot`); `buffer`, the newest examples; and `self_play`, what belongs to
-the round that is under way.
+after the last round; `network.pt`, the best network, and `network.onnx` with the extra `onnx`; `curve.csv`, a line per
+round, and at the end its plot (extra `plot`); `buffer`, the newest examples; and `self_play`, the games of the current
+round.
 
-All is written in one piece, and all that is random follows from the seed, the round and the batch of games. So a run
-that was killed at any moment goes on when it is called again, and finds what it would have found.
+All files are written atomically, and all random numbers follow from the seed, the round and the batch of games. A run
+killed at any moment therefore resumes when it is called again, and gets the same results.
 """
 
 from __future__ import annotations
@@ -62,29 +62,29 @@ def train(
     tensorboard: bool = False,
     accept_changes: bool = False,
 ) -> list[dict[str, Any]]:
-    """Train a network for a game, or go on with a run that was stopped.
+    """Train a network for a game, or resume a run that was stopped.
 
     Args:
-        game: Any game, for any number of players. The network sees what `Game.observe` shows of views.
+        game: Any game, for any number of players. The network sees the observations (`Game.observe`) of views.
         out: The folder of the run.
-        settings: None: the defaults.
-        workers: Processes that play; 1: none but this. The result does not depend on it. A script with several needs
-            `if __name__ == "__main__":`.
-        ray: The address of a Ray cluster that plays instead, while this process learns; True: the one that runs or is
-            started here. Its machines need this package with its extras, and those of your own games and agents; no
-            common folder.
-        tensorboard: Write for TensorBoard, too.
+        settings: The settings (default: `Training()`).
+        workers: Number of processes that play; with 1, only this process plays. The result does not depend on it. A
+            script with several needs `if __name__ == "__main__":`.
+        ray: The address of a Ray cluster that plays instead, while this process learns; True: the running cluster, or
+            one started on this machine. Its machines need this package with its extras, and the packages of your own
+            games and agents, but no shared folder.
+        tensorboard: Also write TensorBoard events.
         accept_changes: Resume although this package, an opponent or a library has changed since the folder was made;
             `training.json` records it.
 
     Returns:
-        The curve: for each round, by name, positions, losses, seconds, scores and Elo.
+        The curve: for each round, a dictionary with positions, losses, seconds, scores and Elo.
 
     Raises:
-        ValueError: If the folder holds a run with other settings or of other programs, or something else, or is in
-            use; for an agent that there is not.
-        ImportError: For a Ray cluster without the extra `ray`.
-        ChildProcessError: If processes that play die again and again.
+        ValueError: The folder holds a run with other settings or programs, or something else, or is in use; or an
+            opponent does not exist.
+        ImportError: A Ray cluster is given and the extra `ray` is not installed.
+        ChildProcessError: Processes that play die repeatedly.
     """
     check_range("workers", workers, 1)
     pool = make_pool(workers, ray)
@@ -104,7 +104,7 @@ def train(
 
 
 def _check(game: Game, out: Path, settings: Training) -> None:
-    """Raise ValueError for what cannot be trained, before anything is written."""
+    """Raise ValueError, before anything is written, if the training is impossible."""
     for name in settings.opponents:
         make_agent(name)
     if settings.critic_share and game.perfect_information:
@@ -114,7 +114,7 @@ def _check(game: Game, out: Path, settings: Training) -> None:
 
 @final
 class _Run:
-    """A run: what is in its folder, and the networks."""
+    """A training run: the contents of its folder, and the networks."""
 
     def __init__(self, game: Game, out: Path, settings: Training) -> None:
         self.game, self.out, self.settings = game, out, settings
@@ -127,7 +127,7 @@ class _Run:
         )
         self.critic = Critic(game, settings) if settings.critic_share else None
         self.curve: list[dict[str, Any]] = []
-        self.added = 0  # to the buffer, before the round that is under way
+        self.added = 0  # examples added to the buffer before the current round
         if (out / "checkpoint.pt").exists():
             saved = read(out / "checkpoint.pt")
             try:
@@ -135,7 +135,7 @@ class _Run:
             except (AttributeError, IndexError, KeyError, RuntimeError, TypeError, ValueError) as error:
                 what = f"{str(out / 'checkpoint.pt')!r} is not a checkpoint of this run"
                 raise ValueError(f"{what} ({quoted(str(error), 100)})") from error
-        if not (out / "buffer" / "buffer.json").exists():  # killed while it was made
+        if not (out / "buffer" / "buffer.json").exists():  # killed while creating it
             shutil.rmtree(out / "buffer", ignore_errors=True)
         self.buffer = ReplayBuffer(out / "buffer", game, settings.capacity, full_observations=settings.critic_share > 0)
 
@@ -148,7 +148,7 @@ class _Run:
             self.critic.restore(saved)
 
     def go_on(self, pool: Pool, tensorboard: bool) -> list[dict[str, Any]]:
-        """Play the rounds that are missing."""
+        """Run the missing rounds, and return the curve."""
         settings, done = self.settings, len(self.curve)
         with TrainingLog(
             self.out,
@@ -158,7 +158,7 @@ class _Run:
             done=done * settings.games,
             tensorboard=tensorboard,
         ) as log:
-            write_network(self.best, self.out)  # a run that was killed may have had no time for this, and for the next
+            write_network(self.best, self.out)  # a killed run may have skipped this and the next line
             forget_rounds(self.out / "self_play", done)
             if done >= settings.rounds:
                 log.say(f"nothing is left to do: all {done} rounds are done; more rounds prolong the run")
@@ -172,7 +172,7 @@ class _Run:
         return self.curve
 
     def _round(self, number: int, pool: Pool, log: TrainingLog) -> dict[str, Any]:
-        """Play, learn, and see what it was good for. The line of the curve."""
+        """Play, learn and evaluate; return the line of the curve."""
         began, imitating = perf_counter(), number < self.settings.imitation_rounds
         examples, speed = self._play(number, pool, log, None if imitating else fast_evaluator(self.best, self.out))
         played = perf_counter()
@@ -190,12 +190,12 @@ class _Run:
         }
         line |= self._measure(number, pool, always=imitating)
         line["seconds"] = (self.curve[-1]["seconds"] if self.curve else 0.0) + perf_counter() - began
-        line["positions_a_second"] = speed  # of games that this process has played, not of those that it has found
+        line["positions_a_second"] = speed  # of games played now, not of those found on disk
         line["learning_seconds"], line["evaluation_seconds"] = learned - played, perf_counter() - learned
         return {name: round(value, 4) if isinstance(value, float) else value for name, value in line.items()}
 
     def _play(self, number: int, pool: Pool, log: TrainingLog, evaluator: Any) -> tuple[Examples, float | None]:
-        """The round's games, with the last figures beside the bar."""
+        """Return the round's games, and show the last losses and Elo beside the bar."""
         last = self.curve[-1] if self.curve else {}
         shown: dict[str, float] = {name: last[name] for name in ("policy_loss", "value_loss", "elo") if name in last}
 
@@ -208,7 +208,7 @@ class _Run:
         return play_round(self.game, self.settings, number, evaluator, self.out / "self_play", pool, advance)
 
     def _learn(self, number: int, new: int) -> dict[str, float]:
-        """Update the learner's network, and the critic if there is one; the mean losses."""
+        """Update the learner's network, and the critic if there is one; return the mean losses."""
         settings, rng = self.settings, np.random.default_rng((self.settings.seed, number))
         updates = ceil(new * settings.reuse / settings.batch)
         losses = np.zeros(3)
@@ -232,7 +232,7 @@ class _Run:
         return means if self.critic is None else means | {"critic_loss": critic_mean}
 
     def _measure(self, number: int, pool: Pool, always: bool) -> dict[str, Any]:
-        """Games of the learner's network: scores, and whether it is the best from now on."""
+        """Evaluate the learner's network in games; return its scores, and whether it becomes the best."""
         mine = fast_evaluator(self.learner, self.out)
         best = None if always or not self.settings.gate_games else fast_evaluator(self.best, self.out)
         line = measure(self.game, self.settings, number, mine, best, pool)
@@ -241,7 +241,7 @@ class _Run:
         return line
 
     def _finish(self, line: dict[str, Any]) -> None:
-        """The round is over: everything is on the disk."""
+        """Finish a round: write the checkpoint and the best network."""
         self.curve.append(line)
         self.added = self.buffer.added
         state = {"learner": self.learner.state_dict(), "best": self.best.state_dict()}

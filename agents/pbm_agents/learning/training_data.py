@@ -1,9 +1,9 @@
-"""Games as training data: what the player to move could know, what was played or searched, and what came of it.
+"""Games as training data: the observation of the player to move, the move or search result, and the returns.
 
     examples = joined(replayed(read_records("results/games.jsonl")))         # moves
     examples = augmented(game, examples, rng.integers(len(game.symmetries), size=len(examples.returns)))
 
-In Curio nothing here shows a player what that player cannot know: observations are those of views.
+In Curio, observations are those of views and reveal no hidden information to a player.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from pbm_envs.records import UNFINISHED, GameRecord, replay
 
 Floats = NDArray[np.float32]
 WEIGHT = 131
-"""Greatest weight of a number of an observation: sums of so many are exact in single precision."""
+"""Greatest weight of a number of an observation, so that sums are exact in single precision."""
 ENDED, CUT_OFF, RESIGNED = range(3)
-"""How a game ended: by the rules, by a limit of plies, or because a player gave it up."""
+"""Endings of a game: by the rules, by a ply limit, or by resignation."""
 
 
 class Examples(NamedTuple):
-    """N positions, each of rows x cols x planes + 9 A + 8 P + 14 bytes: 0.7 KB in Chameleon 5x5, 3.8 KB in Curio."""
+    """N positions of rows x cols x planes + 9 A + 8 P + 14 bytes each: 0.7 KB in Chameleon 5x5, 3.8 KB in Curio."""
 
     observations: NDArray[np.int8]  # (N, rows, cols, planes)
     masks: NDArray[np.bool_]  # (N, A)
     policies: Floats
-    """(N, A) a probability for each action: of the visits of a search, or 1 for the move played."""
+    """(N, A) the probability of each action: from the visit counts of a search, or 1 for the move played."""
     returns: Floats
-    """(N, P) of the whole game, from the player to move on. In a game that a limit of plies has cut off, the value of
-    its last position (`self_play`); in records 0.
+    """(N, P) returns of the whole game, from the player to move on. If a ply limit cut the game off, they are
+    the value of its last position (`self_play`), or 0 in records.
     """
     games: NDArray[np.int64]  # (N,) counted from 0
-    plies: NDArray[np.int32]  # (N,) of the game
+    plies: NDArray[np.int32]  # (N,) plies of the game
     players: NDArray[np.int8]  # (N,) the seat of the player to move
     endings: NDArray[np.int8]  # (N,) how the game ended: ENDED, CUT_OFF or RESIGNED
     root_values: Floats
-    """(N, P) what the search expected, from the player to move on; nan without a search."""
+    """(N, P) root values of the search, in turn order from the player to move; nan without a search."""
     visits: NDArray[np.int32]
-    """(N, A) simulations of the search that began with each action; 0 without a search."""
+    """(N, A) visit counts of the actions at the root; 0 without a search."""
     full_observations: NDArray[np.int8]
-    """(N, rows, cols, planes) what the player to move would see if nothing were hidden, for a critic, never for what
-    plays; (N, 0) unless `SelfPlay.full_observations`.
+    """(N, rows, cols, planes) observations of the player to move as if nothing were hidden, for a critic, never for the
+    network that plays; (N, 0) unless `SelfPlay.full_observations`.
     """
 
     @classmethod
     def without_search(
         cls, observations: NDArray[np.int8], masks: NDArray[np.bool_], policies: Floats, returns: Floats
     ) -> Examples:
-        """Positions of which no more is known: each a game of its own, of `player_0`."""
+        """Return examples without search results, each as a game of its own with `player_0` to move."""
         count, players = returns.shape
         return cls(
             observations,
@@ -70,7 +70,7 @@ class Examples(NamedTuple):
         )
 
     def rows(self, chosen: Any) -> Examples:
-        """Some of them: `chosen` is a slice, indices, or a mask."""
+        """Return some of the examples; `chosen` is a slice, indices, or a mask."""
         return Examples(*(part[chosen] for part in self))
 
 
@@ -79,10 +79,10 @@ def replayed(
 ) -> Iterator[Examples]:
     """Yield the examples of records of one game in batches of `size`, the last of which may be smaller.
 
-    There is an example for each move that a player chose, or that one of `agents` chose, if given; so none for openings
-    and forfeits. One batch is held at a time.
+    There is an example for each move chosen by a player, or by one of `agents` if given; openings and forfeits give
+    none. Only one batch is held in memory.
 
-    ValueError for records of different games and unfinished ones; RecordError as in `replay`.
+    Raises ValueError for records of different games and for unfinished ones, and RecordError as in `replay`.
     """
     if size < 1:
         raise ValueError(f"size is {size}: expected at least 1")
@@ -98,7 +98,7 @@ def replayed(
 
 
 def ended_games(records: Iterable[GameRecord]) -> Iterator[GameRecord]:
-    """The records, one by one. ValueError at the first that is unfinished or of another game than the first."""
+    """Yield the records; raise ValueError at one that is unfinished or of another game than the first."""
     first: GameRecord | None = None
     for record in records:
         first = first or record
@@ -113,9 +113,9 @@ def ended_games(records: Iterable[GameRecord]) -> Iterator[GameRecord]:
 
 
 def augmented(game: Game, examples: Examples, which: int | NDArray[np.integer[Any]]) -> Examples:
-    """The same positions under other names: row i under `game.symmetries[which[i]]`, or all under one.
+    """Return the examples transformed: row i by `game.symmetries[which[i]]`, or all rows by one symmetry.
 
-    `augmented(...)` of what is seen is what is seen of `game.transform(...)`.
+    The result equals the observations of the states transformed by `game.transform(...)`.
     """
     count = len(examples.returns)
     chosen = np.broadcast_to(np.asarray(which), (count,))
@@ -142,19 +142,18 @@ def augmented(game: Game, examples: Examples, which: int | NDArray[np.integer[An
 
 
 def value_targets(examples: Examples, lam: float = 1.0) -> Floats:
-    """(N, P) what each player got from each position on, first the player to move: TD(lambda) along their own turns.
+    """Return (N, P) TD(lambda) targets of the values, in turn order from the player to move.
 
-    The root values at those turns are what that player could expect.
-
-    Where a player has another turn in the game, the target is `(1 - lam)` times the root value there and `lam` times
-    the target there; else the return. `lam=1` gives the returns, `lam=0` the next root value.
+    Each player's targets use the root values at that player's own turns. If the player has another turn, the
+    target is `(1 - lam)` times the root value there plus `lam` times the target there; otherwise it is the return.
+    `lam=1` gives the returns, `lam=0` the next root value.
 
     Args:
-        examples: whole games, as `self_play` gives them, in any order.
-        lam: from 0 to 1.
+        examples: Whole games, as `self_play` returns them, in any order.
+        lam: A number from 0 to 1.
 
     Raises:
-        ValueError: if `lam` is no such number, or root values are missing that it asks for.
+        ValueError: `lam` is out of range, or is below 1 while root values are missing.
     """
     if not 0 <= lam <= 1:
         raise ValueError(f"lam is {lam!r}: expected a number from 0 to 1")
@@ -177,14 +176,14 @@ def value_targets(examples: Examples, lam: float = 1.0) -> Floats:
 
 
 def joined(parts: Iterable[Examples]) -> Examples:
-    """All in one; ValueError if there are none."""
+    """Return the parts concatenated; ValueError if there are none."""
     if not (parts := list(parts)):
         raise ValueError("there are no examples to join: expected some")
     return Examples(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def _moves(record: GameRecord, number: int, agents: Collection[str] | None) -> Examples:
-    """Of one game."""
+    """Return the examples of one game."""
     game, states = record.rules(), np.concatenate(list(replay(record)))
     forfeited = {forfeit.ply for forfeit in record.forfeits}
     movers = states["to_move"][:-1].astype(np.int64)
@@ -207,20 +206,20 @@ def _moves(record: GameRecord, number: int, agents: Collection[str] | None) -> E
 
 
 def from_mover(returns: Floats, movers: NDArray[np.int64]) -> Floats:
-    """(N, P) by seat -> from the player to move on; with negative movers the way back."""
+    """Reorder (N, P) returns by seat into turn order from the player to move; negative movers reverse this."""
     players = returns.shape[1]
     return np.take_along_axis(returns, (np.arange(players) + movers[:, None]) % players, axis=1)
 
 
 @lru_cache(maxsize=8)
 def symmetry_tables(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Under each symmetry, where each number of an observation (S, rows x cols x planes) and each action (S, A) was.
+    """Return, per symmetry, the source index of each number (S, rows x cols x planes) and of each action (S, A).
 
-    Returns need none: turns go round in the same way under every name.
+    Returns need no table, because symmetries preserve the turn order.
     """
     size = int(np.prod(game.observation_shape))
     places = np.arange(size, dtype=np.int32).reshape(game.observation_shape)
-    numbers = np.tile(places.ravel(), (len(game.symmetries), 1))  # off the board all is 0
+    numbers = np.tile(places.ravel(), (len(game.symmetries), 1))  # cells off the board are all 0
     moves = np.empty((len(game.symmetries), game.num_actions), np.int32)
     on_board = places[game.board.rows, game.board.cols]  # (n, planes)
     for k, symmetry in enumerate(game.symmetries):
@@ -232,11 +231,11 @@ def symmetry_tables(game: Game) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 def form_weights(places: NDArray[Any]) -> Floats:
     """Return (2, N, S) float32 weights of an observation under each symmetry, whose sums choose its symmetric form.
 
-    They come in two parts, of which the first counts first, are as good as random, and always the same: small whole
-    numbers, whose sums are exact on any device.
+    They are in two parts, compared in order. They are fixed pseudorandom small integers, whose sums are exact on any
+    device.
 
     Args:
-        places: (S, N) where in an observation each number comes from, as `symmetry_tables` says.
+        places: (S, N) the index in the observation that each number comes from, as in `symmetry_tables`.
     """
     size = places.shape[1]
     weights = np.zeros((2, size, len(places)), np.float32)

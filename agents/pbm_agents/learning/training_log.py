@@ -1,4 +1,4 @@
-"""What a training program shows and keeps: a bar with the speed, a CSV file, TensorBoard if asked for.
+"""Logging of a training run: a progress bar with the speed, a CSV file, and optionally TensorBoard.
 
 with TrainingLog("runs/chameleon", total=100_000, unit="ply") as log:
     log.advance(256, score=0.61)                       # the bar: plies so far, plies a second, the running score
@@ -22,7 +22,7 @@ CURVE = "curve.csv"
 
 @final
 class TrainingLog:
-    """The bar and the files of one run, in its folder."""
+    """The progress bar and the log files of one run, in its folder."""
 
     def __init__(
         self,
@@ -37,12 +37,12 @@ class TrainingLog:
         """Open the log.
 
         Args:
-            folder: of the run; `curve.csv` is written there, and TensorBoard's events into `tensorboard`.
-            total: steps of the whole run.
-            unit: what a step is.
-            curve: the lines of a run that goes on.
-            done: the steps that it has made already.
-            tensorboard: also write for TensorBoard (needs `tensorboard`).
+            folder: The folder of the run; `curve.csv` is written there, and TensorBoard's events into `tensorboard`.
+            total: Number of steps of the whole run.
+            unit: The name of a step.
+            curve: The existing lines of a run that is resumed.
+            done: The number of steps that it has done already.
+            tensorboard: Also write TensorBoard events (needs `tensorboard`).
         """
         self.folder = Path(folder)
         self._curve = [dict(line) for line in curve]
@@ -52,18 +52,18 @@ class TrainingLog:
             self._write()
 
     def advance(self, steps: int, **figures: float) -> None:
-        """So many steps more, and what the bar shows beside the speed."""
+        """Advance the bar by `steps`, and show `figures` beside the speed."""
         if figures:
             self._bar.set_postfix({name: f"{value:.3f}" for name, value in figures.items()}, refresh=False)
         self._bar.update(steps)
 
     def skip(self, steps: int) -> None:
-        """Count steps that were done before this process began: they are no part of its speed."""
+        """Count steps that were done before this process began, without including them in the speed."""
         self._bar.initial += steps
         self._bar.update(steps)
 
     def record(self, line: Mapping[str, Any], step: int | None = None) -> None:
-        """One more line of `curve.csv`; `step` is TensorBoard's axis, the steps of the bar if not given."""
+        """Add a line to `curve.csv`; `step` is the step in TensorBoard (default: the bar's)."""
         self._curve.append(dict(line))
         self._write()
         if self._writer is not None:
@@ -73,13 +73,13 @@ class TrainingLog:
             self._writer.flush()
 
     def say(self, text: str) -> None:
-        """A line of text above the bar, on the standard output."""
+        """Print a line of text above the bar, to standard output."""
         self._bar.clear()
         print(text, flush=True)
         self._bar.refresh()
 
     def close(self) -> None:
-        """End the bar, and close the files."""
+        """Close the bar and the files."""
         self._bar.close()
         if self._writer is not None:
             self._writer.close()
@@ -93,7 +93,7 @@ class TrainingLog:
         self.close()
 
     def _write(self) -> None:
-        """The whole curve, in one piece: a reader never sees half a line."""
+        """Write the whole curve atomically, so that a reader never sees half a line."""
         columns = list(dict.fromkeys(name for line in self._curve for name in line))
         with in_one_piece(self.folder / CURVE) as part, open(part, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, columns)
