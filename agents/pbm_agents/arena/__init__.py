@@ -1,11 +1,11 @@
-"""The arena: agents play tournaments, and their games are rated.
+"""The arena: tournaments between agents, and ratings from their games.
 
     tournament = Tournament((Chameleon(size=5),), ("random", "mcts:simulations=50"), openings=10)
     records = play_tournament(tournament, "folder", Run(workers=2))
     for standing in standings(records):
         print(standing.agent, standing.rating)
 
-The games follow from the tournament alone, not from the processes that play them.
+The tournament alone determines the games; the number of processes does not matter.
 """
 
 from .exploitability import Exploitability, measure_exploitability

@@ -1,8 +1,8 @@
-"""Ask agents for actions, and tell an agent's own failure, a forfeit, from a fault of the infrastructure.
+"""Requests for actions, which distinguish an agent's own failure (a forfeit) from a fault of the infrastructure.
 
-An agent that raises, whatever it raises, or whose action is illegal, forfeits that game. If a question about many games
-fails, the agent is asked again about each game alone, so that one bad position does not cost it all of them. A fault of
-the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing.
+An agent that raises any exception, or returns an illegal action, forfeits that game. If a question about many games
+fails, the agent is asked again about each game separately, so that one bad position does not forfeit all of them. A
+fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MOST_FAULTS = 3
 
 @runtime_checkable
 class UsesResources(Protocol):
-    """An agent that knows what its answers cost, such as a language model's tokens: see `GameRecord.usage`."""
+    """An agent that reports the cost of its answers, such as a language model's tokens (see `GameRecord.usage`)."""
 
     def take_usage(self, ids: Ids) -> Sequence[Mapping[str, float]]:
-        """Return, for each of the games `ids` (B,), what it has used since the last call, by name."""
+        """Return, for each of the games `ids` (B,), the resources used since the last call, by name."""
         ...
 
 
@@ -40,12 +40,12 @@ class KeepsLog(Protocol):
     """An agent whose log says which game each line belongs to."""
 
     def number_games(self, ids: Ids, numbers: Ids) -> None:
-        """Take the number of the record for each of the games `ids` (B,); called before `begin_games`."""
+        """Receive the record numbers of the games `ids` (B,); called before `begin_games`."""
         ...
 
 
 class FaultError(InfrastructureError):
-    """A fault that has ended games while `agent` was being asked, or made."""
+    """A fault that ended games while `agent` was being asked or created."""
 
     def __init__(self, agent: str, reason: str) -> None:
         super().__init__(f"{agent}: {reason}")
@@ -55,14 +55,14 @@ class FaultError(InfrastructureError):
 def ask(
     agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, past: Sequence[Views] = ()
 ) -> list[int | str]:
-    """Return for each view (B,) the agent's action, or a short text that says why there is no legal one.
+    """Return for each view (B,) the agent's action, or a short reason why it gave no legal one.
 
     Args:
-        agent: An agent with memory is told that the games begin before and end after the question.
+        agent: The agent. If it has a memory, its games begin before the question and end after it.
         game: The rules.
         views: Positions in which it is to move.
         rng: Random numbers for the agent.
-        past: Views (B,) of the same seats after each earlier ply, the oldest first. An agent with memory watches them,
+        past: Views (B,) of the same seats after each earlier ply, the oldest first. An agent with memory observes them,
             or is asked about those in which it was to move.
 
     Raises:
@@ -96,7 +96,7 @@ def ask_or_fault(
     asks: Callable[[list[int]], None] = lambda rows: None,
     ids: Ids | None = None,
 ) -> list[int | str | InfrastructureError]:
-    """Do as `ask`, for games that have begun, and return faults among the answers.
+    """Ask as `ask` does, for games that have begun, and return faults among the answers.
 
     Args:
         agent: The agent.
@@ -104,7 +104,7 @@ def ask_or_fault(
         views: Positions (B,) in which it is to move.
         rng: Random numbers for the agent.
         asks: Called before each question with the rows of `views` that it is about.
-        ids: (B,) by which an agent with memory knows the games.
+        ids: (B,) the identifiers of the games for an agent with memory.
     """
     asks(list(range(len(views))))
     answers = answers_of(agent, game, views, rng, ids)
@@ -127,7 +127,7 @@ def ask_or_fault(
 def answers_of(
     agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None
 ) -> list[int | str] | str | InfrastructureError:
-    """Return the answers to one question, or why there are none. Only Ctrl-C is raised, whatever the agent raises."""
+    """Return the answers to one question, or the reason why there are none. Only Ctrl-C is ever raised."""
     try:
         if isinstance(agent, AgentWithMemory):
             actions = np.asarray(agent.act(game, views.copy(), rng, new_ids(len(views)) if ids is None else ids))
@@ -138,8 +138,8 @@ def answers_of(
     except KeyboardInterrupt as error:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             raise
-        return describe_error(error)  # in a worker, which Ctrl-C ends without an exception, only an agent raises it
-    except BaseException as error:  # sys.exit() and GeneratorExit too: an agent ends its own game and nothing else
+        return describe_error(error)  # Ctrl-C ends a worker without an exception, so the agent raised it
+    except BaseException as error:  # sys.exit() and GeneratorExit, too, end only the agent's own game
         return fault_of(error) or describe_error(error)
     masks = game.legal_action_mask(views)
     return [
@@ -149,7 +149,7 @@ def answers_of(
 
 
 def fault_of(error: BaseException) -> InfrastructureError | None:
-    """Return the fault that an error stands for, or None if it is the agent's own.
+    """Return the fault that an error represents, or None if the error is the agent's own.
 
     >>> fault_of(ConnectionRefusedError("no server"))
     InfrastructureError('ConnectionRefusedError: no server')
@@ -163,26 +163,26 @@ def fault_of(error: BaseException) -> InfrastructureError | None:
 
 
 def begin_games(agent: AgentWithMemory, game: Game, ids: Ids) -> None:
-    """Tell the agent that games begin. An agent that fails here fails when it is asked."""
+    """Notify the agent that games begin. Errors are ignored; a broken agent fails when it is asked."""
     with suppress(Exception):
         agent.begin_games(game, ids)
 
 
 def end_games(agent: AgentWithMemory, ids: Ids) -> None:
-    """Tell the agent that games are over."""
+    """Notify the agent that games have ended."""
     with suppress(Exception):
         agent.end_games(ids)
 
 
 def show(agent: AnyAgent, game: Game, views: Views, ids: Ids, note: str | None = None) -> None:
-    """Show positions to an agent that watches."""
+    """Send positions to an agent that observes them."""
     assert isinstance(agent, AgentWithMemory)
     with suppress(Exception):
         agent.watch(game, views, ids, note)
 
 
 def usage_of(agent: AnyAgent, ids: Ids) -> Sequence[Mapping[str, float]]:
-    """Return what the agent says that its answers in these games cost; nothing if a record could not hold it."""
+    """Return the cost that the agent reports for these games; nothing if a record could not hold it."""
     if isinstance(agent, UsesResources):
         with suppress(Exception):
             said = [dict(one) for one in agent.take_usage(ids)]

@@ -1,4 +1,4 @@
-"""Measure the strength of a policy, from a training loop for example.
+"""Evaluation of a policy against opponents, for example from a training loop.
 
     results = evaluate(policy, game, opponents=["random", "mcts:simulations=50"], games=200, seed=step)
     results["random"].score.value, results["random"].win_rate.low
@@ -50,9 +50,9 @@ class Evaluation:
     draws: int
     losses: int
     score: Rate
-    """A win counts 1, a draw 1/2, or 1/3 among three players."""
+    """Mean score: 1 for a win, 1/2 for a draw of two players, 1/3 for a draw of three."""
     win_rate: Rate
-    """Draws do not count."""
+    """Share of the games won; a draw is not a win."""
     seats: tuple[float, ...]
     """The scores as `player_0`, as `player_1`, ..."""
     plies: float
@@ -71,7 +71,7 @@ class Evaluation:
 
 @final
 class _Watched:
-    """The agent that is evaluated, which remembers the first error that it raised."""
+    """A wrapper of the evaluated agent that keeps the first error that it raised."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -96,23 +96,23 @@ def evaluate(
     """Play games of a policy against each opponent, and return the results by the opponents' names.
 
     Every opening is played from every seat; the opponent has the other seats. The games against one opponent run as one
-    batch. The seed determines the openings and the agents' random numbers. If neither side plays at random, give each
-    opening some `opening_moves`, or all games are the same. Where something is hidden, each game has a set-up of its
-    own, which follows from the seed: give one that nobody can guess if you do not trust the policy.
+    batch. The seed determines the openings and the agents' random numbers. If neither side plays at random, set
+    `opening_moves`, or all games are the same. With hidden information, each game has its own set-up, drawn from the
+    seed; use a seed that cannot be guessed if you do not trust the policy.
 
     Args:
-        policy: A function of observations and masks that returns actions or scores; or, as in `as_agent`, an agent, its
-            name, or a `Search`.
+        policy: A function of observations and masks that returns actions or scores; or, as in `as_agent`, an agent, an
+            agent name, or a `Search`.
         game: The rules.
-        opponents: Opponents of the same kinds, as a list or by name in a mapping. In a list, an opponent that is not a
-            name is called as its function or class.
-        games: Games against each opponent, rounded up to whole openings.
-        seed: Seed of openings and agents.
-        opening_moves: Random moves before the agents take over.
+        opponents: Opponents of the same kinds, as a list or as a mapping by name. In a list, an opponent that is not a
+            name gets the name of its function or class.
+        games: Number of games against each opponent, rounded up to whole openings.
+        seed: Seed of the openings and agents.
+        opening_moves: Number of random moves before the agents take over.
 
     Raises:
-        ValueError: An opponent fails, or the policy plays an illegal action. Anything else that the policy raises is
-            raised as it is.
+        ValueError: An opponent fails, or the policy plays an illegal action. Other errors of the policy are passed on
+            unchanged.
 
     >>> from pbm_envs import Chameleon
     >>> first_legal = lambda observations, masks: masks.argmax(axis=1)
@@ -160,7 +160,7 @@ def evaluate(
 
 
 def wilson(mean: float, count: int) -> Rate:
-    """Return the interval of the mean of `count` numbers from 0 to 1. It is conservative if there are draws.
+    """Return Wilson's interval of the mean of `count` numbers from 0 to 1. Draws make it conservative.
 
     >>> [round(value, 3) for value in wilson(0.5, 100)]
     [0.5, 0.404, 0.596]

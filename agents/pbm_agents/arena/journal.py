@@ -1,7 +1,7 @@
-"""What agents use while games are played: `answers.jsonl` keeps every answer that cost something.
+"""Resources used by agents during games: `answers.jsonl` keeps every answer that had a cost.
 
-A batch that a fault, a budget or a signal has ended is played again from its start, and gives the same games. If its
-answers cost something (`UsesResources`), it resumes from them instead, so that nothing is paid for twice.
+A batch interrupted by a fault, a budget or a signal is played again from its start and gives the same games. If its
+answers had a cost (`UsesResources`), it resumes from them instead, so that nothing is paid for twice.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from .schedule import Batch
 
 ANSWERS = "answers.jsonl"
 LINE = {"batch": int, "answers": [list]}
-"""JSON's types of the fields of a line. An answer is the list of the fields of `Answer`."""
+"""JSON types of the fields of a line. An answer is the list of the fields of `Answer`."""
 NUMBER = (int, float)
 KINDS: tuple[Any, ...] = (int, int, (int, str, type(None)), NUMBER, dict)
 
 
 @final
 class Journal:
-    """Answers of the batches that are not done, and what has been used in the folder so far."""
+    """The answers of unfinished batches, and the resources used in the folder so far."""
 
     def __init__(self, folder: Path, max_requests: int | None = None, max_cost: float | None = None) -> None:
-        """Read what earlier runs have left.
+        """Read the journal of earlier runs.
 
         Args:
-            folder: Holds `answers.jsonl` once an answer has cost something.
-            max_requests: Requests after which no agent is asked any more, over all runs.
-            max_cost: Cost after which no agent is asked any more, in the currency of the agents' prices.
+            folder: The folder, which holds `answers.jsonl` once an answer has had a cost.
+            max_requests: Limit on the requests over all runs, after which no agent is asked.
+            max_cost: Limit on the cost over all runs, in the currency of the agents' prices.
 
         Raises:
-            ValueError: A line of the file is not a journal's.
+            ValueError: A line of the file is not a valid journal entry.
         """
         self._path, self._limits = folder / ANSWERS, {"requests": max_requests, "cost": max_cost}
         self._answers: dict[int, list[Answer]] = defaultdict(list)
@@ -50,11 +50,11 @@ class Journal:
             for line in lines:
                 self._hear(*_read(line, self._path))
             with open(self._path, "r+b") as file:
-                file.truncate(sum(map(len, lines)))  # half a line of a killed process
+                file.truncate(sum(map(len, lines)))  # drops a partial line of a killed process
         self._written = {number: len(answers) for number, answers in self._answers.items()}
 
     def so_far(self, batch: Batch) -> SoFar:
-        """Return from where a batch is played: from its answers if they cost something, else from its start."""
+        """Return the point where a batch resumes: after its answers if they had a cost, else its start."""
         answers = self._answers[batch.number]
         if any(answer.row >= len(batch) for answer in answers):
             raise ValueError(f"{self._path} has answers in batch {batch.number} for more games than it has")
@@ -63,7 +63,7 @@ class Journal:
         return SoFar(list(answers), restarts=len(answers))
 
     def check(self) -> None:
-        """Raise BudgetSpentError if agents have used as much as they may."""
+        """Raise BudgetSpentError if the budget is used up."""
         used = _sum(self._used.values())
         limits = {name: limit for name, limit in self._limits.items() if limit is not None}
         if any(used[name] >= limit for name, limit in limits.items()):
@@ -74,7 +74,7 @@ class Journal:
             )
 
     def reporter(self, batch: Batch) -> Report:
-        """Return what takes questions and answers of a batch, and keeps answers once the batch has cost something."""
+        """Return a callback for a batch's questions and answers, which keeps answers once one has had a cost."""
 
         def report(message: Question | Sequence[Answer]) -> None:
             if isinstance(message, Question):
@@ -91,14 +91,14 @@ class Journal:
         return report
 
     def done(self, games: Sequence[GameRecord]) -> None:
-        """Take the records of a batch, which say what it has used."""
+        """Count the resources used by a finished batch, from its records."""
         self._answers.pop(games[0].number, None)
         self._used.pop(games[0].number, None)
         if used := _sum(usage for record in games for usage in record.usage):
             self._used[games[0].number] = used
 
     def finish(self) -> None:
-        """Remove the file: all games have been played."""
+        """Remove the file, once all games have been played."""
         self._path.unlink(missing_ok=True)
 
     def _hear(self, number: int, answers: Sequence[Answer]) -> None:
@@ -115,7 +115,7 @@ def _sum(usages: Iterable[Mapping[str, float]]) -> Counter[str]:
 
 
 def _read(line: bytes, path: Path) -> tuple[int, list[Answer]]:
-    """Return the number of a batch and the answers of a line; ValueError if it holds anything else."""
+    """Return the batch number and the answers in a line; ValueError if it holds anything else."""
     given = parse_object(line, f"a line of {path}")
     check_fields(given, LINE, f"a line of {path}")
     for fields in given["answers"]:

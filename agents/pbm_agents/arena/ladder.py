@@ -1,12 +1,12 @@
-"""Frozen, rated ladders: the same opponents with the same ratings for everybody, so that numbers can be compared.
+"""Frozen, rated ladders: fixed opponents with fixed ratings, so that ratings can be compared.
 
     ladder = load_ladder("chameleon-11")
     print(ladder.id, [(rung.name, round(rung.elo)) for rung in ladder.rungs])
 
-A ladder belongs to a game with certain options. Its opponents (rungs) are agents by name with every setting spelt out;
-their ratings come from one tournament whose games are in the repository (`benchmarks/ladders.py`), with `random` at 0.
-A version never changes: other opponents, settings or ratings are another version. Tests play some moves of every rung
-again, so that a change of the search that would move the scale does not go unnoticed.
+A ladder is for one game with fixed options. Its opponents (rungs) are agent names with every setting spelt out; their
+ratings come from one tournament whose games are in the repository (`benchmarks/ladders.py`), with `random` at 0. A
+version never changes: different opponents, settings or ratings get a new version. Tests replay some moves of every
+rung, so that a change in the search that would shift the scale is noticed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LADDER = {
 }
 RUNG = {"name": str, "agent": str, "elo": NUMBER, "low": NUMBER, "high": NUMBER, "games": int}
 PIN = {"agent": str, "board": (str, type(None)), "opening": [str], "seed": int, "moves": [str]}
-"""JSON's types of the fields of a ladder, of its rungs and its pins."""
+"""JSON types of the fields of a ladder, its rungs and its pins."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,21 @@ class Rung:
     """An opponent and its rating."""
 
     name: str
-    """Such as `1,000 simulations`."""
+    """A short name, such as `1,000 simulations`."""
     agent: str
-    """As `make_agent` reads it."""
+    """The agent name, for `make_agent`."""
     elo: float
-    """Points above `random`."""
+    """Elo points above `random`."""
     low: float
     """The lower end of the 95% interval of `elo`; `high` is the upper one."""
     high: float
     games: int
-    """The number of games that it has played in the ladder's tournament."""
+    """Number of games played in the ladder's tournament."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """The beginning of a game that a rung plays against itself, which must never change."""
+    """The start of a game of a rung against itself, which must never change."""
 
     agent: str
     board: str | None
@@ -72,30 +72,30 @@ class Pin:
     """The moves before the rung takes over."""
     seed: int
     moves: tuple[str, ...]
-    """The moves that the rung plays: the whole game, or its beginning where the rung is slow."""
+    """The moves that the rung plays: the whole game, or only its start if the rung is slow."""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """The rungs, from weak to strong, and how they were rated."""
+    """The rungs from weak to strong, and the source of their ratings."""
 
     name: str
     version: int
     game: Game
     opening_moves: int
-    """Random moves that each opening begins with."""
+    """Number of random moves in each opening."""
     rungs: tuple[Rung, ...]
     pins: tuple[Pin, ...] = field(default=(), repr=False)
     tournament: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The tournament that the ratings come from: settings, results of every pair, and how well one scale fits them."""
+    """The tournament behind the ratings: settings, results of every pair, and the fit of one scale to them."""
 
     @property
     def id(self) -> str:
-        """The name to give beside every rating, such as `ladder/chameleon-11/v1`."""
+        """The identifier to quote with every rating, such as `ladder/chameleon-11/v1`."""
         return f"ladder/{self.name}/v{self.version}"
 
     def to_json(self) -> str:
-        """Return the text of its file."""
+        """Return the ladder as JSON text."""
         data = {
             "id": self.id,
             "game": self.game.name,
@@ -109,7 +109,7 @@ class Ladder:
 
 
 def ladder_of_json(text: str) -> Ladder:
-    """Return the ladder in a file's text; ValueError if it holds anything else."""
+    """Return the ladder in a JSON text; ValueError if the text holds anything else."""
     data = parse_object(text, "a ladder")
     check_fields(data, LADDER, "a ladder")
     for name, kinds in (("rungs", RUNG), ("pins", PIN)):
@@ -145,7 +145,7 @@ def ladders() -> Mapping[str, Ladder]:
 
 
 def load_ladder(which: str | Game) -> Ladder:
-    """Return the ladder of a name, an id (`chameleon-11`, `ladder/chameleon-11/v1`) or a game with its options.
+    """Return the ladder with a name or id (`chameleon-11`, `ladder/chameleon-11/v1`), or for a game with its options.
 
     Raises:
         ValueError: There is no such ladder.
@@ -169,7 +169,7 @@ def load_ladder(which: str | Game) -> Ladder:
 
 
 def play_pin(game: Game, pin: Pin, most: int) -> tuple[str, ...]:
-    """Return the first `most` moves that the rung of a pin plays now."""
+    """Return the first `most` moves that a pin's rung plays with the current code."""
     rng, player = np.random.default_rng(pin.seed), make_agent(pin.agent)
     _, state = Opening(pin.seed, pin.board, pin.opening).position(game)
     moves: list[str] = []

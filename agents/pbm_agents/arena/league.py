@@ -1,4 +1,4 @@
-"""A league: the opponents of a learner while it trains, by prioritized fictitious self-play.
+"""A league of opponents for a learner in training, by prioritized fictitious self-play.
 
     league = League({"random": "random"})
     envs = chameleon_v0.vector_env(64, size=5, opponent=league.agents)
@@ -6,9 +6,9 @@
     league.add("after 1,000 updates", NetworkAgent(copy))  # a past self
     league.assign(envs)                                    # reads the scores, sets opponents and weights
 
-How often an opponent is drawn follows from p, the learner's recent score against it (Vinyals et al. 2019, AlphaStar).
-"hard" weights it by (1 - p)^2, which favours opponents that still win; "variance" by p (1 - p), which favours those of
-about equal strength; "uniform" is fictitious self-play.
+The weight of an opponent depends on p, the learner's recent score against it (Vinyals et al. 2019, AlphaStar): with
+"hard" it is (1 - p)^2, which favours opponents that still win; with "variance" p (1 - p), which favours those of about
+equal strength; "uniform" is fictitious self-play.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ WEIGHTINGS: Mapping[str, Weighting] = {
     "uniform": lambda p: 1.0,
 }
 LEAST = 0.01
-"""The least weight, so that opponents that never win are still drawn now and then."""
+"""Minimum weight, so that opponents that never win are still drawn occasionally."""
 
 
 class HasOpponents(Protocol):
-    """An environment that a league can be assigned to: vector, single-seat or Stable-Baselines3."""
+    """An environment to which a league can be assigned: vector, single-seat or Stable-Baselines3."""
 
     def set_opponents(self, agents: Any, weights: Any = None) -> None: ...
 
@@ -45,7 +45,7 @@ class HasOpponents(Protocol):
 
 @final
 class League:
-    """Opponents by name, and how the learner does against each."""
+    """Opponents by name, with the learner's score against each."""
 
     def __init__(self, agents: Mapping[str, Any], weighting: str | Weighting = "hard") -> None:
         """Start a league.
@@ -63,28 +63,28 @@ class League:
         self._weighting = WEIGHTINGS[weighting] if isinstance(weighting, str) else weighting
 
     def add(self, name: str, agent: Any) -> None:
-        """Add an opponent, such as a past self, whose weights must no longer change (give a copy)."""
+        """Add an opponent, such as a past version of the learner. Its weights must not change: pass a copy."""
         if name in self.agents:
             raise ValueError(f"{name!r} is in the league already: expected another name")
         self.agents[name] = agent
 
     def remove(self, name: str) -> None:
-        """Remove an opponent. One must remain."""
+        """Remove an opponent; at least one must remain."""
         if name not in self.agents or len(self.agents) == 1:
             raise ValueError(f"{name!r} cannot leave: expected one of several, of {list(self.agents)}")
         del self.agents[name]
 
     def update(self, scores: Sequence[OpponentScore]) -> None:
-        """Take the scores of an environment's opponents that have played games."""
+        """Update the scores from an environment's opponents that have played games."""
         self.scores |= {score.name: score for score in scores if score.games}
 
     def weights(self) -> dict[str, float]:
-        """Return the weight of each opponent. One without games counts as equally strong."""
+        """Return the weight of each opponent. An opponent without games counts as equally strong."""
         recent = {name: self.scores[name].recent if name in self.scores else 0.5 for name in self.agents}
         return {name: max(LEAST, self._weighting(score)) for name, score in recent.items()}
 
     def assign(self, env: HasOpponents) -> None:
-        """Read the scores of an environment, and let its next games draw from the league."""
+        """Read the scores of an environment, and set the league's opponents and weights for its next games."""
         self.update(env.opponent_scores())
         env.set_opponents(self.agents, self.weights())
 
@@ -94,9 +94,9 @@ def payoffs(game: Game, agents: Mapping[str, Any], openings: int = 20, seed: int
 
     Args:
         game: A game of two players.
-        agents: By name; values are what `as_agent` accepts.
-        openings: Openings for each pair, each from both seats, after a random move. Where something is hidden, each
-            game has a set-up of its own.
+        agents: The agents by name, in any form that `as_agent` accepts.
+        openings: Number of openings per pair, each played from both seats after a random move. With hidden information,
+            each game has its own set-up.
         seed: Seed of the openings and agents.
     """
     if game.num_players != 2:

@@ -1,16 +1,16 @@
-"""The likelihood ratio behind the sequential test: how well two expected scores explain what has been counted.
+"""The likelihood ratio of the sequential test: how well two expected scores explain the observed counts.
 
 The counts are those of a multinomial distribution over a few values, such as the five scores that two games from one
-opening can have (0, 1/4, 1/2, 3/4, 1: the pentanomial distribution). Nothing is assumed about how likely each is: under
-a hypothesis, which names the mean alone, the probabilities are those of maximum likelihood with that mean (Owen's
+opening can have (0, 1/4, 1/2, 3/4, 1: the pentanomial distribution). Nothing is assumed about their probabilities: a
+hypothesis specifies only the mean, and the probabilities are those of maximum likelihood with that mean (Owen's
 empirical likelihood; Van den Bergh, "Comparing the approximations for the generalized log likelihood ratio of a
-multinomial distribution"). So draws, the seats' advantage and the games of one opening being alike need no model: they
-are in the counts. The share p(x) of a value x becomes p(x) / (1 + theta (x - mean)), with the theta that gives the
-mean; the same as in fastchess and OpenBench.
+multinomial distribution"). Draws, seat advantage and the correlation of games from one opening therefore need no
+model: the counts contain them. The share p(x) of a value x becomes p(x) / (1 + theta (x - mean)), with the theta that
+gives the mean, as in fastchess and OpenBench.
 
-A hypothesis may also name the mean's distance from 1/2 in standard deviations of a value, as normalized Elo does (Van
-den Bergh, "Comments on normalized Elo", section 4.1): how many games it takes to see a difference then follows from the
-difference, however frequent draws are.
+A hypothesis may also specify the mean's distance from 1/2 in standard deviations of a value, as normalized Elo does
+(Van den Bergh, "Comments on normalized Elo", section 4.1). The number of games needed to detect a difference then
+depends only on the difference, not on the draw rate.
 
     Shapes: K values.
 """
@@ -28,12 +28,12 @@ from pbm_envs.authoring import kernel
 Array = NDArray[np.float64]
 
 LEAST = 1e-3
-"""Taken for a count of 0, so that every mean between the smallest and the greatest value stays possible."""
+"""Replaces a count of 0, so that every mean between the smallest and the greatest value stays possible."""
 STEPS, CLOSE = 60, 1e-12
 """The number of steps of Newton's method, and the smallest step that matters."""
 EDGE = 1e-12
 NORMALIZED = 800 / np.log(10)
-"""Points of normalized Elo to a standard deviation of a game's score."""
+"""Points of normalized Elo per standard deviation of a game's score."""
 
 
 def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
@@ -43,7 +43,7 @@ def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high:
         counts: (K,) how often each value was seen.
         values: (K,) the values, in ascending order.
         low: The mean under the null hypothesis, strictly between the smallest and the greatest value.
-        high: The mean under the alternative, likewise.
+        high: The mean under the alternative hypothesis, in the same range.
 
     Raises:
         ValueError: No distribution over the values has such a mean.
@@ -64,8 +64,8 @@ def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: flo
     Args:
         counts: (K,) how often each value was seen.
         values: (K,) the values, in ascending order, 1/2 among or between them.
-        low: That quotient under the null hypothesis.
-        high: Under the alternative.
+        low: This quotient under the null hypothesis.
+        high: This quotient under the alternative hypothesis.
 
     >>> round(normalized_ratio([10, 20, 40, 25, 15], [0, 0.25, 0.5, 0.75, 1], 0, 0.1), 3)
     0.759
@@ -75,7 +75,7 @@ def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: flo
 
 
 def _normalized_tilt(counts: Array, values: Array, quotient: float) -> float:
-    """Do as `log_tilt`, for a hypothesis about (mean - 1/2) / standard deviation, by iterating equation 4.9."""
+    """Return `log_tilt` for a hypothesis about (mean - 1/2) / standard deviation, by iterating equation 4.9."""
     seen = np.maximum(counts, LEAST)
     chances = np.full(len(values), 1 / len(values))
     excess, theta = values - 0.5, 0.0
@@ -93,15 +93,15 @@ def _normalized_tilt(counts: Array, values: Array, quotient: float) -> float:
 def normalized_quotient(elo: float, games: int) -> float:
     """Return the quotient (mean - 1/2) / standard deviation of an opening's score at `elo` points of normalized Elo.
 
-    A point is ln(10) / 800 standard deviations of a game's score; an opening's mean of `games` games has a standard
-    deviation that is smaller by the root of their number, if they are independent.
+    A point is ln(10) / 800 standard deviations of a game's score. If the `games` games of an opening are independent,
+    the standard deviation of their mean is smaller by a factor of the square root of `games`.
     """
     return elo * np.sqrt(games) / NORMALIZED
 
 
 @kernel
 def log_tilt(counts: Array, values: Array, mean: float) -> float:
-    """Return the sum of counts * log(1 + theta * (values - mean)): what the hypothesis `mean` costs the likelihood."""
+    """Return the sum of counts * log(1 + theta * (values - mean)), the log-likelihood lost under the mean `mean`."""
     theta, total = tilt(counts, values, mean), 0.0
     for k in range(len(counts)):
         total += max(counts[k], LEAST) * np.log(1 + theta * (values[k] - mean))
@@ -136,9 +136,9 @@ def tilt(counts: Array, values: Array, mean: float) -> float:
 
 
 def seat_chances(elo: ArrayLike, players: int) -> Array:
-    """Return (games, ...) the chances, in each seating of two agents, that the one that is `elo` stronger wins.
+    """Return (games, ...) the winning probability, in each seating of two agents, of the one that is `elo` stronger.
 
-    By Luce's model: an agent with k of the seats wins with k r / (k r + players - k), where r = 10 ** (elo / 400).
+    In Luce's model, an agent with k of the seats wins with k r / (k r + players - k), where r = 10 ** (elo / 400).
     """
     strength = 10 ** (np.asarray(elo) / 400)
     seats = [sum(row) for row in product((0, 1), repeat=players) if 0 < sum(row) < players]
@@ -157,7 +157,7 @@ def expected_score(elo: float, players: int) -> float:
 
 
 def elo_of_score(score: float, players: int, limit: float = 2000.0) -> float:
-    """Return the strength whose `expected_score` is `score`, at most `limit` either way.
+    """Return the Elo difference whose `expected_score` is `score`, limited to -`limit`..`limit`.
 
     >>> round(elo_of_score(expected_score(70, 3), 3), 6)
     70.0
@@ -171,7 +171,7 @@ def elo_of_score(score: float, players: int, limit: float = 2000.0) -> float:
 
 @cache
 def possible_scores(players: int) -> tuple[float, ...]:
-    """Return the mean scores that the games of one opening, one for each seating, can have, in ascending order.
+    """Return the possible mean scores of an opening's games, one per seating, in ascending order.
 
     Two players: 0, 1/4, 1/2, 3/4, 1. Three: the multiples of 1/18.
 
@@ -179,5 +179,5 @@ def possible_scores(players: int) -> tuple[float, ...]:
     (0.0, 0.25, 0.5, 0.75, 1.0)
     """
     games = 2**players - 2
-    steps = games * players  # a game is won, or shared by all: in parts of 1 / players
+    steps = games * players  # a game is won by one or shared by all: multiples of 1 / players
     return tuple(k / steps for k in range(steps + 1))

@@ -1,6 +1,6 @@
-"""Many games side by side, each agent asked about all games in which it is to move (`asking`).
+"""Games played simultaneously; each agent is asked about all games in which it is to move (`asking`).
 
-Questions and answers can be reported as they happen, so that another process can resume where one has died (`workers`).
+Questions and answers can be reported as they happen, so that another process can resume after one dies (`workers`).
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from .openings import Opening, check_openings
 
 
 class Question(NamedTuple):
-    """An agent about to be asked, and the rows of the games; no rows while the agent is loaded."""
+    """An agent about to be asked, and the rows of its games; no rows while the agent is being loaded."""
 
     agent: str
     rows: tuple[int, ...]
 
 
 class Answer(NamedTuple):
-    """What the player to move in a game did: an action, a reason why they forfeit, or None after a fault."""
+    """An answer of the player to move: an action, the reason for a forfeit, or None after a fault."""
 
     row: int
     mover: int
     answer: int | str | None
     seconds: float
     usage: Mapping[str, float] = {}
-    """What the answer cost, as `UsesResources` says."""
+    """The cost of the answer, as `UsesResources` reports it."""
 
 
 Report: TypeAlias = Callable[[Question | Sequence[Answer]], None]
-"""Called with each question before it is asked, and with the answers. It may raise, which ends the batch."""
+"""Called with each question before it is asked, and with the answers. An exception in it ends the batch."""
 
 
 @dataclass
 class SoFar:
-    """What has been answered in a batch, from which another process resumes, and what it must avoid."""
+    """The answers in a batch so far, from which another process resumes, and the restrictions it must apply."""
 
     answers: list[Answer] = field(default_factory=list)
     alone: set[str] = field(default_factory=set)
-    """Agents to be asked about one game at a time."""
+    """Agents that must be asked about one game at a time."""
     sentences: dict[int, str] = field(default_factory=dict)
-    """Rows in which the player to move forfeits, and why."""
+    """Rows in which the player to move forfeits, with the reasons."""
     excluded: dict[str, str] = field(default_factory=dict)
-    """Agents that forfeit all of their unfinished games, and why."""
+    """Agents that forfeit all of their unfinished games, with the reasons."""
     restarts: int = 0
 
 
@@ -75,23 +75,23 @@ def play_games(
 ) -> list[GameRecord]:
     """Play game b from `openings[b]`, with `agents[seats[b][k]]` as `player_k`, and return the records.
 
-    The same call plays the same games if the agents depend on nothing but their arguments (a clock, say). The games of
-    another batch are different.
+    The same call plays the same games if the agents depend only on their arguments (and not on a clock, for example).
+    Other batches have different games.
 
     Args:
         game: The rules.
-        agents: By name.
-        seats: For each game the names by seat.
-        openings: One per game; in a game of hidden information no set-up twice.
-        seed: Seed of the agents, each of which draws from a generator of its own. An agent that tries all small seeds
-            can find those of openings that are as small; `Tournament.key` prevents that.
-        first_number: The number of the first record; the others follow.
+        agents: The agents by name.
+        seats: For each game, the agent names by seat.
+        openings: One opening per game; with hidden information, no set-up may occur twice.
+        seed: Seed of the agents, each of which has its own generator. An agent could find the seeds of openings by
+            trying all small numbers; `Tournament.key` prevents that.
+        first_number: The number of the first record; the others are consecutive.
         report: Called with questions and answers.
-        so_far: Resume from there.
+        so_far: The answers from which to resume.
 
     Raises:
         InfrastructureError: A fault kept an agent from answering; there are no records.
-        ValueError: Two games of hidden information have one set-up: `check_openings`.
+        ValueError: Two games with hidden information share a set-up (`check_openings`).
     """
     check_openings(game, openings)
     so_far = so_far or SoFar()
@@ -108,7 +108,7 @@ def play_games(
 
 @final
 class GamesInPlay:
-    """Games that are played side by side, with what is written down of each."""
+    """Games that are played simultaneously, with the data for their records."""
 
     def __init__(
         self,
@@ -118,26 +118,26 @@ class GamesInPlay:
         openings: Sequence[Opening],
         generators: Sequence[np.random.Generator],
     ) -> None:
-        """Set the games up. Takes the arguments of `play_games`, with a generator for each agent."""
+        """Set up the games. Takes the arguments of `play_games`, with a generator for each agent."""
         self._game, self._agents, self._seats, self._openings = game, agents, seats, openings
         self._generators = generators
         starts, positions = zip(*(opening.position(game) for opening in openings), strict=True)
         self._starts: Sequence[Views] = starts
         self.states: Views = np.concatenate(positions)
-        """(B,) the positions, which change in place."""
+        """(B,) the positions, updated in place."""
         self._moves = [list(opening.moves) for opening in openings]
         self._forfeits: list[list[Forfeit]] = [[] for _ in openings]
         self._turns, self._seconds = np.zeros((2, len(openings), game.num_players))
         self._usage = [[Counter[str]() for _ in range(game.num_players)] for _ in openings]
         names = list(agents)
         self._owners = np.array([[names.index(name) for name in row] for row in seats])
-        """(B, P) which of the agents has each seat."""
+        """(B, P) the index of the agent in each seat."""
         self._ids = new_ids(self._owners.size).reshape(self._owners.shape)
-        """(B, P) by which agents with memory know each seat of each game."""
+        """(B, P) the identifier of each seat of each game for agents with memory."""
         self._watchers = [name for name, agent in agents.items() if watches(agent)]
 
     def begin(self, first_number: int = 0) -> None:
-        """Tell agents with memory that the games begin, and show the positions of the openings to those that watch.
+        """Notify agents with memory that the games begin, and send the positions of the openings to observing agents.
 
         Agents that keep a log get the numbers of the records, which are counted from `first_number`.
         """
@@ -155,13 +155,13 @@ class GamesInPlay:
                     self._show(row, state)
 
     def end(self) -> None:
-        """Tell agents with memory that the games are over."""
+        """Notify agents with memory that the games have ended."""
         for k, agent in enumerate(self._agents.values()):
             if isinstance(agent, AgentWithMemory):
                 end_games(agent, self._ids[self._owners == k])
 
     def ask_each_agent(self, report: Report, so_far: SoFar) -> None:
-        """Ask each agent in turn about the games in which it is to move then, and play what it answers."""
+        """Ask each agent in turn about the games in which it is then to move, and play its answers."""
         every_row = np.arange(len(self.states))
         for k, name in enumerate(self._agents):
             to_move = self.states["to_move"]
@@ -180,7 +180,7 @@ class GamesInPlay:
     def _answers_about(
         self, rows: NDArray[np.int64], k: int, name: str, report: Report
     ) -> tuple[list[Answer], InfrastructureError | None]:
-        """Ask agent k about games in which it is to move; return its answers, and the fault if there was one."""
+        """Ask agent k about games in which it is to move; return its answers, and a fault if one occurred."""
         agent, movers = self._agents[name], self.states["to_move"][rows]
         ids, views = self._ids[rows, movers], self._game.view(self.states[rows], movers)
 
@@ -204,10 +204,10 @@ class GamesInPlay:
             self.play(answers)
 
     def play(self, answers: Sequence[Answer], *, remind: bool = False) -> None:
-        """Play answers, in the order in which they came, and write them down.
+        """Play answers in the order in which they arrived, and record them.
 
-        With `remind`, another process was asked: agents with memory that do not watch are asked again before each of
-        their moves, so that they remember it.
+        With `remind`, the answers came from another process: agents with memory that do not observe are asked again
+        before each of their moves, to restore their memory.
         """
         game = self._game
         for row, mover, answer, took, used in answers:
@@ -230,7 +230,7 @@ class GamesInPlay:
                 self._show(row, state, f"player_{mover} has forfeited the game")
 
     def _remind(self, row: int, mover: int) -> None:
-        """Ask the agent to move about a position whose answer is known, if it has a memory and does not watch."""
+        """Ask the agent to move about a position whose answer is known, if it has a memory and does not observe."""
         name = self._seats[row][mover]
         agent = self._agents[name]
         if isinstance(agent, AgentWithMemory) and name not in self._watchers:
@@ -238,14 +238,14 @@ class GamesInPlay:
             answers_of(agent, self._game, view, np.random.default_rng(0), self._ids[row, mover : mover + 1])
 
     def _show(self, row: int, state: Views, note: str | None = None) -> None:
-        """Show a position of a game to the agents that watch it, with a note about what else has happened."""
+        """Send a position of a game to its observing agents, with a note about other events."""
         for seat, name in enumerate(self._seats[row]):
             if name in self._watchers:
                 view = self._game.view(state, seat)
                 show(self._agents[name], self._game, view, self._ids[row, seat : seat + 1], note)
 
     def records(self, first_number: int) -> list[GameRecord]:
-        """Return the records of the games, which are over, numbered from `first_number`."""
+        """Return the records of the finished games, numbered from `first_number`."""
         return [
             make_record(
                 self._game,
@@ -268,7 +268,7 @@ class GamesInPlay:
 def _generators(seed: int | Sequence[int], count: int, restarts: int) -> list[np.random.Generator]:
     """Return the agents' generators, from which no other seed can be computed.
 
-    After a restart they are new ones, since nobody knows what an agent has drawn from its own.
+    A restart gets new generators, because the numbers that an agent has already drawn are unknown.
     """
     numbers = [seed] if isinstance(seed, int) else list(seed)
     return [stream("", "agent", k, restarts, *numbers) for k in range(count)]

@@ -1,9 +1,9 @@
-"""How games start: an opening shared by all seatings, or a set-up per game where something is hidden.
+"""Starts of games: an opening shared by all seatings or, with hidden information, a set-up per game.
 
-Two games of one opening from exchanged seats show all of its set-up: each player sees what the other does not. An agent
-that plays both, or shares a process with the one that does, would know what the rules hide. So in a game of hidden
-information every game of a schedule has a set-up of its own, drawn from the key, the game's number and its seats. No
-game reveals anything about another. `docs/guides/hidden.md` says what that costs.
+Playing one opening from exchanged seats reveals its whole set-up, because each player sees what the other does not. An
+agent that plays both games, or shares a process with the one that does, would know what the rules hide. With hidden
+information, every game of a schedule therefore has its own set-up, drawn from the key, the game's number and its
+seats, and no game reveals anything about another. `docs/guides/hidden.md` gives the cost of this.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from ..players.agent import Views
 
 TRIES = 1000
 REMEMBERED = 1 << 12
-"""Openings that are kept for the next agents that play them."""
+"""Number of openings that are cached."""
 
 
 @dataclass(frozen=True)
 class Opening:
-    """How a game starts: from `board`, or the board that `seed` draws, after `moves`."""
+    """The start of a game: `board`, or the board drawn from `seed`, followed by `moves`."""
 
     seed: int
     board: str | None = None
     moves: tuple[str, ...] = ()
 
     def board_text(self, game: Game) -> str | None:
-        """Return the board that it starts from, as a record has it: None if it is empty."""
+        """Return the initial board in the form of a record: None if it is empty."""
         return board_text(game, game.init(1, np.random.default_rng(self.seed), self.board))
 
     def position(self, game: Game) -> tuple[Views, Views]:
-        """Return the board and the position after the moves, batches of one."""
+        """Return the board and the position after the moves, as batches of one."""
         positions = self.positions(game)
         start, state = positions[0], positions[-1].copy()
         if state["done"][0]:
@@ -47,16 +47,16 @@ class Opening:
         return start, state
 
     def positions(self, game: Game) -> list[Views]:
-        """Return the board, and the position after each move, batches of one."""
+        """Return the board and the position after each move, as batches of one."""
         start = game.init(1, np.random.default_rng(self.seed), self.board)
         return [start, *(state.copy() for state in play_moves(game, start.copy(), self.moves))]
 
 
 def opening_seed(key: str, seed: int, *game: str | int) -> int:
-    """Return the seed that sets up an opening, or one game: without a key and `game`, the number itself.
+    """Return the seed of an opening's set-up, or of one game's; without a key and `game`, `seed` itself.
 
-    `game` identifies one game: its number and the names in its seats. With it, an agent never meets a set-up of hidden
-    information from two seats, not even in two tournaments with one key.
+    `game` identifies one game: its number and the names in its seats. With it, an agent never sees the same hidden
+    set-up from two seats, not even in two tournaments with the same key.
     """
     return derive(key, "set-up", seed, *game) >> (BITS - RECORDED_BITS) if key or game else seed
 
@@ -75,11 +75,11 @@ def seated_openings(
     Args:
         game: The rules. With perfect information all seatings of a start have the same opening; otherwise each game has
             its own.
-        seatings: The names by seat.
-        starts: For each start a board text, or None, and a seed.
-        number: The number of the first game; the others follow, start by start.
+        seatings: The agent names by seat.
+        starts: For each start, a board text or None, and a seed.
+        number: The number of the first game; the others are consecutive, start by start.
         key: As in `Tournament`.
-        moves: Random moves that each opening begins with.
+        moves: Number of random moves in each opening.
     """
     found: list[Opening] = []
     for board, seed in starts:
@@ -90,7 +90,7 @@ def seated_openings(
 
 
 def check_openings(game: Game, openings: Sequence[Opening]) -> None:
-    """Raise ValueError if something is hidden and two games have one set-up that a seed has drawn."""
+    """Raise ValueError if, with hidden information, two games share a set-up drawn from a seed."""
     seeds = Counter(opening.seed for opening in openings if opening.board is None)
     if not game.perfect_information and max(seeds.values(), default=1) > 1:
         [(seed, count)] = seeds.most_common(1)
@@ -102,7 +102,7 @@ def check_openings(game: Game, openings: Sequence[Opening]) -> None:
 
 @lru_cache(REMEMBERED)
 def draw_opening(game: Game, seed: int, board: str | None, moves: int) -> Opening:
-    """Return the opening of a seed, with so many random moves, none of which resigns or ends the game."""
+    """Return the opening of a seed with `moves` random moves, none of which resigns or ends the game."""
     if moves >= game.max_plies:
         raise ValueError(f"opening_moves is {moves}: {game!r} is over after {game.max_plies} plies at most")
     rng = np.random.default_rng((seed, 1))

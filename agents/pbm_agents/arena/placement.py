@@ -1,17 +1,17 @@
-"""Rate an agent on a frozen ladder: it plays the most informative opponents until its rating is known well enough.
+"""Rating of an agent on a frozen ladder, by games against the most informative opponents until it is precise enough.
 
     rating = rate_on_ladder("mcts:simulations=60", "trinim-5", "folder", half_width=60)
     print(rating)
 
-The rungs' ratings define the scale; the agent's is the only unknown. (The ratings come from finitely many games too:
-`LadderRating.ahead_of` counts their errors.) The posterior is a distribution over a fine grid of ratings: Luce's
-likelihood (as in `ratings`) times half a game won and half a game lost against the rungs met. The next opponents
-are the two rungs whose games are expected to tell most, by the posterior mean of p (1 - p), the information of a game
-that the agent wins with probability p. Every opening is played from all seats, so its games are not independent: the
-likelihood is tempered by how much the scores of openings scatter, with a prior of PRIOR_OPENINGS openings that scatter
-as the model says. The rating is done when the 95% interval is as narrow as asked for.
+The rungs' ratings define the scale; the agent's rating is the only unknown. (The rungs' ratings have errors as well,
+which `LadderRating.ahead_of` includes.) The posterior is a distribution over a fine grid of ratings: Luce's likelihood
+(as in `ratings`) times a prior of half a game won and half a game lost against the rungs played. The next opponents are
+the two rungs with the most informative games, by the posterior mean of p (1 - p), the information of a game that the
+agent wins with probability p. Every opening is played from all seats, so its games are not independent: the likelihood
+is tempered by the observed variance of the openings' scores, with a prior of PRIOR_OPENINGS openings that have the
+model's variance. The rating is complete when the 95% interval is as narrow as requested.
 
-What is played follows from the arguments and the results alone, not from the workers or from interruptions.
+The games depend only on the arguments and the results, not on the workers or on interruptions.
 """
 
 from __future__ import annotations
@@ -41,32 +41,32 @@ from .sprt import opening_score
 from .tournament import ALONE, Run, play_in_folder
 
 STEP, BEYOND = 2.0, 800.0
-"""Elo points between two ratings that are thought possible, and how far beyond the ladder they go."""
+"""Elo points between neighbouring ratings of the grid, and the extent of the grid beyond the ladder."""
 FIRST, GROWTH, MOST = 4, 3, 64
-"""Openings of a round: the minimum, 1 / GROWTH of those so far, the maximum."""
+"""Number of openings of a round: at least FIRST, 1 / GROWTH of those so far, at most MOST."""
 AT_ONCE = 16
-"""Games of a batch, in whole openings."""
+"""Number of games per batch, in whole openings."""
 PRIOR_OPENINGS = 20
 LEAST_OPENINGS = 12
-"""Openings before which no interval is trusted."""
+"""Minimum number of openings before an interval is trusted."""
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Games against one rung."""
+    """The results against one rung."""
 
     rung: Rung
     openings: int
     score: float
     expected: float
-    """The score that the model predicts at the rating found."""
+    """The score that the model predicts at the estimated rating."""
     error: float
-    """Standard error of `score` by the model."""
+    """Standard error of `score` under the model."""
 
 
 @dataclass(eq=False)
 class LadderRating:
-    """An agent's place on a ladder. `print` it; `as_dict` is for JSON, `plot_placement` for a picture."""
+    """An agent's place on a ladder, for `print`; `as_dict` gives JSON data, `plot_placement` a plot."""
 
     agent: str
     ladder: Ladder
@@ -74,7 +74,7 @@ class LadderRating:
     scores: list[tuple[int, float]] = field(default_factory=list)
     """The number of the rung and the score of each opening, in order."""
     exploitability: dict[str, Exploitability] = field(default_factory=dict)
-    """By the names of the games in which it has been measured (`measure_exploitability`)."""
+    """Measured exploitability by game name (`measure_exploitability`)."""
 
     def __post_init__(self) -> None:
         elos = [rung.elo for rung in self.ladder.rungs]
@@ -102,7 +102,7 @@ class LadderRating:
         self.scores += [(rung, opening_score(games[k : k + size], self.agent)) for k in range(0, len(games), size)]
 
     def posterior(self) -> Array:
-        """Return (G,) the probabilities of the ratings of the grid."""
+        """Return the posterior probabilities (G,) of the ratings of the grid."""
         if not self.scores:
             return np.full(len(self._grid), 1 / len(self._grid))
         rungs, scores = np.array([rung for rung, _ in self.scores]), np.array([score for _, score in self.scores])
@@ -120,22 +120,22 @@ class LadderRating:
 
     @property
     def rating(self) -> Rating:
-        """The mean, and the 95% interval."""
+        """The posterior mean and the 95% interval."""
         weights = self.posterior()
         low, high = np.interp([0.025, 0.975], np.cumsum(weights), self._grid)
         return Rating(float(weights @ self._grid), float(low), float(high))
 
     @property
     def precise(self) -> bool:
-        """Whether the interval is as narrow as asked for."""
+        """True if the interval is as narrow as requested."""
         _, low, high = self.rating
         return self.openings >= LEAST_OPENINGS and (high - low) / 2 <= self.half_width
 
     def ahead_of(self, rung: Rung) -> Rating:
-        """Return how much stronger than a rung the agent is, with its 95% interval.
+        """Return the agent's rating relative to a rung, with its 95% interval.
 
-        Besides the agent's own error, this counts the error of the difference between this rung's rating and those of
-        the rungs that the agent has met (the ladder's `covariance`), weighted by the information of their games.
+        In addition to the agent's own error, the interval includes the error of the difference between this rung's
+        rating and those of the rungs played (the ladder's `covariance`), weighted by the information of their games.
         """
         value, low, high = self.rating
         met = np.bincount([k for k, _ in self.scores], minlength=len(self.ladder.rungs))
@@ -147,13 +147,13 @@ class LadderRating:
         return Rating(ahead, ahead - float(np.hypot(value - low, error)), ahead + float(np.hypot(high - value, error)))
 
     def opponents(self) -> list[int]:
-        """Return the two rungs whose games are the most informative, the agent itself excluded."""
+        """Return the two rungs with the most informative games, excluding the agent itself."""
         gain = (self._variance * self.games_per_opening**2) @ self.posterior()
         order = np.argsort(-gain, kind="stable").tolist()
         return [rung for rung in order if self.ladder.rungs[rung].agent != self.agent][:2]
 
     def meetings(self) -> list[Meeting]:
-        """Return the results by rung, strongest first, with the scores that the rating predicts."""
+        """Return the results by rung, strongest first, with the predicted scores."""
         place = int(np.abs(self._grid - self.rating.value).argmin())
         found = []
         for k, rung in reversed(list(enumerate(self.ladder.rungs))):
@@ -165,7 +165,7 @@ class LadderRating:
         return found
 
     def place(self) -> str:
-        """Return in words which rungs the agent is stronger than, and which weaker, by `ahead_of`."""
+        """Return in words which rungs are weaker than the agent, and which stronger, by `ahead_of`."""
         others = {rung: self.ahead_of(rung) for rung in self.ladder.rungs if rung.agent != self.agent}
         below = [rung for rung, ahead in others.items() if ahead.low > 0]
         above = [rung for rung, ahead in others.items() if ahead.high < 0]
@@ -176,7 +176,7 @@ class LadderRating:
         return ", ".join(parts)
 
     def headline(self) -> str:
-        """Return the rating, the ladder and the place, in one line."""
+        """Return the rating, the ladder and the place in one line."""
         value, low, high = self.rating
         return f"{value:,.0f} ± {(high - low) / 2:.0f} on {self.ladder.id}: {self.place()}"
 
@@ -188,7 +188,7 @@ class LadderRating:
         return f"{value:+.0f} ± {(high - low) / 2:.0f} (until ± {self.half_width:.0f})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the card as data, for JSON."""
+        """Return the rating card as JSON data."""
         value, low, high = self.rating
         return {
             "agent": self.agent,
@@ -248,13 +248,13 @@ def rate_on_ladder(
 ) -> LadderRating:
     """Play until the agent's rating is known to within `half_width` points, or `openings` have been played.
 
-    `agent` is a name: `module:attribute` for one of your own. `ladder` may be a name or an id. The games are kept in
-    `folder`, which is made if missing; the same call resumes, however it was stopped. With perfect
-    information there is no key by default, and the same call plays the same games in any folder. The rating does not
-    depend on `run`.
+    `agent` is a name, such as `module:attribute` for your own agent. `ladder` may be a name or an id. Games are kept
+    in `folder`, which is created if missing; the same call resumes after any interruption. With perfect information
+    there is no key by default, and the same call plays the same games in any folder. The rating does not depend on
+    `run`.
 
     Raises:
-        ValueError: The agent, the ladder or a number is impossible, or `folder` holds something else.
+        ValueError: The agent, the ladder or a number is invalid, or `folder` holds something else.
         InfrastructureError: As for `play_tournament`.
     """
     chosen = load_ladder(ladder) if isinstance(ladder, str) else ladder
@@ -279,7 +279,7 @@ def rate_on_ladder(
 
 
 def _round(rating: LadderRating, seed: int, key: str, most_openings: int) -> list[Batch]:
-    """Return what is played next, half of it against each of two rungs."""
+    """Return the next batches, half of them against each of two rungs."""
     ladder, played, size = rating.ladder, rating.openings, rating.games_per_opening
     count = min(max(FIRST, played // GROWTH // 2 * 2), MOST, most_openings - played)
     rungs = rating.opponents()

@@ -1,4 +1,4 @@
-"""Pictures: a tournament's ratings with their intervals and head-to-head results, an agent's place on a ladder.
+"""Plots of ratings with their intervals, head-to-head results, places on a ladder, and training curves.
 
 They need matplotlib (extra `plot`).
 """
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 KINDS = ("png", "svg")
 POINTS = 0.105
-"""Width of a letter of an agent's name, in inches."""
+"""Width of a letter of an agent name, in inches."""
 FADED = 0.28
-"""Scores that differ from 1/2 by more are written in white, on dark colours."""
+"""Scores that differ from 1/2 by more than this are written in white, on dark colours."""
 
 
 def plot_ratings(table: Sequence[Standing], title: str) -> Figure:
@@ -57,7 +57,7 @@ def plot_placement(rating: LadderRating) -> Figure:
 
 
 def _intervals(figure: Figure, names: Sequence[str], ratings: Sequence[tuple[float, float, float]]) -> Axes:
-    """Draw a named line for each rating, from the bottom, with its interval."""
+    """Draw a labelled row for each rating with its interval, from the bottom up."""
     axes = figure.add_subplot()
     values, lows, highs = np.array(ratings).T
     axes.hlines(range(len(names)), lows, highs, color="#9db7d5", linewidth=5)
@@ -93,7 +93,7 @@ def plot_head_to_head(meetings: HeadToHead, title: str) -> Figure:
 
 
 def plot_training(curve: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """Plot the curve of `pbm_agents.learning.trainer.train`: scores against frozen opponents, and losses."""
+    """Plot the curve from `pbm_agents.learning.trainer.train`: scores against frozen opponents, and losses."""
     figure = _figure(11, 4)
     scores, losses = figure.subplots(1, 2)
     minutes = [line["seconds"] / 60 for line in curve]
@@ -124,7 +124,7 @@ def save_plot(figure: Figure, path: str | Path) -> list[Path]:
 
 
 def _figure(width: float, height: float) -> Figure:
-    """Make a figure without pyplot, so that there is no window and no global state."""
+    """Return a figure made without pyplot, which would open windows and keep global state."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,21 +1,21 @@
-"""Strengths on the Elo scale, with 95% intervals, from any number of games in any order.
+"""Ratings on the Elo scale with 95% intervals, from any number of games in any order.
 
-The model is Luce's (1959): of the agents of a game, agent i wins with probability s_i / (sum of all their s). For two
-players that is Bradley and Terry's model (1952), whose curve Elo used; it covers three players as well. A draw counts
-as half a win for each of two players and as a third for each of three. A rating is 400 log10 s, so that of two agents
-400 points apart the stronger wins ten times as often.
+The model is Luce's (1959): agent i wins a game with probability s_i / (sum of s over its agents). For two players
+it is Bradley and Terry's model (1952), whose curve Elo used; it covers three players as well. A draw counts as half
+a win for each of two players and as a third for each of three. A rating is 400 log10 s, so the stronger of two agents
+400 points apart wins ten times as often.
 
-Strengths are maximum-likelihood estimates (Newton's method), with a prior: each agent has also won half a game and lost
-half a game, in all, against those it has met. For a pair that is Jeffreys' prior. It keeps the strength of an agent
-that has won every game finite, and hardly changes the others.
+Strengths are maximum-likelihood estimates (Newton's method) with a prior: in all, half a game won and half a game lost
+per agent against its opponents. For a pair this is Jeffreys' prior. It keeps the strength of an agent that has won
+every game finite, and hardly changes the others.
 
-The intervals come from the Bayesian bootstrap (Rubin 1981): the openings are weighted at random by Exp(1) and the games
-of the prior by Gamma, and the strengths are fitted again, REPLICATES times; 95% of the results lie in the interval. An
-opening is weighted together with all its games, since these are alike. For a pair without draws the interval lies
-between quantiles of Beta(wins + 1/2, losses + 1/2). It is wide for an agent that has won every game, where resampling
-games would give an interval without any width.
+The intervals come from the Bayesian bootstrap (Rubin 1981): the openings get random Exp(1) weights, the prior's games
+Gamma weights, and the strengths are fitted again, REPLICATES times; 95% of the results lie in the interval. Games of
+one opening share its weight, because they are correlated. For a pair without draws the interval lies between quantiles
+of Beta(wins + 1/2, losses + 1/2). It is wide for an agent that has won every game, for which resampling games would
+give an interval of zero width.
 
-    Shapes: R replicates, K sets of agents that have met, n agents.
+    Shapes: R replicates, K sets of agents that have played each other, n agents.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from .results import Array, Results, results_of
 
 ELO = 400 / np.log(10)
 PRIOR = 0.5
-"""Games won and games lost that the prior adds for an agent."""
+"""Games won, and games lost, that the prior adds per agent."""
 LEAST = 1e-9
-"""Random weights are at least this, so that strengths are finite."""
+"""Minimum of the random weights, so that strengths are finite."""
 REPLICATES, AT_ONCE = 1000, 50
 STEPS, LONGEST, CLOSE = 200, 2.0, 1e-9
 """Newton's method: the number of steps, the longest step in log s, and the step at which it stops."""
 
 
 class Rating(NamedTuple):
-    """A strength on the Elo scale and its 95% interval."""
+    """A rating on the Elo scale and its 95% interval."""
 
     value: float
     low: float
@@ -49,10 +49,10 @@ class Rating(NamedTuple):
 
 
 def rate(records: Iterable[GameRecord] | Results, anchor: str | None = None, seed: int = 0) -> dict[str, Rating]:
-    """Return the rating of each agent, best first; their mean is 0, or that of the agent `anchor` is.
+    """Return the rating of each agent, best first; the mean rating, or that of the agent `anchor`, is 0.
 
-    Agents that have not met, not even through others, are rated apart, each connected group with mean 0. Unfinished
-    games do not count. `seed` is that of the bootstrap.
+    Agents that are not connected by games, even through others, are rated separately, each connected group with mean
+    0. Unfinished games do not count. `seed` is the seed of the bootstrap.
     """
     agents, best, drawn = bootstrap(records, anchor, seed)
     if not agents:
@@ -68,7 +68,7 @@ def rate(records: Iterable[GameRecord] | Results, anchor: str | None = None, see
 def bootstrap(
     records: Iterable[GameRecord] | Results, anchor: str | None = None, seed: int = 0
 ) -> tuple[list[str], Array, Array]:
-    """Return the n agents, their ratings (n,), and the ratings of all replicates: (REPLICATES, n).
+    """Return the n agents, their ratings (n,), and the ratings of all replicates (REPLICATES, n).
 
     Args:
         records: As in `rate`.
@@ -106,17 +106,17 @@ def bootstrap(
 
 
 def connected_groups(records: Iterable[GameRecord] | Results) -> list[list[str]]:
-    """Return the agents in groups: within a group all have met, directly or through others."""
+    """Return the agents in groups; within a group, all are connected by games, directly or through others."""
     agents, _, together = who_met(results_of(records))
     return [
         [agents[j] for j in np.flatnonzero(row)]
         for k, row in enumerate(together)
-        if not row[:k].any()  # each group at its first agent
+        if not row[:k].any()  # add each group at its first agent
     ]
 
 
 def who_met(results: Results) -> tuple[list[str], Array, NDArray[np.bool_]]:
-    """Return the n agents, their seats in each set that has met (K, n), and which are in one connected group (n, n)."""
+    """Return the n agents, their seats in each set that has played (K, n), and a mask (n, n) of connected pairs."""
     agents = results.agents
     seats = np.array([[met.count(agent) for agent in agents] for met in results.sets], np.float64)
     together = np.eye(len(agents), dtype=np.bool_)
@@ -128,9 +128,9 @@ def who_met(results: Results) -> tuple[list[str], Array, NDArray[np.bool_]]:
 
 
 def fit(won: Array, seats: Array, together: NDArray[np.bool_]) -> Array:
-    """Return the log s (R, n) of maximum likelihood, with mean 0 in each connected group.
+    """Return the maximum-likelihood log s (R, n), with mean 0 in each connected group.
 
-    `won` (R, K, n): what each agent has won of the games of each set; `seats` and `together` as in `who_met`.
+    `won` (R, K, n) holds the wins of each agent in the games of each set; `seats` and `together` are as in `who_met`.
     """
     games = won.sum(axis=2, keepdims=True)
     strength = np.zeros((len(won), won.shape[2]))
@@ -140,7 +140,7 @@ def fit(won: Array, seats: Array, together: NDArray[np.bool_]) -> Array:
         chance = powers / powers.sum(axis=2, keepdims=True)  # (R, K, n)
         expected = games * chance
         slope = (won - expected).sum(axis=1)
-        curvature = together - np.swapaxes(expected, 1, 2) @ chance  # the ones of `together` hold the means at 0
+        curvature = together - np.swapaxes(expected, 1, 2) @ chance  # the ones of `together` keep the means at 0
         curvature[:, diagonal, diagonal] += expected.sum(axis=1)
         step = np.linalg.solve(curvature, slope[..., None])[..., 0].clip(-LONGEST, LONGEST)
         strength += step

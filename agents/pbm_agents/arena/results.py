@@ -24,7 +24,7 @@ def shares(record: GameRecord) -> tuple[float, ...]:
 
 
 COLUMNS = ("opening", "met", "agent", "seat", "share", "plies", "turns", "seconds", "forfeits")
-"""What is kept of each seat of each game; the first three are numbers in the order of their first use."""
+"""Data kept for each seat of each game; the first three are numbered in order of first use."""
 
 
 @final
@@ -34,9 +34,9 @@ class Results:
     def __init__(self, records: Iterable[GameRecord] = ()) -> None:
         self.games = 0
         self.pairs: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0])
-        """What the first agent has won against the second, and in how many games."""
+        """The first agent's wins against the second, and the number of their games."""
         self.reasons: dict[str, str] = {}
-        """Why an agent forfeited for the first time."""
+        """The reason for each agent's first forfeit."""
         self._agents: dict[str, int] = {}
         self._met: dict[tuple[str, ...], int] = {}
         self._openings: dict[tuple[Any, ...], int] = {}
@@ -72,18 +72,18 @@ class Results:
 
     @property
     def sets(self) -> list[tuple[str, ...]]:
-        """The sets of agents that have met, sorted."""
+        """The sets of agents that have played each other, sorted."""
         return sorted(self._met)
 
     def rows(self, agent: str | None = None) -> NDArray[np.void]:
-        """Return a record with the COLUMNS for each seat of each game, or for those of one agent."""
+        """Return a record with the COLUMNS for each seat of each game, or only for the seats of one agent."""
         rows = np.array(self._rows).view([(name, np.float64) for name in COLUMNS])
         return rows if agent is None else rows[rows["agent"] == self._agents[agent]]
 
     def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """Return for each seat of each game: its opening, its cell k * n + i for agent i of the k-th set, its share.
+        """Return for each seat of each game its opening, its cell k * n + i (agent i, k-th set), and its share.
 
-        Openings, sets and the n agents are counted in sorted order, so that nothing depends on the order of the games.
+        Openings, sets and the n agents are numbered in sorted order, so that the order of the games has no effect.
         """
         rows = self.rows()
         numbers: tuple[Mapping[Any, int], ...] = (self._openings, self._met, self._agents)
@@ -96,12 +96,12 @@ class Results:
 
 
 def results_of(records: Iterable[GameRecord] | Results) -> Results:
-    """Return the results of records, unless they are results already."""
+    """Return the results of records; results are returned unchanged."""
     return records if isinstance(records, Results) else Results(records)
 
 
 def by_game(records: Iterable[GameRecord]) -> dict[str, Results]:
-    """Return the results of each game with its options."""
+    """Return the results for each game and its options."""
     found: dict[str, Results] = defaultdict(Results)
     for record in records:
         found[title_of(record)].add(record)
@@ -117,7 +117,7 @@ def title_of(record: GameRecord) -> str:
 
 @cache
 def _default_options(name: str) -> Mapping[str, Any]:
-    """Return the options of a registered game; none of a game that this process does not know."""
+    """Return the default options of a registered game; an empty mapping for an unknown game."""
     try:
         return make_registered_game(name, {}).options
     except ValueError:
@@ -137,7 +137,7 @@ def _opening_key(record: GameRecord) -> tuple[Any, ...]:
 
 
 def _ranks(numbers: Mapping[Any, int]) -> NDArray[np.int64]:
-    """Return the place among the sorted keys of each number."""
+    """Return the rank of each number's key among the sorted keys."""
     ranks = np.empty(len(numbers), np.int64)
     ranks[[numbers[key] for key in sorted(numbers)]] = np.arange(len(numbers))
     return ranks

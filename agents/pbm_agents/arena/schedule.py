@@ -1,12 +1,12 @@
-"""Who plays whom, from which openings and seats, in which batches.
+"""The schedule of a tournament: pairings, openings, seats and batches.
 
-Every opening is played from every seating: in a game of two, A against B and B against A; in a game of three, all six
-orders of three agents. (Rotations would do for the advantage of moving first. But in a game of three it also matters
-who moves after whom, and only all the orders let each agent follow each other one equally often.) Fewer agents than
-seats take turns at the double seats: AAB, ABA, BAA, ABB, BAB, BBA. Where something is hidden, each of these games has a
-set-up of its own (`openings`).
+Every opening is played from every seating: with two players, A against B and B against A; with three, all six orders of
+three agents. (Rotations would balance the advantage of moving first, but with three players it also matters who moves
+after whom, and only all six orders let each agent follow every other equally often.) If there are fewer agents than
+seats, each takes every double seat: AAB, ABA, BAA, ABB, BAB, BBA. With hidden information, each of these games has its
+own set-up (`openings`).
 
-The schedule, batches included, follows from the tournament alone: so do the games, whoever plays them and when.
+The tournament alone determines the schedule, including the batches, and the games, whichever process plays them.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from .match import Question, Report, SoFar, play_games
 from .openings import Opening, seated_openings
 
 ROUND_ROBIN, GAUNTLET, PAIRS, NEIGHBOURS = FORMS = ("round-robin", "gauntlet", "pairs", "neighbours")
-"""Who meets whom in a tournament, by name: everybody everybody; the first agent all others; the first the second, the
-third the fourth, and so on; each agent those near it in the list."""
+"""Forms of a tournament: every agent plays every other; the first agent plays all others; the first plays the second,
+the third the fourth, and so on; each agent plays those near it in the list."""
 REACH = 3
-"""How far apart in the list two neighbours can be."""
+"""The greatest distance in the list between two neighbours."""
 MOST_OPENINGS = 1_000_000
-"""The schedule is made before the first game is played."""
+"""Limit on the openings, because the whole schedule is made before the first game."""
 SCHEMA = 1
-"""Of `tournament.json`."""
+"""Schema version of `tournament.json`."""
 
 
 @dataclass(frozen=True)
 class Tournament:
-    """What determines all games of a tournament."""
+    """The settings of a tournament, which determine all of its games."""
 
     games: tuple[Game, ...] = setting(help="A game with its options. Repeat it for more games.")
     agents: tuple[str, ...] = setting(help="An agent by name. Give at least two.")
@@ -82,7 +82,7 @@ class Tournament:
     )
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless all games, agents, boards and numbers are possible."""
+        """Raise ValueError unless all games, agents, boards and numbers are valid."""
         check_settings(self)
         if not isinstance(self.games, (tuple, list)) or not all(isinstance(game, Game) for game in self.games):
             raise ValueError(f"games are {quoted(self.games)}: expected a tuple of games")
@@ -100,7 +100,7 @@ class Tournament:
             make_agent(agent)
 
     def batches(self, key: str | None = None) -> list[Batch]:
-        """Return the whole schedule, with this key if given. Raises ValueError for an impossible opening."""
+        """Return the whole schedule, with this key if given. Raises ValueError for an invalid opening."""
         key = self.key if key is None else key
         batches: list[Batch] = []
         number = 0
@@ -116,26 +116,26 @@ class Tournament:
         return batches
 
     def plan(self) -> Plan:
-        """Return what a folder holds of it."""
+        """Return the plan for a folder."""
         settings = {name: value for name, value in vars(self).items() if name not in ("games", "agents")}
         settings["boards"] = list(self.boards)
         return Plan(self.games, self.agents, settings, lambda key: [self.batches(key)])
 
 
 class Plan(NamedTuple):
-    """What is played in a folder."""
+    """The plan of the games played in a folder."""
 
     games: Sequence[Game]
     agents: Sequence[str]
     settings: Mapping[str, Any]
-    """Everything else that the games depend on, as JSON has it. An empty "key" stands for the folder's."""
+    """Everything else that the games depend on, as JSON data. An empty "key" stands for the folder's key."""
     rounds: Callable[[str], Iterable[Sequence[Batch]]]
-    """Given the key, yields batches that are played together; each round is played before the next is asked for."""
+    """Yields rounds of batches, given the key; a round is played before the next one is requested."""
     open_ended: bool = False
-    """Whether the results decide how much is played."""
+    """True if the results decide the number of games."""
 
     def command(self) -> dict[str, Any]:
-        """Return what `tournament.json` says."""
+        """Return the content of `tournament.json`."""
         games = [{"game": game.name, "options": dict(game.options)} for game in self.games]
         about = {"schema": SCHEMA, "version": __version__}
         return {**about, "games": games, "agents": list(self.agents), **self.settings}
@@ -143,22 +143,22 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Unplayed:
-    """The games of a batch that a fault of the infrastructure has ended: none of them has a record."""
+    """The games of a batch ended by a fault of the infrastructure; none of them has a record."""
 
     number: int
     """The number of the first game."""
     count: int
     agent: str
-    """The agent that was being asked, or made."""
+    """The agent that was being asked or created."""
     reason: str
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Games of the same agents that are played together: the unit of work."""
+    """Games of the same agents that are played together; the unit of work."""
 
     number: int
-    """The number of the first game; the others follow."""
+    """The number of the first game; the others are consecutive."""
     game: Game
     agents: tuple[str, ...]
     seats: tuple[tuple[str, ...], ...]
@@ -169,10 +169,10 @@ class Batch:
         return len(self.openings)
 
     def play(self, report: Report = lambda message: None, so_far: SoFar | None = None) -> list[GameRecord] | Unplayed:
-        """Play with new agents, which remember nothing of other games.
+        """Play with newly created agents, which remember nothing from other games.
 
         Returns:
-            The records, as of `play_games`; after a fault, which games are left unplayed and why.
+            The records, as from `play_games`; after a fault, the unplayed games and the reason.
         """
         so_far, agents = so_far or SoFar(), dict[str, AnyAgent]()
         try:
@@ -206,9 +206,9 @@ def make_batch(
     key: str,
     opening_moves: int,
 ) -> Batch:
-    """Return a batch whose games are numbered from `number`: each start, played from every seating of the group.
+    """Return a batch, numbered from `number`, in which each start is played from every seating of the group.
 
-    `starts` are as in `seated_openings`; the agents' random numbers follow from `seed`, that of the schedule.
+    `starts` are as in `seated_openings`; `seed`, that of the schedule, determines the agents' random numbers.
     """
     rows = seatings(group, game.num_players)
     openings = seated_openings(game, rows, starts, number, key=key, moves=opening_moves)
@@ -217,7 +217,7 @@ def make_batch(
 
 
 def _made(name: str) -> AnyAgent:
-    """Make an agent. It could be made when the tournament began, so a failure is not the agent's own."""
+    """Create an agent. It was created once when the tournament began, so a failure is a fault, not the agent's."""
     try:
         return make_agent(name)
     except Exception as error:
@@ -226,9 +226,9 @@ def _made(name: str) -> AnyAgent:
 
 @cache
 def warm_up(name: str, game: Game) -> None:
-    """Ask an agent of this name once per process, so that loading and compiling do not count as thinking.
+    """Ask an agent of this name once per process, so that loading and compiling do not count as thinking time.
 
-    Agents whose answers cost something are not asked.
+    Agents whose answers have a cost are not asked.
     """
     rng, agent = np.random.default_rng(0), _made(name)
     if isinstance(agent, UsesResources):
@@ -241,7 +241,7 @@ def warm_up(name: str, game: Game) -> None:
 
 
 def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, ...]]:
-    """Return the groups of agents that meet.
+    """Return the groups of agents that play each other.
 
     >>> groups(("a", "b", "c"), "round-robin", 2)
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
@@ -259,7 +259,7 @@ def groups(agents: tuple[str, ...], form: str, players: int) -> list[tuple[str, 
         return [(agents[0], *others) for others in combinations(agents[1:], size - 1)]
     if form == NEIGHBOURS:
         near = [some for some in combinations(range(len(agents)), size) if some[-1] - some[0] <= REACH]
-        # By the strongest first: a list with one more agent at its end adds games and changes none.
+        # Ordered by the later agent, so that appending an agent adds games and changes none.
         return [tuple(agents[k] for k in some) for some in sorted(near, key=lambda some: some[::-1])]
     return list(combinations(agents, size))
 

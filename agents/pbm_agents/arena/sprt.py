@@ -1,29 +1,29 @@
-"""Sequential tests: is the new agent stronger than the old one? With no more games than the answer needs.
+"""Sequential tests of whether a new agent is stronger than an old one, with no more games than necessary.
 
     test = SequentialTest(Chameleon(size=5), new="mcts:simulations=60", old="mcts:simulations=30", elo1=50)
     result = play_sprt(test, "folder", Run(workers=2))
     print(result)
 
-The generalized sequential probability ratio test, as in fastchess and OpenBench: H0 says that the new agent is `elo0`
-points stronger than the old one, H1 that it is `elo1`. Openings are played one after another, each from every seating.
-After each, the test ends if the log-likelihood ratio (`likelihood`) leaves the interval between log(beta) and
-log(1 / alpha). Then H1 is accepted wrongly with a probability of at most alpha if the truth is H0 or weaker, H0 with at
-most beta if it is H1 or stronger (Wald 1945). The usual bounds, log(beta / (1 - alpha)) and log((1 - beta) / alpha),
-are a little narrower and keep that promise only nearly: `benchmarks/sprt_errors.py` measures it.
+The generalized sequential probability ratio test, as in fastchess and OpenBench: in H0 the new agent is `elo0` points
+stronger than the old one, in H1 `elo1` points. Openings are played one after another, each from every seating. After
+each, the test ends if the log-likelihood ratio (`likelihood`) leaves the interval from log(beta) to log(1 / alpha). The
+probability of wrongly accepting H1 is then at most alpha if the true difference is `elo0` or less, and that of wrongly
+accepting H0 at most beta if it is `elo1` or more (Wald 1945). The usual bounds, log(beta / (1 - alpha)) and
+log((1 - beta) / alpha), are a little narrower and guarantee this only approximately (`benchmarks/sprt_errors.py`).
 
-* The unit is the opening, not the game, since games of one opening are alike and one seat is often better. Two players
-  give the pentanomial distribution of pairs, with scores 0, 1/4, 1/2, 3/4 and 1.
-* A draw is half a win for each of two players, a third for each of three; how many draws there are is not assumed.
-* Three seats are filled in all six ways AAB, ABA, BAA, ABB, BAB, BBA. An agent's score in a game is the share of the
-  win that its seats have together, that of an opening the mean of six. `expected_score` turns a difference in Elo
-  into a score: 1/2 for equals, as with two players.
+* The unit is the opening, not the game, since games of one opening are correlated and one seat is often better. Two
+  players give the pentanomial distribution of pairs, with scores 0, 1/4, 1/2, 3/4 and 1.
+* A draw is half a win for each of two players, a third for each of three; no draw rate is assumed.
+* Three seats are filled in all six ways: AAB, ABA, BAA, ABB, BAB, BBA. An agent's score in a game is its seats' total
+  share of the win, and its score in an opening the mean of the six games. `expected_score` converts a difference in
+  Elo into a score: 1/2 for equal agents, as with two players.
 
 With `normalized`, `elo0` and `elo1` are normalized Elo: the distance of the mean score from 1/2 in standard deviations
-of a game's score, times 800 / ln(10). A difference then takes the same number of games to be seen whether most games
-are drawn or none; without draws, near equal strength and for openings whose games are independent it is the usual Elo.
+of a game's score, times 800 / ln(10). The number of games needed to detect a difference then does not depend on the
+draw rate. Without draws, near equal strength and with independent games per opening, it equals the usual Elo.
 
-Openings count in their order, whichever is done first, so the result follows from the test alone. Games after the
-decision are kept and do not count.
+Openings count in their order, whichever finishes first, so the test alone determines the result. Games after the
+decision are kept but do not count.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ H0, H1 = "H0", "H1"
 
 @dataclass(frozen=True)
 class SequentialTest:
-    """Everything that a test depends on."""
+    """The settings of a test, which determine its result."""
 
     game: Game = setting(help="The game they play.")  # noqa: RUF009
     new: str = setting(help="The agent that may be stronger, by name.")
@@ -76,7 +76,7 @@ class SequentialTest:
     normalized: bool = setting(False, help="Read the Elo differences as normalized Elo, as fastchess does.")
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless agents and numbers are possible."""
+        """Raise ValueError unless agents and numbers are valid."""
         check_settings(self)
         Tournament(
             (self.game,),
@@ -95,16 +95,16 @@ class SequentialTest:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Below the first H0 is accepted, above the second H1."""
+        """Bounds of the log-likelihood ratio: H0 is accepted below the first, H1 above the second."""
         return log(self.beta), log(1 / self.alpha)
 
     @property
     def games_per_opening(self) -> int:
-        """One from each seating."""
+        """The number of games per opening, one for each seating."""
         return 2**self.game.num_players - 2
 
     def batches(self, key: str | None = None) -> list[Batch]:
-        """Return the whole schedule, with this key if given. Only its beginning will be played."""
+        """Return the whole schedule, with this key if given. Usually only its beginning is played."""
         key = self.key if key is None else key
         group, size = (self.new, self.old), self.games_per_opening
         at_once = max(1, self.batch // size)
@@ -117,14 +117,14 @@ class SequentialTest:
         ]
 
     def plan(self) -> Plan:
-        """Return what a folder holds of it."""
+        """Return the plan for a folder."""
         settings = {name: value for name, value in vars(self).items() if name not in ("game", "new", "old")}
         return Plan(
             (self.game,), (self.new, self.old), {"test": "sprt", **settings}, lambda key: [self.batches(key)], True
         )
 
     def ratio(self, counts: Sequence[int], values: Sequence[float]) -> float:
-        """Return the logarithm of the likelihood ratio of H1 to H0, given how often openings had each score."""
+        """Return the log-likelihood ratio of H1 to H0, given the number of openings with each score."""
         players = self.game.num_players
         if self.normalized:
             low, high = (normalized_quotient(elo, self.games_per_opening) for elo in (self.elo0, self.elo1))
@@ -136,22 +136,22 @@ class SequentialTest:
 
 @dataclass
 class SequentialResult:
-    """The state of a test. `print` it."""
+    """The state of a test, for `print`."""
 
     test: SequentialTest
     counts: list[int] = field(default_factory=list)
-    """How often an opening had each of `possible_scores`."""
+    """The number of openings with each of `possible_scores`."""
     llr: float = 0.0
     """The log-likelihood ratio of H1 to H0."""
     accepted: str | None = None
-    """`H0`, `H1`, or None as long as nothing is decided."""
+    """`H0`, `H1`, or None while the test is undecided."""
 
     def __post_init__(self) -> None:
         self.counts = self.counts or [0] * len(self.values)
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The scores that an opening can have."""
+        """The possible scores of an opening."""
         return possible_scores(self.test.game.num_players)
 
     @property
@@ -169,19 +169,19 @@ class SequentialResult:
 
     @property
     def elo(self) -> Rating:
-        """How much stronger the new agent is, by the mean score, with 95% interval.
+        """The new agent's advantage in Elo, from the mean score, with its 95% interval.
 
-        A test that has stopped by itself has stopped at a good moment for one side: this is biased away from the middle
-        of `elo0` and `elo1`.
+        A test that stops by itself stops when the results favour one side, so this is biased away from the midpoint of
+        `elo0` and `elo1`.
         """
         players, weights, values = self.test.game.num_players, np.array(self.counts, np.float64), np.array(self.values)
-        weights += 0.5 / len(weights)  # an interval after the first opening, too
+        weights += 0.5 / len(weights)  # gives an interval after the first opening, too
         mean = float(weights @ values / weights.sum())
         error = NORMAL_95 * sqrt(float(weights @ (values - mean) ** 2) / weights.sum() / max(1, self.openings))
         return Rating(*(elo_of_score(min(max(mean + k * error, 1e-6), 1 - 1e-6), players) for k in (0, -1, 1)))
 
     def add(self, score: float) -> bool:
-        """Count an opening with this score, unless the test is over; return whether it is over then."""
+        """Count an opening with this score unless the test is over; return whether the test is over afterwards."""
         if self.accepted is None:
             self.counts[int(np.abs(np.subtract(self.values, score)).argmin())] += 1
             self.llr = self.test.ratio(self.counts, self.values)
@@ -198,7 +198,7 @@ class SequentialResult:
         return f"LLR {self.llr:+.2f} in ({lower:.2f}, {upper:.2f}), Elo {elo:+.0f} ({low:+.0f} to {high:+.0f})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as numbers, for JSON."""
+        """Return the state as JSON data."""
         lower, upper = self.test.bounds
         return {
             **self.test.plan().command(),
@@ -226,19 +226,19 @@ class SequentialResult:
 
 
 def opening_score(games: Sequence[GameRecord], agent: str) -> float:
-    """Return the mean share of the win that `agent` had, all its seats together, in the games of one opening."""
+    """Return the mean share of the win of all of `agent`'s seats together in the games of one opening."""
     return sum(
         share for record in games for name, share in zip(record.agents, shares(record), strict=True) if name == agent
     ) / len(games)
 
 
 def play_sprt(test: SequentialTest, folder: str | Path, run: Run = ALONE) -> SequentialResult:
-    """Play until the test is decided, or its openings are used up. Games that `folder` holds are not played again.
+    """Play until the test is decided or its openings are used up. Games already in `folder` are not played again.
 
     Args:
-        test: What is tested.
-        folder: Where the games are kept; made if missing. The same call resumes, however it was stopped.
-        run: How it is played.
+        test: The test.
+        folder: Folder for the games; created if missing. The same call resumes after any interruption.
+        run: How the games are played.
 
     Returns:
         The result, which does not depend on `run`.
@@ -251,7 +251,7 @@ def play_sprt(test: SequentialTest, folder: str | Path, run: Run = ALONE) -> Seq
     following, waiting = 0, dict[int, list[GameRecord]]()
 
     def take(games: Sequence[GameRecord]) -> bool:
-        """Count whole openings in their order, whatever is done first."""
+        """Count whole openings in their order, whichever finishes first."""
         nonlocal following
         for record in games:
             waiting.setdefault(record.number // size, []).append(record)

@@ -1,7 +1,7 @@
-"""Tables of the results of games: standings, head-to-head results, scores by seat; as data and as CSV.
+"""Tables of results: standings, head-to-head results and scores by seat, as data and as CSV.
 
-A score is an agent's share of the win: 1 for a win, 0 for a loss, equal parts in a draw. In a game of three players,
-1/3 is the mean.
+A score is an agent's share of the win: 1 for a win, 0 for a loss, equal parts in a draw. With three players, the mean
+score is 1/3.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ class Standing:
     losses: int
     score: float
     score_by_seat: tuple[float, ...]
-    """nan for seats in which it has not played."""
+    """Mean score in each seat; nan for seats in which the agent has not played."""
     plies: float
-    """Mean length of its games."""
+    """Mean length of the agent's games, in plies."""
     seconds_per_move: float
-    """nan if the records do not say."""
+    """Mean time per move; nan if the records do not contain it."""
     forfeits: int
 
 
 class HeadToHead(NamedTuple):
-    """The scores of agents in rows against those in columns: 1 for a higher return, 1/2 for an equal one, else 0."""
+    """Scores of the agents in rows against those in columns: 1 for a higher return, 1/2 for an equal one, else 0."""
 
     agents: list[str]
     scores: Array
-    """(n, n) means; nan for two that have not met."""
+    """(n, n) mean scores; nan for pairs that have not played each other."""
     games: NDArray[np.int64]
-    """(n, n)"""
+    """(n, n) numbers of games."""
 
 
 def standings(records: Iterable[GameRecord] | Results, anchor: str | None = None) -> list[Standing]:
@@ -82,7 +82,7 @@ def standings(records: Iterable[GameRecord] | Results, anchor: str | None = None
 
 
 def head_to_head(records: Iterable[GameRecord] | Results, agents: Sequence[str]) -> HeadToHead:
-    """Return the results between `agents`, in this order."""
+    """Return the head-to-head results between `agents`, in this order."""
     pairs = results_of(records).pairs
     found = np.array([[pairs.get((agent, other), (0.0, 0)) for other in agents] for agent in agents])
     won, games = found[..., 0], found[..., 1]
@@ -91,12 +91,12 @@ def head_to_head(records: Iterable[GameRecord] | Results, agents: Sequence[str])
 
 
 def seat_scores(records: Iterable[GameRecord] | Results) -> Array:
-    """Return (P,) the mean score of each seat over all agents."""
+    """Return the mean score (P,) of each seat over all agents."""
     return np.array(_by_seat(results_of(records)))
 
 
 def _by_seat(results: Results, agent: str | None = None) -> list[float]:
-    """Return the mean score of each seat, of one agent or of all; nan where the agent has not played."""
+    """Return the mean score in each seat, for one agent or for all; nan where the agent has not played."""
     seats, rows = int(results.rows()["seat"].max(initial=-1)) + 1, results.rows(agent)
     scores = [rows["share"][rows["seat"] == seat] for seat in range(seats)]
     return [float(some.mean()) if len(some) else np.nan for some in scores]
@@ -112,8 +112,8 @@ def write_csv(folder: str | Path, tables: dict[str, tuple[list[Standing], HeadTo
     """Write `ratings.csv`, with a row for each agent, and `head_to_head.csv`, with a row for each pair.
 
     Args:
-        folder: Where they are written.
-        tables: Standings and head-to-head results, by name of the game.
+        folder: The folder for the files.
+        tables: Standings and head-to-head results by game name.
 
     Returns:
         The files.
@@ -141,7 +141,7 @@ def write_csv(folder: str | Path, tables: dict[str, tuple[list[Standing], HeadTo
 
 
 def _number(value: float, digits: int = 4) -> float | str:
-    """Round a number; empty for nan."""
+    """Return a rounded number, or an empty string for nan."""
     return "" if np.isnan(value) else round(value, digits)
 
 

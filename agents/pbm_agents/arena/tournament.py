@@ -1,7 +1,7 @@
-"""Play in a folder: `tournament.json` says what is played, `games.jsonl` holds the games that have been.
+"""Games in a folder: `tournament.json` describes the tournament, `games.jsonl` holds the finished games.
 
-The games of a batch are added to `games.jsonl` in one piece when it is done. So whatever happens to the process, the
-file holds whole batches, followed at most by a part of one, which is dropped when the folder is resumed.
+The games of a batch are appended to `games.jsonl` in one write when it is done. Whatever happens to the process, the
+file holds whole batches, followed at most by part of one, which is dropped on resuming.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from .workers import play_batches
 COMMAND, GAMES = "tournament.json", "games.jsonl"
 NUMBER = re.compile(rb'"number": (\d{1,15})[,}]')
 MOST_REPLAYED = 10_000
-"""When a folder is resumed, at most so many of its games are replayed, evenly spread: a few seconds. How each game was
-started is always compared."""
+"""Maximum number of stored games replayed on resuming, evenly spaced (a few seconds). The start of every game is
+always checked."""
 MOST_IN_A_ROW, MOST_NAMED = 3, 5
-"""Consecutive batches that faults may end before nothing more is played; games and reasons that an error names."""
+"""Number of consecutive batches that faults may end before play stops; number of games and reasons in an error."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How games are played in a folder. The games do not depend on it."""
+    """Settings of how games are played in a folder, on which the games do not depend."""
 
     workers: int = setting(1, low=1, help="Processes that play.")
     ray: str | None = setting(
@@ -65,16 +65,16 @@ ALONE = Run()
 
 
 def play_tournament(tournament: Tournament, folder: str | Path, run: Run = ALONE) -> list[GameRecord]:
-    """Play what is missing of a tournament, and return the records of all its games.
+    """Play the missing games of a tournament, and return the records of all its games.
 
     Args:
-        tournament: What is played.
-        folder: Where the games are kept; made if missing. The same call resumes, however it was stopped.
-        run: How it is played.
+        tournament: The tournament.
+        folder: Folder for the games; created if missing. The same call resumes after any interruption.
+        run: How the games are played.
 
     Raises:
         ValueError: The folder holds another tournament, was made with other programs, or is in use.
-        InfrastructureError: Faults that are no agent's doing, or the budget (BudgetSpentError), left games unplayed.
+        InfrastructureError: Faults outside the agents, or the budget (BudgetSpentError), left games unplayed.
     """
     play_in_folder(tournament.plan(), folder, run)
     return tournament_records(folder)
@@ -87,15 +87,15 @@ def play_in_folder(
     take: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
     note: Callable[[], str] = str,
 ) -> None:
-    """Play the batches of a plan that are missing in its folder.
+    """Play the missing batches of a plan in its folder.
 
     Args:
-        plan: What is played. An open-ended one ends with the first fault.
-        folder: Made if missing.
-        run: How it is played.
-        take: Called with the games of each batch, first those that the folder holds, then the others as they are done;
-            once it returns True, no more are played.
-        note: Returns what stands at the end of the progress bar.
+        plan: The plan. An open-ended plan ends with the first fault.
+        folder: The folder; created if missing.
+        run: How the games are played.
+        take: Called with the games of each batch, first the stored ones, then the others as they are done; once it
+            returns True, play stops.
+        note: Returns the text at the end of the progress bar.
 
     Raises:
         ValueError: The folder holds something else, was made with other programs, or is in use.
@@ -103,7 +103,7 @@ def play_in_folder(
         InfrastructureError: Games are unplayed because of faults.
     """
     command, folder = plan.command(), Path(folder)
-    first = next(iter(plan.rounds(command.get("key", ""))))  # errors are raised before anything is written
+    first = next(iter(plan.rounds(command.get("key", ""))))  # raises errors before anything is written
     here = programs(plan.games, plan.agents)
     folder.mkdir(parents=True, exist_ok=True)
     total = None if plan.open_ended else sum(map(len, first))
@@ -126,7 +126,7 @@ def play_in_folder(
 def _play_round(
     batches: Sequence[Batch], stored: StoredGames, journal: Journal, run: Run, plan: Plan
 ) -> Generator[tuple[Sequence[GameRecord], bool], None, None]:
-    """Yield the games of each batch, and whether they were played now; those that are stored come first."""
+    """Yield the games of each batch, and whether they were played now; stored games come first."""
     missing = []
     for batch in batches:
         if games := stored.take(batch):
@@ -157,32 +157,32 @@ def _play_round(
 
 
 def finished_games(folder: str | Path) -> Iterator[GameRecord]:
-    """Yield the games that have been played so far, in the order in which they were done; some may be in progress."""
+    """Yield the games finished so far, in the order in which they finished. The folder may be in use."""
     path = Path(folder) / GAMES
     with open(path, "rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if line.endswith(b"\n"):  # else it is being written
+            if line.endswith(b"\n"):  # otherwise it is still being written
                 yield record_of_line(line, path, number)
 
 
 def tournament_records(folder: str | Path) -> list[GameRecord]:
-    """Return the games that have been played so far, in the order of the schedule."""
+    """Return the games finished so far, in the order of the schedule."""
     return sorted(finished_games(folder), key=lambda record: record.number)
 
 
 def with_key(folder: Path, command: dict[str, Any]) -> dict[str, Any]:
-    """Return the command with a key: its own, the folder's, or a new one. A command without secrets has none."""
+    """Return the command with a key: its own, the folder's, or a new one. A command without a key gets none."""
     if command.get("key") != "":
         return command
     there = None
-    with suppress(OSError, ValueError, RecursionError):  # `claim` says what is wrong with the file
+    with suppress(OSError, ValueError, RecursionError):  # `claim` reports the error in the file
         there = json.loads((folder / COMMAND).read_text(encoding="utf-8"))
     known = there.get("key") if isinstance(there, dict) else None
     return command | {"key": known if known and isinstance(known, str) else secrets.token_hex(16)}
 
 
 def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept_changes: bool = False) -> None:
-    """Make the folder belong to this command, played by the programs `here`; ValueError if it belongs to another."""
+    """Bind the folder to this command and the programs `here`; raise ValueError if it belongs to another."""
     path = folder / COMMAND
     if not path.exists():
         if (folder / GAMES).exists():
@@ -212,7 +212,7 @@ def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept
 
 
 def _plain(value: Any) -> str:
-    """Return a part of a tournament's command in words, as a person would write it."""
+    """Return a part of a tournament's command as readable text."""
     if isinstance(value, dict) and isinstance(value.get("options"), dict):
         options = ",".join(f"{name}={choice}" for name, choice in value["options"].items())
         return printable(f"{value.get('game')}:{options}")
@@ -223,20 +223,20 @@ def _plain(value: Any) -> str:
 
 @final
 class StoredGames:
-    """The games that a file holds, read a batch at a time; only where each line begins is kept in memory."""
+    """The games in a file, read one batch at a time; only the offset of each line is kept in memory."""
 
     def __init__(self, file: FileIO) -> None:
-        """Find the number of each game in `games.jsonl`. Raises RecordError for a line without one."""
+        """Index the games in `games.jsonl` by number. Raises RecordError for a line without a number."""
         self._file, self._ends, self._places = file, array("q", [0]), dict[int, int]()
         with open(file.name, "rb") as lines:
             for place, line in enumerate(lines):
                 if line.endswith(b"\n"):
-                    found = NUMBER.search(line)  # the whole record is read, and checked, with its batch
+                    found = NUMBER.search(line)  # the whole record is read and checked with its batch
                     number = int(found[1]) if found else record_of_line(line, file.name, place + 1).number
                     self._places.setdefault(number, place)
                     self._ends.append(self._ends[-1] + len(line))
         self._kept = len(self._ends) - 1
-        """How many lines stay: all of them, or those before a torn batch."""
+        """The number of lines to keep: all of them, or those before a partial batch."""
         self._taken, self._settled = bytearray(self._kept), False
         self._every = max(1, -(-self._kept // MOST_REPLAYED))
 
@@ -244,7 +244,7 @@ class StoredGames:
         """Return the games of a batch if the file holds all of them, else none.
 
         Raises:
-            RecordError: A game was started otherwise, or contradicts the rules; or other games stand between them.
+            RecordError: A game has another start, or contradicts the rules; or other games are between them.
         """
         if (first := self._places.get(batch.number)) is None:
             return []
@@ -271,7 +271,7 @@ class StoredGames:
         return games
 
     def settle(self) -> None:
-        """Before the first game is added, cut off a part of a batch at the end; RecordError for games of no batch."""
+        """Truncate a partial batch at the end before games are added; raise RecordError for games outside the plan."""
         if self._settled:
             return
         self._settled = True
@@ -281,7 +281,7 @@ class StoredGames:
             self._file.truncate(self._ends[self._kept])
 
     def append(self, games: Sequence[GameRecord]) -> None:
-        """Write the games of a batch, in one piece."""
+        """Append the games of a batch in one write."""
         append_to(self._file, games)
 
     def _stray(self, place: int) -> RecordError:
@@ -292,7 +292,7 @@ class StoredGames:
 
 
 def check_start(record: GameRecord, game: Game, opening: Opening, seats: Sequence[str]) -> None:
-    """Raise RecordError unless the game was started so, by this version of the package."""
+    """Raise RecordError unless the game has this start and was played by this version of the package."""
     scheduled = {
         "version": __version__,
         "game": game.name,
@@ -316,7 +316,7 @@ def check_start(record: GameRecord, game: Game, opening: Opening, seats: Sequenc
 def _game_bar(
     shown: bool, total: int | None, note: Callable[[], str]
 ) -> Iterator[Callable[[Sequence[GameRecord], bool], None]]:
-    """Show a progress bar over games; what this yields is called with games, and whether they were played now."""
+    """Show a progress bar over games; yield a function of finished games and whether they were played now."""
     if not shown:
         yield lambda games, played: None
         return
@@ -329,14 +329,14 @@ def _game_bar(
             forfeits += sum(len(record.forfeits) for record in games)
             notes = [note(), f"forfeits={forfeits}" * (forfeits > 0)]
             bar.set_postfix_str(", ".join(filter(None, notes)), refresh=False)
-            bar.initial += 0 if played else len(games)  # so that the speed is that of this run
+            bar.initial += 0 if played else len(games)  # the speed counts only games of this run
             bar.update(len(games))
 
         yield update
 
 
 def _unplayed_error(unplayed: Sequence[Unplayed]) -> InfrastructureError:
-    """Return the error that says which games are unplayed, and why."""
+    """Return the error that lists the unplayed games and the reasons."""
     by_reason: dict[str, list[str]] = {}
     for one in unplayed:
         games = f"{one.number} to {one.number + one.count - 1}" if one.count > 1 else str(one.number)

@@ -1,15 +1,15 @@
-"""Play batches here, in processes of this machine, or on a Ray cluster: the same games, in whatever order.
+"""Play batches in this process, in worker processes, or on a Ray cluster. The games are the same; their order may vary.
 
-A process reports each question that it puts to an agent and each answer. So when it dies, or is ended because an answer
-takes too long, it is known which agent was being asked, and about which games. Another process resumes from the answers
-so far:
+A process reports each question to an agent and each answer. If it dies, or is killed because an answer takes too long,
+its parent thus knows which agent was being asked, and about which games. Another process resumes from the answers so
+far:
 
 * If the agent was asked about one game, it forfeits that game.
-* If it was asked about several, it is asked about one at a time for the rest of the batch.
+* If it was asked about several games, it is asked about one at a time for the rest of the batch.
 * If it was being loaded, or has ended MOST_DEATHS processes in this batch, it forfeits its unfinished games of the
   batch.
-* If the process was killed (SIGKILL, SIGTERM), as by a system that is short of memory, the batch is played again from
-  the start, once. If it happens again, its games are left unplayed.
+* If the process was killed (SIGKILL, SIGTERM), for example by a system that is short of memory, the batch is played
+  again from the start, once. If that happens again, its games are left unplayed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .match import Answer, Question, Report, SoFar
 from .schedule import Batch, Unplayed
 
 LOADING_SECONDS = 120.0
-"""Time for loading an agent and compiling."""
+"""Time limit for loading an agent and compiling."""
 
 
 def play_batches(
@@ -41,19 +41,19 @@ def play_batches(
     ray: str | None = None,
     journal: Journal | None = None,
 ) -> Generator[list[GameRecord] | Unplayed, None, None]:
-    """Yield the games of each batch as it is done, or what a fault has left unplayed.
+    """Yield the games of each batch as it is done, or the games that a fault left unplayed.
 
     Args:
-        batches: What to play.
-        workers: Processes. With one, and no time limit, this process plays the batches in order.
-        move_seconds: Time limit of an agent for a move.
-        ray: The address of a Ray cluster that plays instead, one processor per batch. Its machines need the versions
-            and files that this one has.
-        journal: Takes all questions and answers, except on Ray; batches resume from the answers that it has.
+        batches: The batches to play.
+        workers: Number of processes. With one, and no time limit, this process plays the batches in order.
+        move_seconds: Time limit per move of an agent.
+        ray: The address of a Ray cluster that plays instead, one processor per batch. Its machines need the same
+            versions and files as this one.
+        journal: Records all questions and answers, except on Ray; batches resume from its answers.
 
     Raises:
         BudgetSpentError: The journal's budget is used up.
-        ChildProcessError: Processes die that are not asking an agent.
+        ChildProcessError: Processes die while no agent is being asked.
         ValueError: A machine of the Ray cluster has other versions or files than this one.
     """
     if ray:
@@ -75,7 +75,7 @@ def play_batches(
 
 @final
 class BatchTask(Task):
-    """A batch, and what is known of it."""
+    """A batch, with its answers so far."""
 
     def __init__(self, batch: Batch, move_seconds: float | None, journal: Journal | None = None) -> None:
         super().__init__(Batch.play, batch)
@@ -86,12 +86,12 @@ class BatchTask(Task):
         self._start_again()
 
     def call(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """As `Task`."""
+        """Return the call, as for `Task`."""
         self._forget_question()
         return (_play, (self.job, self.so_far)) if self.given_up is None else (_give_up, (self.given_up,))
 
     def hear(self, message: Question | Sequence[Answer]) -> None:
-        """Take a question, or answers. A forfeit that was decided here is among the answers once it is carried out."""
+        """Receive a question or answers. A forfeit decided here is among the answers once it is carried out."""
         self.report(message)
         if isinstance(message, Question):
             self.question = message
@@ -105,7 +105,7 @@ class BatchTask(Task):
             self._forget_question()
 
     def lost(self, death: Death) -> None:
-        """Resume without the agent's answer, start again, or give up; ChildProcessError if no agent was being asked."""
+        """Resume without the answer, restart, or give up; raise ChildProcessError if no agent was being asked."""
         if death.late:
             self._blame(f"no answer within {self.move_seconds:g} seconds")
         elif death.killed:
@@ -122,7 +122,7 @@ class BatchTask(Task):
             self._start_again()
 
     def _blame(self, how: str) -> None:
-        """Resume without the answer to the question; `how` says how its process ended."""
+        """Resume without the answer to the question; `how` describes how its process ended."""
         assert self.question is not None
         name, rows = self.question
         self.so_far.restarts += 1
@@ -149,14 +149,14 @@ def _give_up(unplayed: Unplayed, report: Callable[[Any], None]) -> Unplayed:
 
 
 def _play_on_ray(job: tuple[Batch, float | None]) -> list[GameRecord] | Unplayed:
-    """Play a batch in a process of its own, so that an agent that ends its process does not end Ray's task."""
+    """Play a batch in a separate process, so that an agent that ends its process does not end Ray's task."""
     [(_, games)] = _own_process().do([BatchTask(*job)])
     return games
 
 
 @cache
 def _own_process() -> ProcessPool:
-    """Return the pool of one process that a process of Ray keeps for its batches."""
+    """Return the one-process pool that a Ray process keeps for its batches."""
     pool = ProcessPool(1)
     atexit.register(pool.__exit__)
     return pool
@@ -165,5 +165,5 @@ def _own_process() -> ProcessPool:
 def _play(batch: Batch, so_far: SoFar, report: Callable[[Any], None]) -> list[GameRecord] | Unplayed:
     try:
         return batch.play(report, so_far)
-    except Exception as error:  # a bug of ours: an agent's errors do not get here
+    except Exception as error:  # a bug in this package: agents' errors are handled elsewhere
         raise RuntimeError(f"games from {batch.number} on: {describe_error(error)}") from None

@@ -1,1 +1,1 @@
-"""What several floors of this package need: progress bars, worker processes, folders that belong to one command."""
+"""Utilities shared by the subpackages: progress bars, worker processes, and folders that belong to one command."""

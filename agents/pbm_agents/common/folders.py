@@ -1,8 +1,8 @@
-"""Folders that belong to one command: one process works in each, and what it was made with is written in it.
+"""Folders that belong to one command: only one process works in each, and each records the programs that made it.
 
-What a command makes follows from its options and from programs: this package, the code of agents and games from
-elsewhere, the files that agents read, and the libraries that compute. A folder that holds results of one set of
-programs does not go on with another one unattended.
+A command's results depend on its options and on programs: this package, the code of agents and games from elsewhere,
+the files that agents read, and the numerical libraries. A folder with results of one set of programs is not resumed
+with another unless this is accepted explicitly.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ LOCK, HOLDER = ".lock", ".lock-holder"
 PACKAGES = ("pbm_envs", "pbm_agents")
 LIBRARIES = ("numpy", "numba")
 NETWORKS = {".pt": ("torch",), ".onnx": ("onnxruntime",)}
-"""What computes files with these suffixes."""
+"""Libraries that evaluate network files with these suffixes."""
 DIGITS = 16
-"""Of a SHA-256 that are kept, in hexadecimal."""
+"""Number of hexadecimal digits kept of a SHA-256 hash."""
 
 
 @contextmanager
 def locked(folder: Path, what: str) -> Iterator[None]:
-    """Have a folder for this process alone. The lock ends with the process, however that ends.
+    """Lock a folder for this process. The lock ends with the process, however that ends.
 
     Args:
         folder: An existing folder.
-        what: What is done in it, such as "playing a tournament".
+        what: Description of the work in it, such as "playing a tournament".
 
     Raises:
         ValueError: Another process has the folder; the message says which.
@@ -65,19 +65,19 @@ def locked(folder: Path, what: str) -> Iterator[None]:
 
 
 def is_unused(folder: Path) -> bool:
-    """Return whether a folder is missing, or holds nothing but a lock and what a killed process left of a file."""
+    """Return True if a folder is missing, or holds only a lock and partial files of a killed process."""
     return not folder.exists() or all(path.name in (LOCK, HOLDER) or is_partial(path) for path in folder.iterdir())
 
 
 def programs(games: Sequence[Game], agents: Sequence[str], libraries: Sequence[str] = ()) -> dict[str, str]:
-    """Return what results of agents in games are computed by, with a version or a hash of each.
+    """Return the programs that determine results of agents in games, with a version or hash of each.
 
-    The source of an agent or a game from another package is the one file that defines it: changes of other files that
-    it imports are not noticed.
+    For an agent or a game from another package, only the file that defines it is hashed; changes in files that it
+    imports are not noticed.
 
     Args:
         games: The games.
-        agents: By name, as `make_agent` reads them. Files that are settings are hashed.
+        agents: Agent names, as for `make_agent`. Files given as settings are hashed.
         libraries: Further distributions whose versions matter.
     """
     found = {"pbm-envs": f"{__version__} ({_hash_of_packages()})"}
@@ -100,13 +100,13 @@ def programs(games: Sequence[Game], agents: Sequence[str], libraries: Sequence[s
 
 
 def check_programs(folder: Path, there: Any, here: Mapping[str, str], *, accept: bool) -> list[Mapping[str, str]]:
-    """Return what the folder was made with, the newest last, with what it goes on with.
+    """Return the history of the programs that made the folder, the current ones last.
 
     Args:
-        folder: For the message.
-        there: What it was made with so far, as this function has returned it; anything else counts as unknown.
-        here: `programs`.
-        accept: Go on with other programs than before.
+        folder: The folder, for the error message.
+        there: The history so far, as this function returned it; anything else counts as unknown.
+        here: The current programs, from `programs`.
+        accept: Accept programs that differ from the earlier ones.
 
     Raises:
         ValueError: The folder was made with other programs, and that is not accepted.
@@ -132,7 +132,7 @@ def check_programs(folder: Path, there: Any, here: Mapping[str, str], *, accept:
 
 
 def write_about(path: Path, about: Mapping[str, Any]) -> None:
-    """Write what a folder is about, so that it survives a loss of power."""
+    """Write the description of a folder durably, so that it survives a power failure."""
     write_text(path, json.dumps(about, indent=1, ensure_ascii=False) + "\n", durable=True)
 
 
@@ -143,7 +143,7 @@ def _is_module(name: str) -> bool:
 
 
 def _hash_of_module(name: str) -> str:
-    """Hash the file that defines a module; a module that has none, such as a session's own, is only named."""
+    """Hash the file that defines a module; a module without a file, such as an interactive one, is only named."""
     with suppress(ImportError, ValueError, OSError):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:
@@ -153,7 +153,7 @@ def _hash_of_module(name: str) -> str:
 
 @cache
 def _hash_of_packages() -> str:
-    """Hash our own sources, once per process."""
+    """Hash the sources of this project's packages, once per process."""
     digest = hashlib.sha256()
     for package in PACKAGES:
         root = Path(importlib.import_module(package).__path__[0])

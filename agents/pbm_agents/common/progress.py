@@ -1,4 +1,4 @@
-"""Progress bars, if they are wanted."""
+"""Optional progress bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pbm_envs.toolbox import install_command
 
 
 class NoBar:
-    """In place of a bar that is not shown: it takes the same calls and does nothing."""
+    """A replacement for a bar that is not shown, with the same methods, which do nothing."""
 
     def __enter__(self) -> NoBar:
         return self
@@ -21,14 +21,14 @@ class NoBar:
 
 
 def progress_bar(shown: bool = True, **settings: Any) -> Any:
-    """Return a context whose `update(count)` counts on, with a bar if `shown`.
+    """Return a context manager whose `update(count)` advances a progress bar, displayed if `shown`.
 
     Args:
-        shown: Whether there is a bar.
-        settings: As `tqdm.tqdm` takes them: `total`, `initial`, `unit`, `desc`, ...
+        shown: Whether to display a bar.
+        settings: Arguments of `tqdm.tqdm`: `total`, `initial`, `unit`, `desc`, ...
 
     Raises:
-        ImportError: A bar is wanted and the extra `cli` is not installed.
+        ImportError: A bar is requested and the extra `cli` is not installed.
     """
     if not shown:
         return NoBar()

@@ -1,4 +1,4 @@
-"""A Ray cluster that does jobs (extra `ray`); its processes and machines may die."""
+"""A pool on a Ray cluster (extra `ray`), whose processes and machines may die."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .folders import programs
 
 Key = TypeVar("Key")
 RETRIES = 3
-"""How often a task is done again because its process or its machine died."""
+"""Number of retries of a task whose process or machine died."""
 LEAST_AHEAD, AHEAD = 16, 2
-"""Tasks that the cluster has at a time: so many, and so many per processor. Ray's costs per task grow with them."""
+"""Number of tasks submitted at a time: a minimum, and per processor. Ray's cost per task grows with them."""
 
 
 @final
 class RayPool:
-    """The processes of a Ray cluster, which is connected within the `with` block unless it was connected before."""
+    """The processes of a Ray cluster; the `with` block connects to it unless it is already connected."""
 
     def __init__(self, address: str | None = None) -> None:
-        """Take the address of `ray.init`: a cluster's; "local" starts one here; None: the one that runs, or one here.
+        """Take an address for `ray.init`: a cluster's; "local" starts one here; None uses a running one or starts one.
 
         Raises:
             ImportError: Ray is not installed.
@@ -39,7 +39,7 @@ class RayPool:
         self._check: Callable[[], None] | None = None
 
     def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
-        """As `Pool.check`. Every process checks again before its first job: machines may join later."""
+        """Check as `Pool.check` does. Each process checks again before its first job, as machines may join later."""
         ray = self._ray
         names = tuple(dict.fromkeys(games)), tuple(dict.fromkeys(agents)), tuple(dict.fromkeys(libraries))
         self._check = partial(_check_machine, *names, tuple(programs(*names).items()))
@@ -54,10 +54,10 @@ class RayPool:
             self._get(one)
 
     def run(self, function: Callable[[Any], Any], jobs: Mapping[Key, Any]) -> Generator[tuple[Key, Any], None, None]:
-        """As `Pool.run`, one processor per job. The machines need this package, and those of your games and agents."""
+        """Run as `Pool.run`, one processor per job. The machines need this package and your games' and agents'."""
         ray = self._ray
         task = ray.remote(num_cpus=1, max_retries=RETRIES)(_do)
-        common = ray.put((self._check, function))  # each machine gets it once
+        common = ray.put((self._check, function))  # sent to each machine once
         waiting = iter(jobs.items())
         pending: dict[Any, Key] = {}
         try:
@@ -74,7 +74,7 @@ class RayPool:
                 ray.cancel(left)
 
     def _get(self, done: Any) -> Any:
-        """Return the result of a task, or raise what it raised."""
+        """Return the result of a task, or raise its exception."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(done)
@@ -108,7 +108,7 @@ def _do(common: tuple[Callable[[], None] | None, Callable[[Any], Any]], job: Any
 def _check_machine(
     games: Sequence[Game], agents: Sequence[str], libraries: Sequence[str], expected: Sequence[tuple[str, str]]
 ) -> None:
-    """Raise ValueError unless this machine has the expected `programs`. It is looked at once per process."""
+    """Raise ValueError unless this machine has the expected `programs`. Each process checks once."""
     there, here = dict(expected), programs(games, agents, libraries)
     wrong = [
         f"{name} is {here.get(name, 'missing')}: expected {there.get(name, 'none')}"

@@ -1,10 +1,10 @@
-"""Work for several processes, of this machine or of a Ray cluster; a process may die or hang without harm to others.
+"""Worker pools on this machine or a Ray cluster; a process may die or hang without affecting the others.
 
     with make_pool(workers=2) as pool:
         for key, result in pool.run(function, {"a": job, "b": other_job}):
             ...
 
-Results come as they are done. What follows from them must not depend on that order: sort by key.
+Results arrive in the order of completion. Code that uses them must not depend on it: sort by key.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ from pbm_envs.toolbox import describe_error
 
 Key = TypeVar("Key")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""What NumPy's linear algebra, PyTorch and Numba read as they are imported."""
+"""Environment variables that NumPy's linear algebra, PyTorch and Numba read on import."""
 MOST_DEATHS = 3
-"""Processes that may die at one job."""
+"""Number of processes that may die on one job."""
 LOOK_SECONDS = 1.0
-"""How often to look whether a process still lives: its children can hold open the pipe that would tell."""
+"""Interval between checks that a process is alive; its children can keep its pipe open after its death."""
 
 
 class Pool(Protocol):
-    """Does jobs, one after another or side by side, within its `with` block."""
+    """A pool that runs jobs, sequentially or in parallel, within its `with` block."""
 
     def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
         """Raise ValueError unless every machine has the same versions and files (`programs`) as this one.
 
         Args:
             games: The games that are played there.
-            agents: By name.
+            agents: The agent names.
             libraries: Further distributions whose versions matter.
         """
 
     def run(self, function: Callable[[Any], Any], jobs: Mapping[Key, Any]) -> Generator[tuple[Key, Any], None, None]:
-        """Yield each key with what the function returns for its job, as jobs are done.
+        """Yield each key with the function's result for its job, in the order of completion.
 
-        Closing the generator cancels what is not done.
+        Closing the generator cancels the unfinished jobs.
 
         Args:
-            function: Of a module, or a `partial` of one with what is common to all jobs, such as a network. What it
-                raises is raised here.
-            jobs: By key; they and the results are pickled. A job whose process dies is done again.
+            function: A module-level function, or a `partial` of one with data common to all jobs, such as a network.
+                Its exceptions are raised here.
+            jobs: The jobs by key; they and the results are pickled. A job whose process dies is run again.
 
         Raises:
-            ChildProcessError: Processes die again and again.
+            ChildProcessError: Processes die repeatedly.
         """
 
     def __enter__(self) -> Pool: ...
@@ -67,34 +67,34 @@ class Pool(Protocol):
 
 
 def make_pool(workers: int = 1, ray: bool | str = False) -> Pool:
-    """Return a pool of so many processes of this machine, or instead the Ray cluster at this address.
+    """Return a pool of processes on this machine or, if `ray` is given, on a Ray cluster.
 
     Args:
-        workers: Processes; with 1, this process does the work.
-        ray: The address of a cluster; True: the one that runs, or is started here.
+        workers: Number of processes; with 1, this process does the work.
+        ray: The address of a cluster; True: the running cluster, or one started on this machine.
 
     Raises:
-        ImportError: Without the extra `ray`, if `ray` is given.
+        ImportError: `ray` is given and the extra `ray` is not installed.
     """
     if not ray:
         return ProcessPool(workers)
-    from .ray_pool import RayPool  # only where it is asked for
+    from .ray_pool import RayPool  # imported lazily: Ray is optional
 
     return RayPool(None if ray is True else ray)
 
 
 class Death(NamedTuple):
-    """How a process ended that had not done its job."""
+    """The death of a process that had not finished its job."""
 
     how: str
-    """In words, such as "the process ended with exit code 1"."""
+    """A description, such as "the process ended with exit code 1"."""
     late: bool = False
-    """It was ended here, because its deadline had passed."""
+    """True if the pool killed the process because its deadline had passed."""
     killed: bool = False
-    """It got SIGKILL or SIGTERM, most likely from somebody else, such as a system that is short of memory."""
+    """True if it got SIGKILL or SIGTERM, most likely from outside, such as a system that is short of memory."""
 
     def error(self) -> ChildProcessError:
-        """Return what to raise if the job is given up."""
+        """Return the exception to raise if the job is abandoned."""
         return ChildProcessError(
             f"worker processes die ({self.how}): too little memory, or a script that starts workers outside "
             "`if __name__ == '__main__':`"
@@ -102,26 +102,26 @@ class Death(NamedTuple):
 
 
 class Task:
-    """A job that a process does; where the process dies, another one does what is left of it.
+    """A job for a process; if the process dies, another one takes over.
 
-    This one starts again from the beginning. Subclasses learn from what a process reports, and go on from there.
+    This class restarts the job from the beginning. Subclasses use the reports of the process to resume.
     """
 
     def __init__(self, function: Callable[[Any], Any], job: Any) -> None:
         self.function, self.job = function, job
         self.deaths = 0
         self.deadline = float("inf")
-        """By `time.monotonic`: when it has passed, the process is ended."""
+        """The deadline, by `time.monotonic`, after which the process is killed."""
 
     def call(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Return a function of a module and its arguments; the function takes `report` after them."""
+        """Return a module-level function and its arguments; the function takes `report` after them."""
         return _call, (self.function, self.job)
 
     def hear(self, message: Any) -> None:
-        """Take what the function has reported."""
+        """Receive a report of the function."""
 
     def lost(self, death: Death) -> None:
-        """Get ready for another process, or raise."""
+        """Prepare for another process, or raise."""
         self.deaths += 1
         if self.deaths == MOST_DEATHS:
             raise death.error()
@@ -132,7 +132,7 @@ def _call(function: Callable[[Any], Any], job: Any, report: Callable[[Any], None
 
 
 class Worker:
-    """A process that does one task after another."""
+    """A process that runs tasks one after another."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -144,14 +144,14 @@ class Worker:
         self.ready = False
 
     def give(self, task: Task) -> None:
-        """Let the process do a task."""
+        """Start a task in the process."""
         call = task.call()
         self.task = task
-        with suppress(OSError):  # it has died, which is noticed later
+        with suppress(OSError):  # its death is noticed later
             self.connection.send(call)
 
     def read(self) -> tuple[Task, Any] | None:
-        """Take everything that has been reported; return the task and its result if it is done."""
+        """Receive all reports; return the task and its result if it is done."""
         while True:
             try:
                 if not self.connection.poll():
@@ -172,11 +172,11 @@ class Worker:
 
     @property
     def is_late(self) -> bool:
-        """Whether the deadline of its task has passed."""
+        """True if the deadline of its task has passed."""
         return self.task is not None and monotonic() > self.task.deadline
 
     def end(self) -> Death:
-        """Kill the process, unless it has ended already; return how it ended."""
+        """Kill the process unless it has already ended; return how it ended."""
         late = self.process.is_alive()
         self.process.kill()
         self.process.join()
@@ -192,7 +192,7 @@ class Worker:
 
 @final
 class ProcessPool:
-    """Processes of this machine, which are started when they are first needed and end with the `with` block.
+    """A pool of processes on this machine, started when first needed and ended with the `with` block.
 
     >>> with ProcessPool(1) as pool:
     ...     dict(pool.run(abs, {"one": -1, "two": 2}))
@@ -200,15 +200,15 @@ class ProcessPool:
     """
 
     def __init__(self, workers: int) -> None:
-        """So many processes; with 1, `run` works in this process."""
+        """Take the number of processes; with 1, `run` works in this process."""
         self._most = workers
         self._workers: list[Worker] = []
 
     def check(self, games: Iterable[Game], agents: Iterable[str], libraries: Iterable[str] = ()) -> None:
-        """Do nothing: its processes are on this machine."""
+        """Do nothing, because the processes are on this machine."""
 
     def run(self, function: Callable[[Any], Any], jobs: Mapping[Key, Any]) -> Generator[tuple[Key, Any], None, None]:
-        """As `Pool`."""
+        """Run as `Pool.run`."""
         if self._most == 1:
             for key, job in jobs.items():
                 yield key, function(job)
@@ -219,11 +219,11 @@ class ProcessPool:
             yield keys[id(task)], result
 
     def do(self, tasks: Sequence[Task]) -> Generator[tuple[Task, Any], None, None]:
-        """Yield each task with its result, as tasks are done by processes, even if it is only one.
+        """Yield each task with its result in the order of completion. Even a single worker is a separate process.
 
         Raises:
-            ChildProcessError: Processes die before they do anything, or a task gives up. What a task's function raises
-                is raised, too.
+            ChildProcessError: Processes die before they do anything, or a task gives up. Exceptions of a task's
+                function are raised, too.
         """
         waiting = deque(tasks)
         try:
@@ -243,7 +243,7 @@ class ProcessPool:
                 worker.end()
 
     def _give(self, waiting: deque[Task]) -> None:
-        """Give waiting tasks to idle processes, and to new ones."""
+        """Assign waiting tasks to idle and new processes."""
         for worker in self._workers:
             if worker.task is None and waiting:
                 worker.give(waiting.popleft())
@@ -260,7 +260,7 @@ class ProcessPool:
         wait(ends, max(0.0, seconds))
 
     def _bury(self, worker: Worker) -> list[Task]:
-        """Remove a process that is dead or late; return its task, which is ready for another process."""
+        """Remove a dead or late process; return its task, prepared for another process."""
         self._workers.remove(worker)
         death = worker.end()
         if worker.task is None:
@@ -280,7 +280,7 @@ class ProcessPool:
 
 
 def _work(connection: Connection[Any, Any]) -> None:
-    """Do tasks for as long as the process that started this one lives."""
+    """Run tasks for as long as the parent process lives."""
     follow_parent()
     connection.send(("ready", None))
     with suppress(EOFError):
@@ -295,7 +295,7 @@ def _work(connection: Connection[Any, Any]) -> None:
 
 
 def _sendable(error: Exception) -> Exception:
-    """Return the error, or what describes it if it cannot be pickled and read again."""
+    """Return the error, or a description of it if it cannot be pickled and unpickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -304,7 +304,7 @@ def _sendable(error: Exception) -> Exception:
 
 
 def follow_parent() -> None:
-    """Let Ctrl-C end this process in silence, and so the end of the process that started it, however that ended."""
+    """Make this process end silently on Ctrl-C and when its parent ends, however that happens."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -317,14 +317,14 @@ def follow_parent() -> None:
 
 
 def usable_cores() -> int:
-    """Return how many processors this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    """Return the number of processors that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux only
     return os.cpu_count() or 1 if affinity is None else len(affinity(0))
 
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Let processes that are started meanwhile compute in one thread each, unless the environment says otherwise."""
+    """Make processes started within the context compute in one thread, unless the environment specifies more."""
     added = {name: "1" for name in THREADS if name not in os.environ}
     os.environ.update(added)
     try:
