@@ -1,4 +1,4 @@
-"""The agent `equilibrium`: it solves a small game when it first plays it, and then plays an equilibrium."""
+"""The agent `equilibrium`, which solves a small game when it first plays it and then plays an equilibrium."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .tree import PublicTree
 
 @final
 class EquilibriumAgent:
-    """Plays an equilibrium of a game whose public tree fits into memory.
+    """An agent that plays an equilibrium of a game whose public tree fits into memory.
 
-    It knows its view, not the earlier ones. Information sets that look the same are played alike, by the mean of their
-    policies, weighted with how likely the equilibrium leads there.
+    It knows only its current view. Information sets with the same view are played alike, by the mean of their policies
+    weighted by the probability that the equilibrium reaches them.
     """
 
     @checked
@@ -36,12 +36,12 @@ class EquilibriumAgent:
         self._solved: tuple[Game, dict[bytes, Array]] | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`."""
+        """Return actions, as `Agent.act`."""
         sums = self.probabilities(game, views).cumsum(axis=1)
         return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
 
     def probabilities(self, game: Game, views: Views) -> Array:
-        """(B, A) the probabilities of the actions; ValueError for a view that is not in the tree of the game."""
+        """Return action probabilities (B, A); ValueError for a view that is not in the game's tree."""
         check_searchable(game, views)
         if self._solved is None or self._solved[0] != game:
             self._solved = game, self._solve(game)
@@ -52,7 +52,7 @@ class EquilibriumAgent:
         return weights / weights.sum(axis=1, keepdims=True)
 
     def _solve(self, game: Game) -> dict[bytes, Array]:
-        """Return, for each view, weights (A,) of the actions."""
+        """Return the weights (A,) of the actions for each view."""
         tree = PublicTree.build(game, memory=self.memory)
         policy = solve(tree, self.until)
         sweep = forward_sweep(tree, policy, 0)
@@ -60,7 +60,7 @@ class EquilibriumAgent:
         found: dict[bytes, Array] = {}
         for first, _, views in tree.views_by_batch(BATCH):
             table = policy.dense(first, first + len(views))
-            table *= (reached[first : first + len(views)] + 1e-12)[:, None]  # also where the equilibrium never leads
+            table *= (reached[first : first + len(views)] + 1e-12)[:, None]  # so that unreached views count, too
             for view, row in zip(without_gaps(views), table, strict=True):
                 key = view.tobytes()
                 found[key] = found[key] + row if key in found else row

@@ -1,4 +1,4 @@
-"""Policies of agents, best responses and exploitability, exact: sweeps forward and back over the public tree."""
+"""Exact policies of agents, best responses and exploitability, by forward and backward sweeps over the public tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .sweeps import Sweep, pull_best, pull_values, push_forward
 from .tree import Policy, PublicTree, scaled
 
 BATCH = 4096
-"""Views that an agent gets at a time."""
+"""Number of views that an agent gets at a time."""
 MOSTLY = 0.9
 """A decision in which an action has this probability or more does not count as mixed."""
 
@@ -32,10 +32,10 @@ class BestResponse:
     value: float
     """The mean return of the responder."""
     policy: Policy
-    """The responder's choices, all pure, beside the opponent's policy."""
+    """The responder's choices, all pure, combined with the opponent's policy."""
     losses: Array
-    """(S,) what the responder's part of the given policy loses at each information set by not choosing like the best
-    response, weighted with the probability of coming there by it. They sum to `value` less that policy's own value.
+    """(S,) loss of the responder's part of the given policy relative to the best response at each information set,
+    weighted by the probability that it gets there. The sum is `value` minus the value of that policy.
     """
 
 
@@ -60,7 +60,7 @@ def best_response(tree: PublicTree, policy: Policy, player: int) -> BestResponse
 
 
 def exploitability(tree: PublicTree, policy: Policy) -> float:
-    """Return what best responses win against `policy`, on average over the two seats: NashConv / 2, as in OpenSpiel.
+    """Return the mean winnings of best responses to `policy` over the two seats: NashConv / 2, as in OpenSpiel.
 
     It is 0 for an equilibrium.
     """
@@ -74,8 +74,8 @@ def outcome_facts(tree: PublicTree, policy: Policy) -> dict[str, float]:
     """Describe the games in which both play `policy`.
 
     Returns:
-        "mixed": the share of decisions with a choice, as they are reached in play, in which no action has MOSTLY or
-        more; "drawn": the share of games that end with 0 for both; "plies": the mean length.
+        "mixed": the share of decisions with a choice, as reached in play, in which no action has probability MOSTLY or
+        more; "drawn": the share of games that end with 0 for both; "plies": the mean length of a game.
     """
     sweep = _sweep(tree, policy, 0)
     reached = sweep.counterfactual * sweep.own
@@ -89,7 +89,7 @@ def outcome_facts(tree: PublicTree, policy: Policy) -> dict[str, float]:
 
 
 def forward_sweep(tree: PublicTree, policy: Policy, player: int, values: Array | None = None) -> Sweep:
-    """Return a sweep of `player` that has reached the ends of the tree; `values` (P,) is memory for the way back."""
+    """Return a sweep of `player` after its forward pass; `values` (P,) is a buffer for the backward pass."""
     counterfactual, own = np.empty(tree.num_pairs), np.empty(tree.num_pairs)
     counterfactual[: tree.num_roots] = tree.chances[tree.pair_world[: tree.num_roots]]
     own[: tree.num_roots] = 1.0
@@ -100,14 +100,14 @@ def forward_sweep(tree: PublicTree, policy: Policy, player: int, values: Array |
 
 
 def respond(tree: PublicTree, sweep: Sweep) -> tuple[Array, Array]:
-    """Sweep back with the player's best choices; return the arrays `best` and `losses` of `pull_best`."""
+    """Sweep backward with the player's best choices; return the arrays `best` and `losses` of `pull_best`."""
     best, losses = np.zeros(tree.num_information_sets, np.int32), np.zeros(tree.num_information_sets)
     tree.sweeps.backward(pull_best, sweep, best, losses)
     return best, losses
 
 
 def root_value(tree: PublicTree, sweep: Sweep) -> float:
-    """Return the mean return of the sweep's player, after the way back."""
+    """Return the mean return of the sweep's player, after the backward pass."""
     return float(sweep.values[: tree.num_roots].sum())
 
 
@@ -122,12 +122,12 @@ class ProbabilityAgent(Agent, Protocol):
     """An agent that knows the probability of each of its actions."""
 
     def probabilities(self, game: Game, views: Views) -> Array:
-        """(B, A) the probabilities of the actions of `act`, for each of `views` (B,)."""
+        """Return the action probabilities (B, A) of `act` for `views` (B,)."""
         ...
 
 
 def action_probabilities(agent: Agent, game: Game, views: Views, samples: int, rng: np.random.Generator) -> Array:
-    """(B, A) the probabilities that an agent gives, or else the frequencies of its actions in `samples` tries."""
+    """Return an agent's action probabilities (B, A), or action frequencies in `samples` tries if it gives none."""
     if isinstance(agent, ProbabilityAgent):
         return np.asarray(agent.probabilities(game, views), np.float64)
     counts = np.zeros((len(views), game.num_actions))
@@ -149,14 +149,14 @@ def agent_policy(
     """Return the policy of an agent.
 
     The policy of an agent with a method `probabilities(game, views)` is exact. Any other agent acts `samples` times at
-    each information set. If it plays at random it then seems more exploitable than it is, because a best response
-    also exploits the sampling error: see `exploitability_bounds`.
+    each information set. A randomizing agent then seems more exploitable than it is, because a best response also
+    exploits the sampling error (see `exploitability_bounds`).
 
     Args:
-        tree: Where the agent plays.
-        agent: The agent; it gets the views of the players to move, and nothing else.
-        samples: How often an agent without `probabilities` acts at each information set.
-        seed: For the agent's random generator.
+        tree: The public tree of the game.
+        agent: The agent; it gets only the views of the players to move.
+        samples: Number of actions sampled at each information set from an agent without `probabilities`.
+        seed: Seed of the agent's random generator.
         batch: The largest number of views that the agent gets at a time.
         progress: Show a progress bar (extra `cli`).
     """
@@ -173,14 +173,14 @@ def agent_policy(
 @final
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The exploitability of an agent between two bounds, which hold in expectation; equal if the policy is exact."""
+    """Bounds of an agent's exploitability, which hold in expectation and are equal if the policy is exact."""
 
     low: tuple[float, float]
-    """What responses to some samples win against the others, as player_0 and as player_1."""
+    """Mean winnings of responses to half of the samples against the other half, as player_0 and as player_1."""
     high: tuple[float, float]
-    """What best responses win against all samples together."""
+    """Mean winnings of best responses against all samples together."""
     policy: Policy
-    """Of all samples together."""
+    """The policy of all samples together."""
 
     def __str__(self) -> str:
         low, high = sum(self.low) / 2, sum(self.high) / 2
@@ -192,15 +192,15 @@ def exploitability_bounds(
 ) -> Bounds:
     """Bound the exploitability of an agent by two independent halves of samples at each information set.
 
-    A response to one half does not know the sampling error of the other, so what it wins there is in expectation what
-    it wins against the agent: at most the exploitability. A best response to all samples together exploits their error
-    too, so it wins at least the exploitability. An agent with `probabilities` needs no samples; its bounds are equal.
+    A response to one half does not know the sampling error of the other, so its expected winnings against that half
+    equal those against the agent, which are at most the exploitability. A best response to all samples together also
+    exploits their error, so it wins at least the exploitability. An agent with `probabilities` needs no samples.
 
     Args:
-        tree: Where the agent plays.
+        tree: The public tree of the game.
         agent: The agent. Its random choices at different information sets must be independent.
-        samples: How often it acts at each information set; rounded up to an even number.
-        seed: For the agent's random generators.
+        samples: Number of actions sampled at each information set; rounded up to an even number.
+        seed: Seed of the agent's random generators.
         progress: Show progress bars (extra `cli`).
     """
     check_range("samples", samples, 2)
@@ -217,7 +217,7 @@ def exploitability_bounds(
 
 
 def _values(tree: PublicTree, known: Policy, played: Policy) -> tuple[float, float]:
-    """Return what best responses to `known` win against `played`, as player_0 and as player_1."""
+    """Return the mean winnings of best responses to `known` against `played`, as player_0 and as player_1."""
     found = []
     movers = np.repeat(tree.set_player, np.diff(tree.set_choices))
     for player in range(2):
@@ -232,7 +232,7 @@ def _values(tree: PublicTree, known: Policy, played: Policy) -> tuple[float, flo
 
 @final
 class MemoizedAgent:
-    """An agent with one policy: its probabilities, given or counted in `samples` tries, are found once per view."""
+    """An agent with a fixed policy: its probabilities, given or sampled `samples` times, are computed once per view."""
 
     def __init__(self, agent: Agent, samples: int = 1, seed: int = 0) -> None:
         self.agent, self.samples = agent, samples
@@ -240,7 +240,7 @@ class MemoizedAgent:
         self._known: dict[bytes, Array] = {}
 
     def probabilities(self, game: Game, views: Views) -> Array:
-        """(B, A) for each of `views` (B,)."""
+        """Return the action probabilities (B, A) for `views` (B,)."""
         keys = [key.tobytes() for key in without_gaps(views)]
         new = {key: row for row, key in enumerate(keys) if key not in self._known}
         if new:
@@ -250,7 +250,7 @@ class MemoizedAgent:
         return np.array([self._known[key] for key in keys])
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Array:
-        """(B,) actions drawn with these probabilities."""
+        """Return actions (B,) drawn with these probabilities."""
         sums = self.probabilities(game, views).cumsum(axis=1)
         return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
 

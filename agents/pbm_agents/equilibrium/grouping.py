@@ -1,8 +1,8 @@
-"""Kernels that find out, while a public tree grows, which worlds a player can tell apart.
+"""Kernels that determine, while a public tree grows, which worlds a player can tell apart.
 
-A *row* is one world after one move. Rows that come from the same public node by the same action are a *run*. Each row
-has a *history* for each player: a hash of all views that the player has had so far. Rows of a run in which a player's
-history is the same look the same to that player.
+A *row* is one world after one move. Rows that come from the same public node by the same action form a *run*. Each row
+has a *history* for each player: a hash of all of the player's views so far. Rows of a run with equal histories of a
+player look the same to that player.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sort_by(keys: Array, order: Array, first: int, last: int) -> None:
 
 @kernel
 def find(roots: Array, row: int) -> int:
-    """The root of a row's component (union-find with path halving)."""
+    """Return the root of a row's component (union-find with path halving)."""
     while roots[row] != row:
         roots[row] = roots[roots[row]]
         row = roots[row]
@@ -69,17 +69,17 @@ def split_runs(
 ) -> None:
     """Split each run into public nodes, and these into the information sets of the player to move.
 
-    Two rows belong to the same node if some player cannot tell them apart, or through a chain of such rows: what
-    separates nodes is thus common knowledge.
+    Two rows belong to the same node if some player cannot tell them apart, directly or through a chain of such rows.
+    The separation of nodes is thus common knowledge.
 
     Args:
-        runs: (runs + 1,) where each run starts.
-        histories: (R, 2) of both players.
+        runs: (runs + 1,) start of each run.
+        histories: (R, 2) histories of both players.
         movers: (R,) the players to move.
-        order: (R,) overwritten: the rows node by node, and set by set.
-        roots: (R,) memory.
-        keys: (R,) memory.
-        starts: (R,) overwritten, in this order: 2 where a node starts, 1 where another set of it starts, else 0.
+        order: (R,) overwritten with the rows, node by node and set by set.
+        roots: (R,) working memory.
+        keys: (R,) working memory.
+        starts: (R,) overwritten, in this order: 2 where a node starts, 1 where another set of the node starts, else 0.
     """
     for k in range(len(runs) - 1):
         first, last = runs[k], runs[k + 1]
@@ -99,7 +99,7 @@ def split_runs(
         for row in range(first, last):
             keys[row] = histories[row, movers[row]]
             roots[row] = find(roots, row)
-        # sets in the order of their first rows, nodes in that of theirs
+        # sets and nodes are in the order of their first rows
         sort_by(keys, order, first, last)
         known = keys[order[first]]
         least = order[first]

@@ -1,7 +1,6 @@
-"""Growth of a public tree from a game's set-ups: level by level, the worlds of many public nodes at a time, by the
-game's own batch kernels.
+"""Growth of a public tree from a game's set-ups, level by level, with the game's kernels for batches of many nodes.
 
-Only the states of the level that is being expanded, and of the one below it, are kept.
+Only the states of the level being expanded and of the one below it are kept.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from .grouping import extend_histories, split_runs
 
 GIBIBYTE = 1 << 30
 MOST_WORLDS = 1_000_000
-"""The most set-ups that are listed; the public tree of a game with more fits into no memory."""
+"""Maximum number of set-ups; the public tree of a game with more does not fit into memory."""
 ROWS = 1 << 17
-"""Worlds after a move that one job expands, approximately."""
+"""Approximate number of worlds after a move that one job expands."""
 LARGEST = 2**31 - 1
 """The largest number of a pair or transition."""
 NEW_NODE = 2
-"""In the `starts` of `split_runs`: a public node begins here."""
+"""Marks the start of a public node in the `starts` of `split_runs`."""
 
 
 class TreeTooLargeError(ValueError):
-    """A public tree needs more memory than it may use."""
+    """A public tree needs more memory than its limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,17 +42,17 @@ class Level:
     """The decision nodes at one depth. All arrays are in the order of the pairs of a node and a world."""
 
     states: States
-    """(P,)"""
+    """(P,) the states."""
     worlds: Array
-    """(P,) the set-ups in which they began."""
+    """(P,) the indices of their set-ups."""
     histories: Array
-    """(P, 2) hashes of all that each player has seen."""
+    """(P, 2) hashes of each player's views so far."""
     parents: Array
-    """(P,) the transitions that led to them."""
+    """(P,) the transitions that lead to them."""
     nodes: Array
-    """(N + 1,) where each public node starts."""
+    """(N + 1,) start of each public node."""
     sets: Array
-    """(S + 1,) where each information set starts."""
+    """(S + 1,) start of each information set."""
 
     @property
     def nbytes(self) -> int:
@@ -70,15 +69,15 @@ class Expansion:
     sizes: Array
     """The number of legal actions of each information set."""
     children: Array
-    """For each transition: the place in `below`, or ~(the place in `payoffs`)."""
+    """For each transition, the index in `below`, or ~(the index in `payoffs`)."""
     payoffs: Array
-    """The different returns of player_0 where the game ends."""
+    """The distinct returns of player_0 at the ends of the game."""
     below: Level
-    """The level below, with places in `children` as `parents`."""
+    """The level below; its `parents` are indices into `children`."""
 
 
 def count_set_ups(game: Game) -> int:
-    """Return how many different set-ups chance can deal; 1 if every game starts alike."""
+    """Return the number of different set-ups that chance can deal; 1 if the start is fixed."""
     deal = game.deal
     if deal is None:
         return 1
@@ -117,8 +116,8 @@ def set_ups(game: Game) -> tuple[States, Array]:
 
 
 def _count_arrangements(deck: Sequence[tuple[str, ...]], cells: int) -> int:
-    """Return the number of different sequences of texts of `cells` pieces of a deck."""
-    ways = [1] + [0] * cells  # of k cells, with the pieces so far
+    """Return the number of different sequences of the texts of `cells` pieces from a deck."""
+    ways = [1] + [0] * cells  # sequences of k cells, with the pieces so far
     for piece, count in Counter(deck).items():
         ways = [
             sum(ways[k - n] * comb(k, n) * len(piece) ** n for n in range(min(k, count) + 1)) for k in range(cells + 1)
@@ -136,7 +135,7 @@ def _all_deals(deal: Deal, dealt: list[int]) -> Iterator[tuple[list[int], float]
 
 
 def used_bits(dtype: np.dtype[np.void]) -> Array:
-    """(words,) of a record of `dtype`, with the bits set that belong to its fields."""
+    """Return the words (words,) of a record of `dtype`, with the bits of its fields set."""
     used = np.zeros((1, dtype.itemsize), np.uint8)
     for field, offset, *_ in (dtype.fields or {}).values():
         used[:, offset : offset + field.itemsize] = 0xFF
@@ -144,13 +143,13 @@ def used_bits(dtype: np.dtype[np.void]) -> Array:
 
 
 def as_words(records: States) -> Array:
-    """(R, words) the same bytes, as the widest words that fit."""
+    """Return the bytes of records as the widest words that fit, (R, words)."""
     size = next(size for size in (8, 4, 2, 1) if records.dtype.itemsize % size == 0)
     return records.view(f"u{size}").reshape(len(records), records.dtype.itemsize // size)
 
 
 def with_views(histories: Array, views: States) -> Array:
-    """(R,) the hashes `histories` (R,) extended by `views` (R,): equal if both were."""
+    """Return the hashes (R,) of `histories` (R,) extended by `views` (R,): equal if both are equal."""
     clean = np.zeros(len(views), views.dtype)
     clean[:] = views
     histories = histories.copy()
@@ -159,7 +158,7 @@ def with_views(histories: Array, views: States) -> Array:
 
 
 def grow(game: Game, starts: States, memory: int, threads: int | None, progress: bool) -> dict[str, Array]:
-    """Return the arrays, by name, of the public tree that begins with the worlds `starts`."""
+    """Return the arrays, by name, of the public tree from the worlds `starts`."""
     growth = Growth(game, memory, threads)
     level = growth.first(starts)
     with progress_bar(progress, unit=" sets", unit_scale=True) as bar:
@@ -182,11 +181,11 @@ class Growth:
         self._used = used_bits(game.dtype)
 
     def first(self, states: States, known: Array | None = None) -> Level:
-        """Return the level of the roots: set-ups that no player can tell apart at the start lie in one node.
+        """Return the level of the roots, with one node for set-ups that no player can tell apart at the start.
 
         Args:
             states: (W,) the set-ups.
-            known: (W, 2) hashes of what the players had seen before, if the game has begun already.
+            known: (W, 2) hashes of the players' earlier views, if the game is already in progress.
         """
         if states["done"].any():
             raise ValueError("a game that is over before its first move has no tree")
@@ -228,7 +227,7 @@ class Growth:
         return whole
 
     def _add_expansion(self, part: Expansion, set_sizes: Array, first_below: int) -> None:
-        """Add transitions from the level that was added last.
+        """Add transitions from the level added last.
 
         Args:
             part: The transitions.
@@ -261,7 +260,7 @@ class Growth:
         return self._payoffs.index(payoff)
 
     def _expand_parts(self, level: Level) -> Iterator[Expansion]:
-        """Expand a level in several threads, part by part, in order; parts have about ROWS rows below them."""
+        """Expand a level in several threads, in ordered parts with about ROWS rows below each."""
         nodes = level.nodes
         some = level.states[:: max(1, len(level.states) // 256)]
         branching = max(1.0, float(self.game.legal_action_mask(some).sum(axis=1).mean()))
@@ -310,15 +309,15 @@ class Growth:
 
         Args:
             level: The level of the pairs.
-            pairs: Their range.
-            rows: For each transition, which of the pairs it leaves.
-            keys: A key of its node and action.
-            states: The state after it.
+            pairs: The range of the pairs.
+            rows: For each transition, the pair that it leaves.
+            keys: For each transition, a key of its node and action.
+            states: For each transition, the state after it.
         """
         alive = np.flatnonzero(~states["done"])
         by_run = alive[np.argsort(keys[alive], kind="stable")]
         runs = np.append(np.flatnonzero(np.diff(keys[by_run], prepend=-1)), len(by_run))
-        if len(runs) == len(by_run) + 1:  # every world is alone: there is nothing to tell apart
+        if len(runs) == len(by_run) + 1:  # every world is alone: nothing to distinguish
             histories, order = np.zeros((len(by_run), 2), np.uint64), by_run
             starts = np.full(len(by_run), NEW_NODE)
         else:
@@ -328,10 +327,10 @@ class Growth:
         return _level(states, level.worlds[pairs][rows], histories, np.arange(len(rows)), order, starts)
 
     def _split(self, states: States, histories: Array, runs: Array, rows: Array) -> tuple[Array, Array]:
-        """Extend `histories` by what `states[rows]` show where a run has several worlds, and call `split_runs`.
+        """Extend `histories` by the views of `states[rows]` in runs of several worlds, and call `split_runs`.
 
         Returns:
-            The order of the rows, and where nodes and sets start.
+            The order of the rows, and the starts of nodes and sets.
         """
         several = np.flatnonzero(np.repeat(np.diff(runs) > 1, np.diff(runs)))
         records = take_rows(states, rows[several])
@@ -359,13 +358,13 @@ class Growth:
 
 
 def _level(states: States, worlds: Array, histories: Array, parents: Array, order: Array, starts: Array) -> Level:
-    """Return the level of the rows in `order`, in which `histories` and `starts` already are."""
+    """Return the level of the rows in `order`; `histories` and `starts` are already in that order."""
     nodes, sets = (np.append(np.flatnonzero(starts >= least), len(order)) for least in (NEW_NODE, 1))
     return Level(take_rows(states, order), worlds[order], histories, parents[order], nodes, sets)
 
 
 def _joined(parts: list[Level]) -> Level:
-    """Return the level that consists of these parts."""
+    """Return the concatenation of the parts."""
     ends = np.cumsum([0] + [len(part.worlds) for part in parts])
 
     def joined(name: str) -> Array:

@@ -1,6 +1,6 @@
-"""An approximate best response by learning: masked PPO against a frozen agent, in games of any size (extra `torch`).
+"""A learned approximate best response: masked PPO against a frozen agent, in games of any size (extra `torch`).
 
-One network learns both seats from games in which the agent plays the other one.
+One network learns both seats, from games in which the agent has the other seat.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ except ImportError:
 @final
 @dataclass(frozen=True)
 class LearnedResponder(Responder):
-    """The settings of the training."""
+    """A responder trained by PPO, with its settings."""
 
     steps: int = 300_000
-    """The responder's moves in training."""
+    """Number of the responder's moves in training."""
     envs: int = 256
-    """Games side by side."""
+    """Number of simultaneous games."""
     moves: int = 16
-    """The responder's moves in each game between two updates."""
+    """Number of the responder's moves per game between two updates."""
     epochs: int = 4
     minibatch: int = 1024
     learning_rate: float = 1e-3
-    """At the start; it falls to 0."""
+    """Initial learning rate; it decays to 0."""
     discount: float = 1.0
     trace: float = 0.95
-    """Lambda of the generalized advantage estimation."""
+    """Lambda of generalized advantage estimation."""
     clip: float = 0.2
     entropy: float = 0.02
-    """The weight of the entropy bonus at the start; it falls to 0."""
+    """Initial weight of the entropy bonus; it decays to 0."""
     hidden: int = 128
     layers: int = 2
     samples: int = 8
-    """How often an agent without `probabilities` acts at each view in training; it is then drawn from these actions."""
+    """Actions sampled at each view in training from an agent without `probabilities`; its moves are drawn from them."""
 
     def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
-        """As `Responder.prepare`: the training."""
+        """Train, as part of `Responder.prepare`."""
         network = self.train(rng, progress=not isinstance(bar, NoBar))
         return lambda seat, count: self._play(network, seat, min(count, 1024), rng)
 
     def _play(self, network: PolicyValueNetwork, seat: int, count: int, rng: np.random.Generator) -> Array:
-        """(count,) the returns of games played side by side, each to its end."""
+        """Return the returns (count,) of games played simultaneously to their ends."""
         games = self._games(self.agent, count, seat, rng)
         returns, over = np.zeros(count), np.zeros(count, bool)
         while not over.all():
@@ -80,10 +80,10 @@ class LearnedResponder(Responder):
         for name in ("steps", "envs", "moves", "epochs"):
             check_range(name, getattr(self, name), 1)
         torch.manual_seed(int(rng.integers(2**31)))
-        # the agent need not play alike in positions that mirror each other
+        # the agent may play differently in symmetric positions
         network = PolicyValueNetwork(self.game, self.hidden, self.layers, symmetric=False)
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)
-        agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**31)))  # asks a slow agent once per view
+        agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**31)))  # queries a slow agent once per view
         games = self._games(agent, self.envs, "random", rng)
         updates = max(1, -(-self.steps // (self.envs * self.moves)))
         with progress_bar(progress, total=updates, unit=" updates", unit_scale=True) as bar:
@@ -139,14 +139,14 @@ class _Batch(NamedTuple):
     masks: torch.Tensor
     actions: torch.Tensor
     chances: torch.Tensor
-    """Logarithms of the actions' probabilities."""
+    """Log-probabilities of the actions."""
     advantages: torch.Tensor
     targets: torch.Tensor
-    """Targets of the values."""
+    """Value targets."""
 
 
 class _Games:
-    """Games of the responder against the agent, as tensors: always at the responder's turn."""
+    """Games of the responder against the agent as tensors, always at the responder's turn."""
 
     def __init__(self, envs: BoardGameVectorEnv, seed: int) -> None:
         self._envs = envs
@@ -158,7 +158,7 @@ class _Games:
         return torch.from_numpy(observations.copy()), torch.from_numpy(info["action_mask"]).bool()
 
     def step(self, actions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Play; return the rewards, and which games ended. Those start again."""
+        """Play; return the rewards and a mask of the games that ended, which are restarted."""
         observations, rewards, terminated, truncated, info = self._envs.step(actions.numpy())
         self._seen = observations, info
         return torch.from_numpy(rewards), torch.from_numpy(terminated | truncated)

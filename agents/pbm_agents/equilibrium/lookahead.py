@@ -1,4 +1,4 @@
-"""The first plies of a public tree below a public node, with playouts where the tree is cut off."""
+"""The first plies of a public tree below a public node, with playouts where it is cut off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .sweeps import Sweeps
 from .tree import PublicTree
 
 MEMORY = 64 * GIBIBYTE
-"""No limit in practice: `size` or `until` limits the tree."""
+"""In practice no limit, because `size` or `until` limits the tree."""
 
 
 @final
@@ -28,25 +28,25 @@ class Belief:
     """The worlds of a public node, as seen by one player, the searcher."""
 
     states: States
-    """(W,)"""
+    """(W,) the worlds."""
     histories: Array
-    """(W, 2) hashes of all that each player has seen."""
+    """(W, 2) hashes of each player's views so far."""
     weights: Array
     """(W,) probabilities that chance and the searcher's own moves lead to each world, up to a common factor."""
     gains: Array | None
-    """(W,) what the opponent's best response to the searcher's last plan gets in each world, times its weight: no more
-    may be given away from here on. None: unknown.
+    """(W,) value of the opponent's best response to the searcher's last plan in each world, times its weight. The next
+    plan must not concede more. None: unknown.
     """
 
     @classmethod
     def start(cls, states: States, chances: Array) -> Belief:
-        """Return the belief before the first move, or where nothing else is known."""
+        """Return the belief before the first move, or if nothing else is known."""
         return cls(states, np.zeros((len(states), 2), np.uint64), chances / chances.sum(), None)
 
 
 @final
 class Lookahead:
-    """A public tree of a few plies from a belief; where it is cut off, a world has the mean value of its playouts."""
+    """A public tree of a few plies from a belief; worlds where it is cut off have the mean value of their playouts."""
 
     def __init__(
         self,
@@ -64,20 +64,20 @@ class Lookahead:
         Args:
             game: The rules.
             belief: The root.
-            searcher: The player who looks ahead. The tree always reaches this player's next move.
-            size: The largest number of transitions.
-            playouts: Playouts from each world where the tree is cut off.
+            searcher: The searching player. The tree always reaches this player's next move.
+            size: The maximum number of transitions.
+            playouts: Number of playouts from each world where the tree is cut off.
             rng: The generator of the playouts.
-            until: The deadline (`time.perf_counter`): no level is begun that would take longer, by the speed so far.
+            until: The deadline (`time.perf_counter`). No level is started that would miss it at the speed so far.
         """
         self.game, self.belief, self.searcher = game, belief, searcher
         begun = time.perf_counter()
         growth = Growth(game, MEMORY, threads=1)
         level = growth.first(belief.states, belief.histories)
         self.levels = [level]
-        """The levels of the tree, then the one below where it is cut off (empty if it is not)."""
+        """The levels of the tree, then the level below the cut (empty if the tree is complete)."""
         self.waiting = [np.ones(len(level.worlds), bool)]
-        """For each world of each level: whether only the opponent has moved since the move at the root, if any."""
+        """For each level, a mask of the worlds where only the opponent has moved since the move at the root, if any."""
         sizes = game.legal_action_mask(level.states).sum(axis=1)
         while len(level.worlds):
             before, above = growth.transitions, level
@@ -103,10 +103,10 @@ class Lookahead:
         roots = self.levels[0]
         self.root_weights = belief.weights[roots.worlds]
         _, self.opponent_sets = np.unique(roots.histories[:, 1 - searcher], return_inverse=True)
-        """For each world at the root, the opponent's information set."""
+        """The opponent's information set of each world at the root."""
 
     def first_pair(self, depth: int) -> int:
-        """Return the first pair of a level of the tree."""
+        """Return the index of the first pair of a level of the tree."""
         return int(self.tree.set_pairs[self.tree.level_sets[depth]])
 
     def next_nodes(self) -> Iterator[tuple[int, slice]]:
@@ -118,7 +118,7 @@ class Lookahead:
                         yield depth, slice(first, last)
 
     def root_set(self, view: States) -> int:
-        """Return the searcher's information set at the root with `view` (1,); LookupError if there is none."""
+        """Return the searcher's information set at the root with `view` (1,); raise LookupError if there is none."""
         rows = same_views(self.game, self.levels[0].states, view, self.searcher)
         if not len(rows):
             raise LookupError("no world of the belief looks like this view")
@@ -133,6 +133,6 @@ class Lookahead:
 
 
 def same_views(game: Game, states: States, view: States, player: int) -> Array:
-    """Return the rows of `states` (W,) that look to `player` exactly like `view` (1,)."""
+    """Return the rows of `states` (W,) whose view for `player` equals `view` (1,)."""
     keys = with_views(np.zeros(len(states), np.uint64), game.view(states, player))
     return np.flatnonzero(keys == with_views(np.zeros(1, np.uint64), view)[0])

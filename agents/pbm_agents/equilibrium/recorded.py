@@ -1,4 +1,4 @@
-"""An agent whose actions are kept in a file: asking a slow agent at every information set can be resumed."""
+"""An agent whose actions are kept in a file, so that measuring a slow agent can be resumed."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ..players.agent import Actions, Views
 from .evaluation import without_gaps
 
 FIELDS = {"agent": str, "game": str, "view": str, "action": int, "legal": bool}
-"""The fields of a line: `view` is a hash, `legal` whether the agent's own answer was a legal action."""
+"""Fields of a line: `view` is a hash, and `legal` is true if the agent's own answer was a legal action."""
 
 
 @final
 class RecordedAgent:
-    """Asks an agent, such as a language model, about single views, and writes each answer to a file at once.
+    """A wrapper that asks an agent, such as a language model, about single views and saves each answer at once.
 
-    Answers in the file are used first, in their order for each view. An agent that finds no legal action gets a random
-    one, and the line says so.
+    Answers in the file are used first, in order for each view. If the agent finds no legal action, a random one is
+    recorded and marked as such.
     """
 
     def __init__(self, agent: Any, name: str, path: str | Path, requests: int | None = None) -> None:
         """Open the file.
 
         Args:
-            agent: Whatever has `act(game, views, rng)`.
-            name: Its name; answers of other agents in the file are left alone.
-            path: The file of JSON lines; made if missing.
-            requests: Views about which the agent may be asked.
+            agent: An object with a method `act(game, views, rng)`.
+            name: The agent's name; answers of other agents in the file are ignored and kept.
+            path: The file of JSON lines; created if missing.
+            requests: Maximum number of views about which the agent may be asked.
         """
         self.agent, self.name, self.path, self.left = agent, name, Path(path), requests
         self._known: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -49,7 +49,7 @@ class RecordedAgent:
                 self._known[given["game"], given["view"]].append(given["action"])
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
-        """As `Agent.act`; BudgetSpentError if the requests are used up: the next run resumes there."""
+        """Return actions, as `Agent.act`; BudgetSpentError if the requests are used up, where the next run resumes."""
         masks, actions = game.legal_action_mask(views), np.empty(len(views), np.int64)
         for row, view in enumerate(without_gaps(views)):
             key = repr(game), blake2b(view.tobytes(), digest_size=12).hexdigest()
@@ -71,7 +71,7 @@ class RecordedAgent:
             action = int(self.agent.act(game, view, rng)[0])
         except InfrastructureError:
             raise
-        except RuntimeError:  # no legal move, after all attempts
+        except RuntimeError:  # no legal move after all attempts
             action, legal = int(sample_actions(game.legal_action_mask(view), rng)[0]), False
         line = {"agent": self.name, "game": key[0], "view": key[1], "action": action, "legal": legal}
         with self.path.open("a", encoding="utf-8") as file:

@@ -1,10 +1,10 @@
-"""Continual resolving: a search that keeps its secrets (Burch, Johanson & Bowling 2014; Moravčík et al. 2017).
+"""Continual resolving: search under hidden information (Burch, Johanson & Bowling 2014; Moravčík et al. 2017).
 
-Before each of its moves, the agent looks some plies ahead on the public tree, for all information sets that it could be
-in, and lets both players minimize regret there (predictive CFR+). The opponent may instead take what the last plan left
-it in each of its information sets (the gadget of Burch et al.), so the agent cannot do worse against a best response
-than it had planned. The more time, the deeper it looks and the longer it solves: if it sees the end of every game from
-the start, it plays an equilibrium. Where the tree is cut off, a world has the mean value of random playouts.
+Before each of its moves, the agent looks some plies ahead on the public tree, for all of its possible information sets,
+and minimizes regret there for both players (predictive CFR+). In each of its information sets the opponent may instead
+take the value that the last plan left it (the gadget of Burch et al.), so the agent cannot do worse against a best
+response than it had planned. With more time the lookahead is deeper and the solution more precise; if it reaches the
+end of every game from the start, the agent plays an equilibrium. Cut-off worlds have the mean value of random playouts.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .sweeps import Regrets, Sweep, match_regrets, pull_best, push_forward
 from .tree import Policy, PublicTree, proportional
 
 ALL_WORLDS = 3_000
-"""A belief keeps every set-up if there are at most so many; otherwise worlds are drawn again for each move."""
+"""Maximum number of set-ups that a belief enumerates; with more, worlds are sampled anew for each move."""
 GROWING = 0.3
-"""The share of `seconds` in which the tree grows."""
+"""Share of `seconds` spent growing the tree."""
 
 
 @final
@@ -61,7 +61,7 @@ class Resolving:
         check_settings(self)
 
     def plan(self, game: Game, belief: Belief, searcher: int, rng: np.random.Generator) -> Plan:
-        """Look ahead from a belief, and solve the tree."""
+        """Build a lookahead from a belief, and solve it."""
         start = time.perf_counter()
         seconds = np.inf if self.seconds is None else self.seconds
         size = self.size if self.seconds is None else 1 << 40
@@ -77,7 +77,7 @@ class Resolving:
 
 @final
 class Plan:
-    """The searcher's and the opponent's policies on a `Lookahead`."""
+    """The policies of the searcher and the opponent on a `Lookahead`."""
 
     def __init__(self, ahead: Lookahead) -> None:
         tree = ahead.tree
@@ -89,14 +89,14 @@ class Plan:
         gains = ahead.belief.gains
         sets = int(ahead.opponent_sets.max()) + 1
         self._left: Array | None = None
-        """(opponent's sets at the root,) the opponent's value if it does not enter the tree."""
+        """(opponent's information sets at the root,) the opponent's value if it does not enter the tree."""
         if gains is not None:
             self._left = np.bincount(ahead.opponent_sets, gains[ahead.levels[0].worlds], sets)
         self._enters = np.full(sets, 1.0 if gains is None else 0.5)
         self._enter_regrets = np.zeros((2, sets))
 
     def step(self, iteration: int) -> None:
-        """Take an iteration of predictive CFR+, the players in turn."""
+        """Run an iteration of predictive CFR+, with alternating updates."""
         ahead = self.ahead
         for player in range(2):
             sweep = self._forward(player, self._enters[ahead.opponent_sets])
@@ -105,7 +105,7 @@ class Plan:
                 self._match_gadget(sweep.values[: ahead.tree.num_roots])
 
     def finish(self) -> None:
-        """Take the average, and compute the opponent's best response to it where the searcher moves next."""
+        """Average the policy, and compute the opponent's best response to it where the searcher moves next."""
         tree = self.ahead.tree
         self.policy = Policy(tree, proportional(tree, self._regrets.average))
         sweep = self._forward(1 - self.ahead.searcher, np.ones(tree.num_roots))
@@ -125,7 +125,7 @@ class Plan:
             reached, gains = self._reached[pairs], self._gains[pairs]
         total = reached.sum()
         states = take_rows(level.states, np.arange(rows.start, rows.stop))
-        if total <= 0:  # the plan never comes here
+        if total <= 0:  # the plan never reaches this node
             return Belief(states, level.histories[rows], np.full(len(states), 1 / len(states)), None)
         return Belief(states, level.histories[rows], reached / total, gains / total)
 
@@ -141,7 +141,7 @@ class Plan:
         return sweep
 
     def _match_gadget(self, values: Array) -> None:
-        """Match the regrets of the opponent's choice at the root: enter the tree, or take what the last plan left."""
+        """Match the regrets of the opponent's choice at the root: enter the tree, or take the last plan's value."""
         inside = np.bincount(self.ahead.opponent_sets, values, len(self._enters))
         both = np.array([inside, self._left])
         latest = both - (self._enters * both[0] + (1 - self._enters) * both[1])
@@ -151,7 +151,7 @@ class Plan:
         self._enters = np.where(total > 0, likely[0] / np.where(total > 0, total, 1.0), 0.5)
 
     def _reached_below(self, rows: slice) -> Array:
-        """Return the probabilities that chance and the searcher lead to worlds below the tree."""
+        """Return the probabilities that chance and the searcher reach the worlds below the tree."""
         tree = self.ahead.tree
         pairs, sets, choices = tree.sources(self.ahead.levels[-1].parents[rows])
         mine = tree.set_player[sets] == self.ahead.searcher
@@ -168,10 +168,10 @@ def _start(game: Game) -> Belief | None:
 
 @final
 class ResolvingAgent(AgentWithMemory):
-    """Plays by continual resolving. It remembers, for each game, what it planned when it moved last.
+    """An agent that plays by continual resolving. It remembers its last plan for each game.
 
-    If the deal is unknown (a game from a position, say) or too large to enumerate, each move is solved from scratch on
-    sampled worlds: some that the agent cannot tell apart and, for each of these, some that the opponent cannot.
+    If the deal is unknown (in a game from a position, for example) or too large to enumerate, each move is solved from
+    scratch on sampled worlds: some that the agent cannot tell apart and, for each, some that the opponent cannot.
     """
 
     declared_options = options_of(Resolving)
@@ -182,18 +182,18 @@ class ResolvingAgent(AgentWithMemory):
         self._plans: dict[int, Plan | None] = {}
 
     def begin_games(self, game: Game, ids: Ids) -> None:
-        """As `AgentWithMemory.begin_games`."""
+        """Begin games, as `AgentWithMemory.begin_games`."""
         if game.num_players != 2:
             raise ValueError(f"{game!r} has {game.num_players} players: expected two")
         self._plans |= dict.fromkeys(ids.tolist())
 
     def end_games(self, ids: Ids) -> None:
-        """As `AgentWithMemory.end_games`."""
+        """End games, as `AgentWithMemory.end_games`."""
         for number in ids.tolist():
             self._plans.pop(number, None)
 
     def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids) -> Actions:
-        """As `AgentWithMemory.act`."""
+        """Return actions, as `AgentWithMemory.act`."""
         actions = np.empty(len(views), np.int64)
         for row, number in enumerate(ids.tolist()):
             view = views[row : row + 1]
@@ -208,7 +208,7 @@ class ResolvingAgent(AgentWithMemory):
         if start is not None:
             belief = start if last is None else _find(game, last, view)
             if last is None and not len(same_views(game, start.states, view, player)):
-                # the opponent has moved: a plan from the start says what that may have gained it
+                # a plan from the start bounds the opponent's gain from its move
                 belief = _find(game, self.search.plan(game, start, player, rng), view) if view["ply"][0] > 0 else None
         if belief is None:
             belief = sampled_belief(game, view, player, self.search.worlds, rng)
@@ -216,7 +216,7 @@ class ResolvingAgent(AgentWithMemory):
 
 
 def sampled_belief(game: Game, view: States, player: int, worlds: int, rng: np.random.Generator) -> Belief:
-    """Return worlds that look like `view` (1,) to `player`, and for each some that look the same to the opponent."""
+    """Return sampled worlds with `view` (1,) for `player`, and for each some with the same view for the opponent."""
     if game.perfect_information:
         return Belief.start(game.determinize(view, rng), np.ones(1))
     mine = game.determinize(np.repeat(view, worlds), rng)
@@ -226,12 +226,12 @@ def sampled_belief(game: Game, view: States, player: int, worlds: int, rng: np.r
 
 
 def resolving_policy(tree: PublicTree, search: Resolving, seed: int = 0, progress: bool = False) -> tuple[Policy, int]:
-    """Return the agent's policy at every information set of a public tree; each plan has random numbers of its own.
+    """Return the agent's policy at every information set of a public tree; each plan has its own random generator.
 
     Args:
-        tree: From the start of a game.
+        tree: A public tree from the start of a game.
         search: The settings; with `seconds`, the policy varies from call to call.
-        seed: For the playouts.
+        seed: Seed of the playouts.
         progress: Show a progress bar (extra `cli`).
 
     Returns:
@@ -255,7 +255,7 @@ def resolving_policy(tree: PublicTree, search: Resolving, seed: int = 0, progres
 
 
 def _pairs_of(ahead: Lookahead, whole: PublicTree, pairs: Array) -> list[Array]:
-    """Return, for each level of a lookahead, its pairs in the whole tree; `pairs` are those of the belief's worlds."""
+    """Return the pairs of each lookahead level in the whole tree; `pairs` are those of the belief's worlds."""
     found = [pairs[ahead.levels[0].worlds].astype(np.int64)]
     for depth, level in enumerate(ahead.levels[1:]):
         above, sets, choices = ahead.tree.sources(level.parents)
@@ -268,7 +268,7 @@ def _pairs_of(ahead: Lookahead, whole: PublicTree, pairs: Array) -> list[Array]:
 
 
 def _write(plan: Plan, whole: PublicTree, pairs: Array, probabilities: Array) -> int:
-    """Copy the policy at the root of a plan into `probabilities` of the whole tree; return the number of sets."""
+    """Copy a plan's policy at the root into `probabilities` of the whole tree; return its number of sets."""
     tree = plan.ahead.tree
     for s in range(int(tree.level_sets[1])):
         at = int(np.searchsorted(whole.set_pairs, pairs[tree.set_pairs[s]], side="right")) - 1
@@ -278,7 +278,7 @@ def _write(plan: Plan, whole: PublicTree, pairs: Array, probabilities: Array) ->
 
 
 def _find(game: Game, last: Plan, view: Views) -> Belief | None:
-    """Return the belief at the public node of the last plan in which its searcher can see `view`."""
+    """Return the belief at the public node of the last plan where its searcher can have `view`, or None."""
     for depth, level in enumerate(last.ahead.levels):
         if depth == 0 or not len(level.worlds):
             continue

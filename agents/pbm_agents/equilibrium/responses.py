@@ -1,9 +1,9 @@
-"""Approximate best responses: games against an agent whose policy is known or can be asked for, in games of any size.
+"""Approximate best responses to an agent whose policy is known or can be queried, in games of any size.
 
 `SearchResponder` is information-set Monte Carlo tree search against a known policy (ISMCTS-BR; Timbers et al. 2022).
-It weights each world by how likely the agent's moves were in it. In its search the agent moves as it does, and only the
-responder's own choices are searched. Where the rest of the game is small, the exact best response to the belief takes
-the place of the search.
+It weights each world by the likelihood of the agent's moves in it. In the search the agent follows its policy, and only
+the responder's own choices are searched. If the rest of the game is small, the exact best response to the belief
+replaces the search.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from .lookahead import same_views
 from .tree import PublicTree
 
 Play: TypeAlias = Callable[[int, int], Array]
-"""Plays up to so many games in a seat (seat, games), and returns what the responder got in each."""
+"""Called with (seat, games): plays up to that number of games in the seat, and returns the responder's returns."""
 ALL_WORLDS = 20_000
-"""A belief keeps every set-up if there are at most so many; otherwise it is `particles` drawn at random."""
+"""Maximum number of set-ups that a belief enumerates; with more, it consists of `particles` random worlds."""
 TRIED = 16
-"""Games in which the agent's speed is measured."""
+"""Number of games in which the agent's speed is measured."""
 LEAST_SIMULATIONS = 50
-"""The agent plays simulations to their ends if there is time for so many."""
+"""Minimum number of simulations for which there must be time if the agent plays them to their ends."""
 FOLLOWING = 0.3
-"""The share of a turn's time in which the belief is updated."""
+"""Share of a turn's time for updating the belief."""
 CHUNK = 16
-"""Worlds for which the agent is asked at a time."""
+"""Number of worlds for which the agent is queried at a time."""
 
 
 @final
@@ -54,7 +54,7 @@ class ApproximateResponse:
 
     @property
     def exploitability(self) -> float:
-        """The mean over both seats: a lower bound of the agent's exploitability, up to chance."""
+        """The mean over both seats: a lower bound of the agent's exploitability, up to sampling error."""
         return sum(self.values) / 2
 
     @property
@@ -66,25 +66,25 @@ class ApproximateResponse:
 
 @dataclass(frozen=True)
 class Responder(ABC):
-    """Responds to an agent whose policy is known, or can be asked for."""
+    """A responder to an agent whose policy is known or can be queried."""
 
     game: Game
     agent: Agent
 
     @abstractmethod
     def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
-        """Learn, or get ready to search; `bar` counts the games that follow, `games` in each seat."""
+        """Train or prepare to search, and return the play function; `bar` counts the games, `games` in each seat."""
 
     def run(self, games: int, rng: np.random.Generator, progress: bool = False) -> ApproximateResponse:
-        """Play against the agent. In these games it acts itself; what the responder assumes about it is only a model.
+        """Play against the agent. The agent itself acts in these games, whatever the responder's model of it.
 
         Args:
-            games: In each seat.
-            rng: For everything that is random.
+            games: Number of games in each seat.
+            rng: Generator of all random numbers.
             progress: Show a progress bar (extra `cli`).
 
         Raises:
-            ValueError: The game is not for two, or a number is too small.
+            ValueError: The game is not for two players, or a number is too small.
         """
         check_range("games", games, 2)
         if self.game.num_players != 2:
@@ -105,25 +105,25 @@ class Responder(ABC):
 @final
 @dataclass(frozen=True)
 class SearchResponder(Responder):
-    """The settings of the search."""
+    """A responder by information-set search, with its settings."""
 
     simulations: int = 400
-    """For each move of the responder."""
+    """Number of simulations per move of the responder."""
     c: float = 1.0
-    """Weight of exploration in UCT."""
+    """Exploration weight of UCT."""
     particles: int = 2_000
-    """Worlds of a belief, where there are too many to keep all."""
+    """Number of worlds in a belief, if there are too many to keep all."""
     samples: int = 16
-    """How often an agent without `probabilities` acts at each view that it meets."""
+    """Number of actions sampled at each view from an agent without `probabilities`."""
     batch: int = 64
-    """Games played side by side."""
+    """Number of simultaneous games."""
     endgame: float = 8.0
-    """MiB for the exact best response, where the rest of the game fits into them; 0: always search."""
+    """Memory limit in MiB of the exact best response, used if the rest of the game fits; 0: always search."""
     seconds: float | None = None
-    """For all games together, approximately; then `simulations` is the most for each move."""
+    """Approximate time limit for all games together; `simulations` is then the maximum per move."""
 
     def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
-        """As `Responder.prepare`."""
+        """Prepare to search, as `Responder.prepare`."""
         for name in ("simulations", "particles", "samples", "batch"):
             check_range(name, getattr(self, name), 1)
         budget = None if self.seconds is None else Budget.of(self, self.seconds, games, rng)
@@ -138,21 +138,21 @@ class SearchResponder(Responder):
 @final
 @dataclass(frozen=True)
 class Budget:
-    """The time of a responder's moves, and what the agent takes of it."""
+    """The time for a responder's moves, and the agent's part of it."""
 
     turn: float
-    """Seconds for each move of the responder."""
+    """Seconds per move of the responder."""
     reply: float
-    """Seconds in which the agent acts once."""
+    """Seconds per call of the agent."""
     plies: float
-    """The agent's moves in a random game."""
+    """Number of the agent's moves in a random game."""
 
     @classmethod
     def of(cls, settings: SearchResponder, seconds: float, games: int, rng: np.random.Generator) -> Budget:
-        """Divide the seconds over the moves of the games, by the length of random games."""
+        """Divide the seconds among the moves of the games, using the length of random games."""
         game = settings.game
         states = game.init(TRIED, rng)
-        settings.agent.act(game, game.view(states, states["to_move"]), rng)  # compiles
+        settings.agent.act(game, game.view(states, states["to_move"]), rng)  # compiles before timing
         start = perf_counter()
         settings.agent.act(game, game.view(states, states["to_move"]), rng)
         reply = (perf_counter() - start) / TRIED
@@ -162,13 +162,13 @@ class Budget:
 
     @property
     def plays_out(self) -> bool:
-        """Whether simulations end in random playouts, because the agent is too slow to play them to the end."""
+        """True if simulations end in random playouts because the agent is too slow to play them to the end."""
         return self.reply * self.plies > self.turn / LEAST_SIMULATIONS
 
 
 @final
 class ResponseMatch:
-    """Games of the responder in one seat, side by side."""
+    """Simultaneous games of the responder in one seat."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class ResponseMatch:
         self._weights = [np.full(len(belief), 1 / len(belief)) for belief in self._beliefs]
 
     def play(self) -> Array:
-        """(N,) the responder's returns."""
+        """Play the games; return the responder's returns (N,)."""
         game = self.game
         while not self.states["done"].all():
             actions = np.zeros(len(self.states), np.int64)
@@ -220,7 +220,7 @@ class ResponseMatch:
         return np.flatnonzero(~states["done"] & mine), np.flatnonzero(~states["done"] & ~mine)
 
     def _first_belief(self, row: int) -> States:
-        """Return worlds that look to the responder like the game at the start, all equally likely."""
+        """Return equally likely worlds with the responder's view of the game at the start."""
         game = self.game
         seen = game.view(self.states[row : row + 1], self.seat)
         if game.perfect_information:
@@ -231,8 +231,8 @@ class ResponseMatch:
         return game.determinize(np.repeat(seen, self.settings.particles), self.rng)
 
     def _follow(self, row: int, action: int, agent_moved: bool) -> None:
-        """Update a belief after a move: keep worlds where it is legal and looks like the game, weighted by the agent's
-        probability of the move there.
+        """Update a belief after a move: keep worlds where it is legal and gives the responder's view, weighted by the
+        agent's probability of the move there.
         """
         game, worlds, weights = self.game, self._beliefs[row], self._weights[row]
         legal = np.flatnonzero(game.legal_action_mask(worlds)[:, action])
@@ -244,14 +244,14 @@ class ResponseMatch:
         same = same_views(game, worlds, seen, self.seat)
         same = same[~worlds["done"][same]]
         worlds, weights = take_rows(worlds, same), weights[same]
-        if weights.sum() <= 0:  # the particles have missed what happened, or the agent was sampled too rarely
+        if weights.sum() <= 0:  # no particle fits, or the agent was sampled too rarely
             if len(worlds) == 0:
                 worlds = game.determinize(np.repeat(seen, self.settings.particles), self.rng)
             weights = np.ones(len(worlds))
         self._beliefs[row], self._weights[row] = worlds, weights / weights.sum()
 
     def _likelihoods(self, worlds: States, action: int) -> Array:
-        """(W,) the agent's probabilities of an action; worlds for which there is no time get the mean of the others."""
+        """Return the agent's probabilities (W,) of an action; worlds past the time limit get the mean of the others."""
         views = self.game.view(worlds, 1 - self.seat)
         if self._budget is None:
             return self.model.probabilities(self.game, views)[:, action]
@@ -270,7 +270,7 @@ class ResponseMatch:
         memory, budget = self.settings.endgame / 1024, self._budget
         if memory <= 0:
             return -1
-        if budget is not None:  # a tree that does not fit takes time: try again when as much was saved
+        if budget is not None:  # a failed attempt takes time: retry once it has been saved
             self._saved += budget.turn / 4
             if self._saved < self._endgame_seconds:
                 return -1
@@ -285,15 +285,15 @@ class ResponseMatch:
         if budget and tree.num_information_sets * budget.reply * self.settings.samples > 2 * budget.turn:
             return -1
         response = best_response(tree, agent_policy(tree, self.model), self.seat)
-        choices = response.policy.at(0)  # the root has one information set: the responder knows what it sees
+        choices = response.policy.at(0)  # the root has one information set, the responder's
         return max(choices, key=lambda action: choices[action])
 
     def _search(self, rows: Array) -> Array:
-        """Return the most visited actions in trees of the responder's information sets, one tree for each row."""
+        """Return the most visited actions in trees of the responder's information sets, one tree per row."""
         game, settings = self.game, self.settings
         tree = _Statistics(game.num_actions, len(rows) * (settings.simulations + 1))
         worlds = np.concatenate([as_bytes(self._beliefs[row]) for row in rows]).view(game.dtype)
-        # belief k has the steps of `sums` between k and k + 1
+        # belief k has the range from k to k + 1 of `sums`
         sums = np.concatenate([k + self._weights[row].cumsum() for k, row in enumerate(rows)])
         lasts = np.cumsum([len(self._beliefs[row]) for row in rows]) - 1
         roots = np.arange(1, len(rows) + 1).astype(np.uint64)
@@ -308,8 +308,8 @@ class ResponseMatch:
         return tree.visits[[tree.index[key] for key in keys.tolist()]].argmax(axis=1)
 
     def _simulate(self, tree: _Statistics, states: States, histories: Array) -> None:
-        """Run one simulation in each tree: down by UCT, one new node each, then random moves of the responder; if the
-        agent is too slow, random moves of both.
+        """Run one simulation per tree: select by UCT, add one node, then play out with random moves of the responder,
+        and of the agent too if it is too slow.
         """
         game, seat = self.game, self.seat
         plays_out = self._budget is not None and self._budget.plays_out
@@ -324,7 +324,7 @@ class ResponseMatch:
             mine, theirs = self._movers(states)
             if len(theirs):
                 views = game.view(take_rows(states, theirs), 1 - seat)
-                if plays_out:  # views hardly ever repeat: one act is cheaper than the samples of the model
+                if plays_out:  # views rarely repeat: one act is cheaper than sampling the model
                     asked = growing[theirs]
                     actions[theirs] = sample_actions(game.legal_action_mask(views), self.rng)
                     if asked.any():
@@ -348,7 +348,7 @@ class ResponseMatch:
 
 @final
 class _Statistics:
-    """Visits and total returns of the responder's actions at information sets, found by hashes."""
+    """Visit counts and total returns of the responder's actions at information sets, indexed by hash."""
 
     def __init__(self, actions: int, capacity: int) -> None:
         self.index: dict[int, int] = {}
@@ -356,13 +356,13 @@ class _Statistics:
         self.totals = np.zeros((capacity, actions))
 
     def nodes(self, keys: Array) -> tuple[Array, Array]:
-        """Return the nodes of these keys, and whether each is new."""
+        """Return the nodes of the keys, and a mask of the new ones."""
         index, before = self.index, len(self.index)
         found = np.array([index.setdefault(key, len(index)) for key in keys.tolist()], np.int64)
         return found, found >= before
 
     def choose(self, nodes: Array, masks: Array, c: float, rng: np.random.Generator) -> Array:
-        """Choose by UCT, untried actions first; at random where there is no node (-1)."""
+        """Choose actions by UCT, untried ones first, or at random where there is no node (-1)."""
         visits = np.where(nodes[:, None] >= 0, self.visits[nodes], 0)
         counts = np.maximum(visits.sum(axis=1, keepdims=True), 1)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,5 +1,5 @@
 """Solvers that sweep over a public tree: counterfactual regret minimization, magnetic mirror descent, and backward
-induction in the endgames in which everything is known.
+induction in endgames without hidden information.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from .tree import Policy, PublicTree, proportional
 
 
 class Solver(ABC):
-    """An iterative solver: `current` is the latest policy, `policy()` the answer."""
+    """An iterative solver: `current` is the latest policy, `policy()` the solution."""
 
     def __init__(self, tree: PublicTree) -> None:
         self.tree = tree
         self.iterations = 0
-        """Steps so far."""
+        """Number of steps so far."""
         self.current = tree.uniform_policy()
         self._values = np.empty(tree.num_pairs)
 
     @abstractmethod
     def step(self) -> None:
-        """Take one iteration, for both players."""
+        """Run one iteration for both players."""
 
     @abstractmethod
     def policy(self) -> Policy:
-        """Return the policy that approaches an equilibrium."""
+        """Return the policy that converges to an equilibrium."""
 
     def run(
         self,
@@ -45,14 +45,14 @@ class Solver(ABC):
         every: int = 10,
         report: Callable[[int, float], bool | None] | None = None,
     ) -> Policy:
-        """Take up to `iterations` steps, and return `policy()`.
+        """Run up to `iterations` steps, and return `policy()`.
 
         Args:
-            iterations: The largest number of steps.
+            iterations: The maximum number of steps.
             until: Stop when the exploitability is at most this; it is computed after every `every` steps.
             every: Steps between two computations of the exploitability.
-            report: Called with the number of iterations and the exploitability each time it is computed; stops the
-                solver by returning True.
+            report: Called with the number of iterations and the exploitability each time it is computed; the solver
+                stops if it returns True.
         """
         check_range("iterations", iterations, 1)
         watched = until is not None or report is not None
@@ -70,7 +70,7 @@ class Solver(ABC):
 
 
 class RegretMinimizer(Solver):
-    """Counterfactual regret minimization with the players taking turns (Zinkevich et al. 2007)."""
+    """Counterfactual regret minimization with alternating updates (Zinkevich et al. 2007)."""
 
     def __init__(self, tree: PublicTree) -> None:
         super().__init__(tree)
@@ -78,10 +78,10 @@ class RegretMinimizer(Solver):
 
     @abstractmethod
     def _weights(self, iteration: int) -> RegretWeights:
-        """Return how an iteration, counted from 1, counts."""
+        """Return the weights of an iteration, counted from 1."""
 
     def step(self) -> None:
-        """Take one iteration: both players in turn."""
+        """Run one iteration, with alternating updates."""
         self.iterations += 1
         weights = self._weights(self.iterations)
         for player in range(2):
@@ -115,7 +115,7 @@ def predictive_weights(iteration: int) -> RegretWeights:
 
 @final
 class PredictiveCFRPlus(RegretMinimizer):
-    """Predictive CFR+ (Farina, Kroer & Sandholm 2021): CFR+ that expects the latest regrets again; iteration t counts
+    """Predictive CFR+ (Farina, Kroer & Sandholm 2021): CFR+ that predicts the latest regrets again; iteration t counts
     t² times in the average. In these games it needs far fewer iterations than the others.
     """
 
@@ -138,10 +138,10 @@ class DiscountedCFR(RegretMinimizer):
 
 @final
 class MirrorDescent(Solver):
-    """Magnetic mirror descent (Sokota et al. 2023) in behavioural policies, towards the uniform policy.
+    """Magnetic mirror descent (Sokota et al. 2023) on behavioural policies, towards the uniform policy.
 
-    Step size and temperature fall with the square root of the iterations. With a fixed `temperature` it approaches
-    the quantal response equilibrium of that temperature instead. The answer is the last iterate.
+    Step size and temperature fall with the square root of the iterations. With a fixed `temperature` it converges to
+    the quantal response equilibrium of that temperature instead. The solution is the last iterate.
     """
 
     def __init__(self, tree: PublicTree, step_size: float = 1.0, temperature: float | None = None) -> None:
@@ -149,7 +149,7 @@ class MirrorDescent(Solver):
         self.step_size, self.temperature = step_size, temperature
 
     def step(self) -> None:
-        """Take one iteration: both players at once."""
+        """Run one iteration, with simultaneous updates."""
         self.iterations += 1
         falling = self.iterations**-0.5
         temperature = falling if self.temperature is None else self.temperature
@@ -165,7 +165,7 @@ class MirrorDescent(Solver):
 
 
 def cfr_plus(tree: PublicTree, iterations: int) -> Policy:
-    """Return the average policy of CFR+ after so many iterations.
+    """Return the average policy of CFR+ after `iterations` iterations.
 
     >>> from pbm_envs import Curio
     >>> tree = PublicTree.build(Curio(base=2, rows=2, cols=3, no_capture_limit=1))
@@ -199,21 +199,21 @@ def solve_endgames(tree: Flat, alone: Array, worth: Array, best: Array, first: i
 class Trunk:
     """A public tree without the endgames in which one world is left.
 
-    There, both players know the value of the game, whatever they have played before. With each endgame replaced by its
-    value, an equilibrium of the remaining tree is one of the whole game.
+    In these endgames both players know the value, whatever was played before. With each endgame replaced by its value,
+    an equilibrium of the remaining tree is one of the whole game.
     """
 
     tree: PublicTree
     """The remaining tree."""
     whole: PublicTree
     kept: Array
-    """(S of the whole tree,) whether an information set is in the trunk."""
+    """(S of the whole tree,) mask of the information sets in the trunk."""
     best: Array
-    """(S of the whole tree,) the best choice if it is not."""
+    """(S of the whole tree,) the best choice in the information sets outside the trunk."""
 
     @classmethod
     def of(cls, whole: PublicTree) -> Trunk:
-        """Solve the endgames of a tree and cut them off; ValueError if the whole game is one."""
+        """Solve the endgames of a tree and cut them off; raise ValueError if the whole game is one."""
         alone = np.repeat(np.diff(whole.node_pairs) == 1, np.diff(whole.node_pairs))
         worth, best = np.empty(whole.num_pairs), np.zeros(whole.num_information_sets, np.int32)
         whole.sweeps.backward(solve_endgames, alone, worth, best)
@@ -223,7 +223,7 @@ class Trunk:
         return cls(_without(whole, alone, worth, kept), whole, kept, best)
 
     def extend(self, policy: Policy) -> Policy:
-        """Return a policy of the trunk as one of the whole tree, with perfect play in the endgames."""
+        """Extend a policy of the trunk to the whole tree, with perfect play in the endgames."""
         whole = self.whole
         probabilities = np.zeros(whole.num_choices)
         probabilities[whole.set_choices[:-1] + self.best] = 1.0
@@ -242,7 +242,7 @@ def solve(
     Args:
         tree: The public tree of the game.
         until: The exploitability at which to stop.
-        iterations: The largest number of iterations.
+        iterations: The maximum number of iterations.
         report: As in `Solver.run`, every 25 iterations.
     """
     trunk = Trunk.of(tree)
@@ -252,8 +252,8 @@ def solve(
 def _without(whole: PublicTree, alone: Array, worth: Array, kept: Array) -> PublicTree:
     """Return the tree of the information sets `kept`, in which the pairs `alone` are payoffs (`worth`).
 
-    Everything kept keeps its order, so new numbers are counts of what is kept before; edges into endgames become codes
-    of payoffs. An information set is kept or cut off with all its pairs, because `alone` is a property of its node.
+    The order is preserved, so a new index is the number of kept items before it; edges into endgames become codes of
+    payoffs. An information set is kept or cut off with all its pairs, because `alone` is a property of its node.
     """
     pairs_kept, transitions_kept = ~alone, np.repeat(kept, np.diff(whole.set_transitions))
     pair_numbers, transition_numbers = np.cumsum(pairs_kept) - 1, np.cumsum(transitions_kept) - 1

@@ -1,9 +1,9 @@
-"""Kernels that sweep over a public tree, and the threads that they run in.
+"""Kernels that sweep over a public tree, and the threads that run them.
 
-A sweep goes over the information sets in their order (forward: from a pair to its children) or against it (backward).
-Arrays of numbers have an entry for each pair (P,) or each choice (C,) of the tree. The values of a player are
-*counterfactual*: weighted with the probability that chance and the opponent lead there (Zinkevich et al. 2007), so
-that they can be added up over the worlds of an information set.
+A sweep visits the information sets in order (forward: from a pair to its children) or in reverse (backward). Arrays of
+numbers have an entry for each pair (P,) or each choice (C,) of the tree. The values of a player are *counterfactual*:
+weighted by the probability that chance and the opponent lead there (Zinkevich et al. 2007), so that they can be summed
+over the worlds of an information set.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pbm_envs.authoring import kernel
 from pbm_envs.toolbox import Array, stack_kernel
 
 Stage: TypeAlias = "list[tuple[int, int]]"
-"""Ranges of information sets that may be swept at the same time."""
+"""Ranges of information sets that may be swept in parallel."""
 
 SMALL = 1 << 12
-"""Depths with fewer information sets are swept by one thread."""
+"""Depths with fewer information sets than this are swept by one thread."""
 
 
 class Flat(NamedTuple):
-    """The arrays of a public tree that kernels need."""
+    """The arrays of a public tree that the kernels use."""
 
     set_player: Array
     set_pairs: Array
@@ -38,15 +38,15 @@ class Flat(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """One sweep of a player over a public tree, forward and back."""
+    """A sweep of a player over a public tree, forward and backward."""
 
     player: int
     policy: Array
-    """(C,) of both players."""
+    """(C,) the policy of both players."""
     counterfactual: Array
     """(P,) the probability that chance and the opponent of `player` lead to a pair."""
     own: Array
-    """(P,) the probability that `player` does."""
+    """(P,) the probability that `player` leads to it."""
     values: Array
     """(P,) the counterfactual values of `player`."""
 
@@ -55,22 +55,22 @@ class Regrets(NamedTuple):
     """The sums of regret minimization, for each choice (C,)."""
 
     totals: Array
-    """Regret: how much better the choice would have been."""
+    """Cumulative regret: the gain if the choice had always been played."""
     average: Array
     """The weighted sum of the policies so far."""
 
 
 class RegretWeights(NamedTuple):
-    """How an iteration of regret minimization counts."""
+    """The weights of an iteration of regret minimization."""
 
     average: float
-    """The weight of its policy in the average."""
+    """Weight of its policy in the average."""
     positive: float
-    """Positive totals are multiplied by it afterwards."""
+    """Factor applied to positive totals afterwards."""
     negative: float
-    """So are negative totals; 0 resets them (CFR+)."""
+    """Factor applied to negative totals afterwards; 0 resets them (CFR+)."""
     prediction: float
-    """How many times the latest regret is expected to come again."""
+    """Weight of the latest regret as a prediction of the next one."""
 
 
 @stack_kernel
@@ -94,7 +94,7 @@ def push_forward(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
 
 @stack_kernel
 def sum_worlds(tree: Flat, sweep: Sweep, s: int, sums: Array) -> int:
-    """Write the counterfactual value of each choice in an information set of the player; return how many there are."""
+    """Write the counterfactual value of each choice in an information set of the player; return their number."""
     count = tree.set_choices[s + 1] - tree.set_choices[s]
     transition = tree.set_transitions[s]
     sign = 1.0 - 2.0 * sweep.player
@@ -139,7 +139,7 @@ def pull_values(tree: Flat, sweep: Sweep, first: int, last: int) -> None:
 
 @stack_kernel
 def most_choices(tree: Flat, first: int, last: int) -> int:
-    """Return the largest number of choices in these information sets."""
+    """Return the largest number of choices in the information sets `first` to `last`."""
     most = 1
     for s in range(first, last):
         most = max(most, tree.set_choices[s + 1] - tree.set_choices[s])
@@ -148,8 +148,8 @@ def most_choices(tree: Flat, first: int, last: int) -> int:
 
 @kernel
 def pull_best(tree: Flat, sweep: Sweep, best: Array, losses: Array, first: int, last: int) -> None:
-    """Write the `values` of the player's best response, its choices (`best`), and by how much counterfactual value the
-    policy falls short of them (`losses`); the latter two in the player's information sets only.
+    """Write the `values` of the player's best response, its choices (`best`), and the policy's shortfall in
+    counterfactual value (`losses`); the latter two in the player's information sets only.
     """
     sums = np.empty(most_choices(tree, first, last))
     for s in range(last - 1, first - 1, -1):
@@ -176,7 +176,7 @@ def pull_best(tree: Flat, sweep: Sweep, best: Array, losses: Array, first: int, 
 
 @kernel
 def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: RegretWeights, first: int, last: int) -> None:
-    """Take a step of counterfactual regret minimization for the player: add the policy to the average and the regrets
+    """Run a step of counterfactual regret minimization for the player: add the policy to the average and the regrets
     to the totals, and make the policy proportional to the positive totals.
     """
     policy, totals, average = sweep.policy, regrets.totals, regrets.average
@@ -206,7 +206,7 @@ def match_regrets(tree: Flat, sweep: Sweep, regrets: Regrets, weights: RegretWei
 def descend_mirror(
     tree: Flat, sweep: Sweep, following: Array, step: float, temperature: float, first: int, last: int
 ) -> None:
-    """Write the player's policy after a step of magnetic mirror descent towards the uniform policy to `following`."""
+    """Write to `following` the player's policy after a step of magnetic mirror descent towards the uniform policy."""
     sums = np.empty(most_choices(tree, first, last))
     for s in range(last - 1, first - 1, -1):
         write_mixture(tree, sweep, s)
@@ -231,7 +231,7 @@ def descend_mirror(
 
 @final
 class Sweeps:
-    """Runs kernels over the information sets of a tree, depth by depth; large depths in several threads."""
+    """A runner of kernels over the information sets of a tree, depth by depth, with large depths in several threads."""
 
     def __init__(self, flat: Flat, level_sets: Array, threads: int | None = None) -> None:
         self.flat = flat
@@ -243,7 +243,7 @@ class Sweeps:
         self._run(self._stages, function, arguments)
 
     def backward(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Do the same as `forward`, children before parents."""
+        """Call as `forward` does, but children before parents."""
         self._run(self._stages[::-1], function, arguments)
 
     def _run(self, stages: list[Stage], function: Callable[..., None], arguments: tuple[Any, ...]) -> None:
@@ -256,7 +256,7 @@ class Sweeps:
                     job.result()
 
     def _split(self, levels: list[int]) -> Iterator[Stage]:
-        """Yield the stages: a large depth in as many parts as there are threads, small depths together in one part."""
+        """Yield the stages: large depths in one part per thread, consecutive small depths together in one part."""
         first = 0
         for low, high in pairwise(levels):
             if self.threads == 1 or high - low < SMALL:

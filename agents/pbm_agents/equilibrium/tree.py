@@ -3,12 +3,12 @@
     tree = PublicTree.build(Curio(base=2, rows=2, cols=3, no_capture_limit=2))
     tree.num_information_sets                                    # 39446
 
-A *public node* is what both players know in common: the moves, and what these have revealed. It holds the *worlds*
-(set-ups) that are still possible. A player's *information set* at a node is the worlds that this player cannot tell
-apart by all that they have seen (perfect recall). A game of perfect information is the case of one world.
+A *public node* is the common knowledge of both players: the moves, and the information that they have revealed. It
+contains the *worlds* (set-ups) that are still possible. A player's *information set* at a node is a set of worlds that
+the player cannot tell apart by all of their views (perfect recall). Perfect information is the case of one world.
 
 Only nodes with a player to move are in the tree; where the game ends, a transition leads to a payoff. Arrays are flat
-and breadth first:
+and in breadth-first order:
 
     nodes -> pairs (of a node and one of its worlds) in the order of the player's information sets -> transitions
     information sets -> choices (their legal actions)
@@ -41,7 +41,7 @@ from .tree_file import read_tree, write_tree
 
 FORMAT = "pbm_agents.equilibrium.Policy 1"
 TOLERANCE = 1e-6
-"""By how much the probabilities in a file may miss a sum of one."""
+"""Tolerance for the sum of probabilities in a file."""
 
 
 @final
@@ -51,11 +51,11 @@ class PublicTree:
 
     game: Game
     starts: States
-    """(W,) set-ups."""
+    """(W,) the set-ups."""
     chances: Array
     """(W,) their probabilities."""
     payoffs: Array
-    """Possible returns of `player_0`; those of `player_1` are the negatives."""
+    """The possible returns of `player_0`; those of `player_1` are the negatives."""
     level_sets: Array
     """(L + 1,) the first information set of each depth, and the number of information sets."""
     node_pairs: Array
@@ -69,7 +69,7 @@ class PublicTree:
     set_transitions: Array
     """(S + 1,)"""
     choice_actions: Array
-    """(C,) actions, in rising order within an information set."""
+    """(C,) the actions, in ascending order within an information set."""
     pair_world: Array
     """(P,)"""
     pair_parent: Array
@@ -88,19 +88,19 @@ class PublicTree:
         threads: int | None = None,
         progress: bool = False,
     ) -> PublicTree:
-        """Follow every public history from the start to the end of the game.
+        """Build the tree of all public histories from the start to the end of the game.
 
         Args:
             game: Any two-player zero-sum game with public moves.
-            worlds: (W,) states to begin with instead of every set-up: what both players hold possible in common.
+            worlds: (W,) initial states instead of every set-up: the worlds that are commonly known to be possible.
             chances: (W,) probabilities of `worlds`, or weights; equal if not given.
-            memory: Limit, in GiB, for the tree and the work on it.
-            threads: How many parts of a level are expanded at the same time (default: one per processor).
+            memory: Memory limit in GiB, for the tree and its construction.
+            threads: Number of parts of a level expanded in parallel (default: one per processor).
             progress: Show a progress bar (extra `cli`).
 
         Raises:
-            TreeTooLargeError: The tree needs more memory; the message says how large it had become.
-            ValueError: The game is not for two, its moves are hidden, or legal actions tell more than views do.
+            TreeTooLargeError: The tree needs more memory; the message gives the size reached.
+            ValueError: The game is not for two players, has hidden moves, or its legal actions reveal more than views.
         """
         if game.num_players != 2:
             raise ValueError(f"{game!r} has {game.num_players} players: expected two")
@@ -114,39 +114,39 @@ class PublicTree:
 
     def __post_init__(self) -> None:
         for name, array in self._arrays().items():
-            if name != "starts":  # plain and read-only, wherever they come from, so that kernels are compiled once
+            if name != "starts":  # plain and read-only, so that kernels are compiled only once
                 plain = np.asarray(array).view()
                 plain.flags.writeable = False
                 object.__setattr__(self, name, plain)
 
     @property
     def num_information_sets(self) -> int:
-        """Information sets of both players together."""
+        """The number of information sets of both players together."""
         return len(self.set_player)
 
     @property
     def num_public_nodes(self) -> int:
-        """Public nodes with a player to move."""
+        """The number of public nodes with a player to move."""
         return len(self.node_pairs) - 1
 
     @property
     def num_pairs(self) -> int:
-        """Pairs of a decision node and a world that is possible there."""
+        """The number of pairs of a decision node and a world that is possible there."""
         return len(self.pair_world)
 
     @property
     def num_choices(self) -> int:
-        """Legal actions, summed over the information sets."""
+        """The number of legal actions, summed over the information sets."""
         return len(self.choice_actions)
 
     @property
     def num_transitions(self) -> int:
-        """Legal actions, summed over the pairs of a node and a world."""
+        """The number of legal actions, summed over the pairs of a node and a world."""
         return len(self.children)
 
     @property
     def depth(self) -> int:
-        """Plies of the longest game."""
+        """The number of plies of the longest game."""
         return len(self.level_sets) - 1
 
     @property
@@ -156,7 +156,7 @@ class PublicTree:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the game's name and options and of all arrays: of the rules, as far as the tree shows them."""
+        """A hash of the game's name and options and of all arrays, which identifies the rules up to the tree."""
         digest = blake2b(repr(self.game).encode(), digest_size=16)
         for name, array in self._arrays().items():
             if name != "starts":  # the bytes between the fields of records are arbitrary
@@ -165,7 +165,7 @@ class PublicTree:
 
     @property
     def num_roots(self) -> int:
-        """Pairs before the first move: the set-ups."""
+        """The number of pairs before the first move, one per set-up."""
         return self._level_pairs(1)
 
     @cached_property
@@ -175,7 +175,7 @@ class PublicTree:
 
     @cached_property
     def sweeps(self) -> Sweeps:
-        """Runs sweeps over this tree."""
+        """A runner of sweeps over this tree."""
         return Sweeps(self.flat, self.level_sets)
 
     def uniform_policy(self) -> Policy:
@@ -183,7 +183,7 @@ class PublicTree:
         return Policy(self, proportional(self, np.zeros(self.num_choices)))
 
     def sources(self, transitions: ArrayLike) -> tuple[Array, Array, Array]:
-        """Return the pairs that transitions leave, the information sets of these, and the choices."""
+        """Return the pairs that transitions leave, their information sets, and the choices."""
         sets = np.searchsorted(self.set_transitions, transitions, side="right") - 1
         sizes = self.set_choices[sets + 1] - self.set_choices[sets]
         pairs, choices = np.divmod(transitions - self.set_transitions[sets], sizes)
@@ -198,7 +198,7 @@ class PublicTree:
         return actions[::-1]
 
     def state(self, pair: int) -> States:
-        """(1,) the state of a pair of a node and a world."""
+        """Return the state (1,) of a pair of a node and a world."""
         state = copy_states(self.starts[self.pair_world[pair]].reshape(1))
         information_set = int(np.searchsorted(self.set_pairs, pair, side="right")) - 1
         for action in self.moves(information_set):
@@ -206,12 +206,12 @@ class PublicTree:
         return state
 
     def view(self, information_set: int) -> States:
-        """(1,) what the player to move knows there."""
+        """Return the view (1,) of the player to move at an information set."""
         state = self.state(int(self.set_pairs[information_set]))
         return self.game.view(state, int(self.set_player[information_set]))
 
     def levels(self) -> Iterator[tuple[int, int, States]]:
-        """Yield, depth by depth, the first pair, the pair after the last, and the states of the pairs between."""
+        """Yield, depth by depth, the first pair, the pair after the last, and the states of these pairs."""
         states = take_rows(self.starts, self.pair_world[: self.num_roots].astype(np.int64))
         for depth in range(self.depth):
             first, last, below = (self._level_pairs(depth + k) for k in range(3))
@@ -249,14 +249,14 @@ class PublicTree:
         return cls(game, **arrays)
 
     def _arrays(self) -> dict[str, Array]:
-        """The arrays of a file, in order."""
+        """Return the arrays of a file, in order."""
         names = (field.name for field in fields(self) if field.name != "game")
         arrays: dict[str, Array] = {name: getattr(self, name) for name in names}
         arrays["starts"] = np.atleast_1d(self.starts).view(np.uint8)
         return arrays
 
     def _level_pairs(self, depth: int) -> int:
-        """The first pair of a depth, or the number of pairs."""
+        """Return the first pair of a depth, or the number of pairs below the last depth."""
         return int(self.set_pairs[self.level_sets[min(depth, self.depth)]])
 
     def __repr__(self) -> str:
@@ -273,7 +273,7 @@ class Policy:
 
     tree: PublicTree
     probabilities: Array
-    """(C,) one for each choice of the tree."""
+    """(C,) a probability for each choice of the tree."""
 
     def __post_init__(self) -> None:
         shape = (self.tree.num_choices,)
@@ -288,7 +288,7 @@ class Policy:
         return dict(zip(self.tree.choice_actions[choices].tolist(), self.probabilities[choices].tolist(), strict=True))
 
     def dense(self, first: int = 0, last: int | None = None) -> Array:
-        """(`last - first` information sets, actions) the probabilities, 0 for illegal actions."""
+        """Return the probabilities (`last - first` information sets, actions), 0 for illegal actions."""
         tree = self.tree
         last = tree.num_information_sets if last is None else last
         choices = slice(int(tree.set_choices[first]), int(tree.set_choices[last]))
@@ -317,10 +317,10 @@ class Policy:
         """Return the policy of a function, such as a network.
 
         Args:
-            tree: Where it plays.
-            function: Given observations (B, rows, cols, planes) and masks (B, actions), as `game.observe_with_mask`
-                makes them for the players to move, returns (B, actions) probabilities or weights.
-            batch: The largest B.
+            tree: The public tree of the game.
+            function: Maps observations (B, rows, cols, planes) and masks (B, actions), as `game.observe_with_mask`
+                returns them for the players to move, to probabilities or weights (B, actions).
+            batch: The maximum B.
         """
         probabilities = np.empty(tree.num_choices)
         for _, choices, views in tree.views_by_batch(batch):
@@ -351,7 +351,7 @@ class Policy:
 
 
 def scaled(tree: PublicTree, weights: Array) -> Array:
-    """(C,) the weights of choices, scaled to sum to one in each information set; ValueError if some cannot be."""
+    """Return the weights (C,), scaled to sum to one in each information set; ValueError if that is impossible."""
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("probabilities are negative or not finite")
     sums = np.add.reduceat(weights, tree.set_choices[:-1])
@@ -362,7 +362,7 @@ def scaled(tree: PublicTree, weights: Array) -> Array:
 
 
 def proportional(tree: PublicTree, weights: Array) -> Array:
-    """(C,) the weights of choices, scaled as by `scaled`; uniform in information sets where all are zero."""
+    """Return the weights (C,) scaled as by `scaled`, uniform in information sets where all are zero."""
     sizes = np.diff(tree.set_choices)
     sums = np.repeat(np.add.reduceat(weights, tree.set_choices[:-1]), sizes)
     return np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), np.repeat(1 / sizes, sizes))

@@ -1,4 +1,4 @@
-"""Files of public trees: a JSON line, then the arrays, which are mapped into memory. They are checked when read."""
+"""Files of public trees: a JSON line, then the arrays, which are memory-mapped and checked when read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pbm_envs.toolbox import Array, quoted
 
 FORMAT = "pbm_agents.equilibrium.PublicTree 1"
 ALIGNMENT = 64
-"""Arrays start at multiples of so many bytes."""
+"""Alignment of the arrays in bytes."""
 HEAD = {"format": str, "game": str, "options": {str: SCALAR}, "arrays": {str: [SCALAR]}}
 DTYPES = ("|u1", "|i1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f4", "<f8")
 PART = 1 << 24
-"""Entries checked at a time, so that checking a large tree takes little memory."""
+"""Number of entries checked at a time, so that checking a large tree takes little memory."""
 
 
 def write_tree(path: str | Path, game: Game, arrays: Mapping[str, Array]) -> None:
@@ -33,10 +33,10 @@ def write_tree(path: str | Path, game: Game, arrays: Mapping[str, Array]) -> Non
 
 
 def read_tree(path: str | Path, game: Game | None, names: set[str]) -> tuple[Game, dict[str, Array]]:
-    """Return the game and the checked arrays (`names`) of a file that `write_tree` wrote.
+    """Return the game and the checked arrays (`names`) in a file written by `write_tree`.
 
     Raises:
-        ValueError: The file is damaged, or was written for another game than `game`, or by other rules.
+        ValueError: The file is damaged, or was written for another game than `game` or under other rules.
     """
     with open(path, "rb") as file:
         head = parse_object(file.readline(1 << 20), "the head of a public tree")
