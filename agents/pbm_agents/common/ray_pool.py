@@ -17,7 +17,7 @@ Key = TypeVar("Key")
 RETRIES = 3
 """Number of retries of a task whose process or machine died."""
 LEAST_AHEAD, AHEAD = 16, 2
-"""Number of tasks submitted at a time: a minimum, and per processor. Ray's cost per task grows with them."""
+"""Tasks submitted at a time: LEAST_AHEAD plus AHEAD per processor. Ray's cost per task grows with them."""
 
 
 @final

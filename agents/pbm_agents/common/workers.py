@@ -318,7 +318,7 @@ def follow_parent() -> None:
 
 def usable_cores() -> int:
     """Return the number of processors that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux only
+    affinity = getattr(os, "sched_getaffinity", None)  # missing on some systems
     return os.cpu_count() or 1 if affinity is None else len(affinity(0))
 
 

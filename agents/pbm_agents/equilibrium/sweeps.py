@@ -256,7 +256,7 @@ class Sweeps:
                     job.result()
 
     def _split(self, levels: list[int]) -> Iterator[Stage]:
-        """Yield the stages: large depths in one part per thread, consecutive small depths together in one part."""
+        """Yield the stages: large depths in one part per thread, other depths together in one part."""
         first = 0
         for low, high in pairwise(levels):
             if self.threads == 1 or high - low < SMALL:

@@ -59,19 +59,19 @@ class PublicTree:
     level_sets: Array
     """(L + 1,) the first information set of each depth, and the number of information sets."""
     node_pairs: Array
-    """(N + 1,)"""
+    """(N + 1,) the first pair of each public node, and the number of pairs."""
     set_player: Array
     """(S,) the player to move."""
     set_pairs: Array
-    """(S + 1,)"""
+    """(S + 1,) the first pair of each information set, and the number of pairs."""
     set_choices: Array
-    """(S + 1,)"""
+    """(S + 1,) the first choice of each information set, and the number of choices."""
     set_transitions: Array
-    """(S + 1,)"""
+    """(S + 1,) the first transition of each information set, and the number of transitions."""
     choice_actions: Array
     """(C,) the actions, in ascending order within an information set."""
     pair_world: Array
-    """(P,)"""
+    """(P,) the world of each pair."""
     pair_parent: Array
     """(P,) the transition that leads to a pair; -1 at the roots."""
     children: Array
@@ -156,7 +156,7 @@ class PublicTree:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the game's name and options and of all arrays, which identifies the rules up to the tree."""
+        """A hash of the game's name and options and of all arrays, so of the rules as far as they affect the tree."""
         digest = blake2b(repr(self.game).encode(), digest_size=16)
         for name, array in self._arrays().items():
             if name != "starts":  # the bytes between the fields of records are arbitrary

@@ -195,7 +195,7 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
         all_sums: Floats,
         *arrays: Array,
     ) -> None:
-        """Write priors and first-layer sums to the nodes of the first `count` leaves, and their values (R, P).
+        """Expand the first `count` leaves with priors and first-layer sums, and write their values (R, P).
 
         A leaf's sums in `all_sums` (G, N + 1, perspectives, H) are those of its parent, whose state is in `node_states`
         (G, N), updated for the inputs that the move changed; the last entry is for leaves without a node. The other

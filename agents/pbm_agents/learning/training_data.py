@@ -41,7 +41,7 @@ class Examples(NamedTuple):
     players: NDArray[np.int8]  # (N,) the seat of the player to move
     endings: NDArray[np.int8]  # (N,) how the game ended: ENDED, CUT_OFF or RESIGNED
     root_values: Floats
-    """(N, P) root values of the search, in turn order from the player to move; nan without a search."""
+    """(N, P) root values of the search, from the player to move on; nan without a search."""
     visits: NDArray[np.int32]
     """(N, A) visit counts of the actions at the root; 0 without a search."""
     full_observations: NDArray[np.int8]
