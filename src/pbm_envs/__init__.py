@@ -3,7 +3,7 @@
     from pbm_envs import curio_v0
     env = curio_v0.env(render_mode="ansi")
 
-`Chameleon`, `Curio`, `Trinim` and `Unlur` are the rules over batches of games; `<name>_v0` the environments.
+`Chameleon`, `Curio`, `Trinim` and `Unlur` are the rules over batches of games; `<name>_v0` are the environments.
 """
 
 from .core.game import Game

@@ -1,24 +1,24 @@
-"""Everything that the author of a game imports, in one module. `docs/promises.md` says what stays as it is.
+"""Everything that the author of a game imports, in one module. `docs/promises.md` lists what will not change.
 
-| name | what it is for |
+| name | purpose |
 |---|---|
-| `Game`, `RecordRules`, `register_game` | the class to derive from, rules as kernels over one record, the registry |
+| `Game`, `RecordRules`, `register_game` | the base class, rules as kernels over one record, the registry |
 | `Notation` | move texts |
-| `kernel` | compiles a function with Numba and keeps the result for the next process |
+| `kernel` | compiles a function with Numba and caches the result on disk |
 | `state_dtype`, `common_fields` | the type of a record: the fields of every game, then your own |
 | `NOBODY`, `NO_ACTION`, `EMPTY` | no player, no action, an empty cell |
 | `Board`, `make_board`, `square`, `triangle`, `rhombus`, `hexagon`, `NO_CELL` | cells, their names and neighbours |
-| `Option`, `ALLOW_RESIGN` | the declaration of an option; that of resigning |
-| `check_range`, `check_flag` | arguments that are numbers or flags, or a clear ValueError |
+| `Option`, `ALLOW_RESIGN` | the declaration of an option; the option to resign |
+| `check_range`, `check_flag` | checks of arguments that are numbers or flags; raise a clear ValueError |
 | `is_live`, `shows_mask`, `begin_ply`, `win`, `end_in_draw`, `concede` | kernels over one record that most rules need |
-| `seeds`, `next_bits`, `draw`, `uniform`, `shuffle` | random numbers inside kernels, one stream a game |
+| `seeds`, `next_bits`, `draw`, `uniform`, `shuffle` | random numbers inside kernels, one stream per game |
 | `Symmetry`, `permutation`, `symmetry_of_cells` | symmetries of the rules |
 | `Deal` | a random set-up as chance events |
-| `copy_states`, `take_rows` | batches copied, and rows of them, faster than by NumPy's fields |
+| `copy_states`, `take_rows` | copies of batches and of their rows, faster than NumPy's |
 | `Scene`, `Shape`, `Polygon`, `Circle`, `Line`, `Label`, `Cell`, `Glyph` | pictures as data |
 | `States`, `Record`, `Mask`, `Planes`, `Ints`, `Seeds`, `Rng`, `Tables`, `Heat` | types of arguments |
 
-A game that is right passes every check of `pbm_envs.testing.CHECKS`.
+A correct game passes every check in `pbm_envs.testing.CHECKS`.
 """
 
 from __future__ import annotations

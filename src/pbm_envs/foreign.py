@@ -1,7 +1,7 @@
-"""The one door for data from outside: records, puzzles, ladders, trees, policies, networks, checkpoints, messages.
+"""Readers of untrusted data: records, puzzles, ladders, trees, policies, networks, checkpoints, messages.
 
-All readers of files and messages that somebody else may have written use these functions. They import nothing that the
-data names, take linear time, bound memory before they allocate it, and raise only ValueError.
+All readers of files and messages that somebody else may have written use these functions. They import nothing named in
+the data, take linear time, bound memory before they allocate it, and raise only ValueError.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .core.types import Array
 from .registry import make_registered_game
 
 MOST_TEXT = 1 << 26
-"""Characters of JSON, at most."""
+"""The maximum number of characters of JSON."""
 MOST_BYTES = 1 << 32
-"""Bytes of the arrays of a file, at most."""
+"""The maximum number of bytes of the arrays in a file."""
 MOST_AXES = 8
 SCALAR = (str, int, float, bool, type(None))
-"""Kinds of a value of an option."""
+"""The types that the value of an option can have."""
 
 
 def parse_object(text: str | bytes, what: str, most: int = MOST_TEXT) -> dict[str, Any]:
     """Return a JSON object.
 
-    A text longer than `most`, or with NaN or Infinity, is refused. `what` says in errors what was expected, with its
-    article.
+    Raises ValueError for a text that is longer than `most` or contains NaN or Infinity. `what` names the expected
+    object in errors, with its article.
     """
     if not isinstance(text, (str, bytes)):
         raise ValueError(f"{quoted(text)} is not {what}: expected JSON text")
@@ -49,7 +49,7 @@ def parse_object(text: str | bytes, what: str, most: int = MOST_TEXT) -> dict[st
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Return whether a JSON value is of a kind: a type, types, [kind] of a list, or {str: kind} of an object."""
+    """Return whether a JSON value is of a kind: a type, types, [kind] for a list, or {str: kind} for an object."""
     if isinstance(kind, list):
         return isinstance(value, list) and all(fits(element, kind[0]) for element in value)
     if isinstance(kind, dict):
@@ -71,7 +71,7 @@ def check_fields(given: Mapping[str, Any], kinds: Mapping[str, Any], what: str) 
 
 
 def registered_game(name: Any, options: Any) -> Game:
-    """Return the game that data names: only a registered name is accepted, and nothing is imported."""
+    """Return the game named in untrusted data; only registered names are accepted, and nothing is imported."""
     try:
         return make_registered_game(name, dict(options))
     except (TypeError, ValueError) as error:
@@ -79,7 +79,7 @@ def registered_game(name: Any, options: Any) -> Game:
 
 
 def check_array(array: Any, name: str, shape: tuple[int, ...], kinds: str = "f") -> Array:
-    """Return the array itself; ValueError unless it has this shape and a dtype of these kinds, and is finite."""
+    """Return the array itself; raise ValueError unless it has this shape, a dtype of these kinds, and finite values."""
     given = np.asarray(array)
     if given.shape != shape or given.dtype.kind not in kinds:
         raise ValueError(f"{name} are {given.dtype} {given.shape}: expected {shape}, dtype of kind {kinds!r}")
@@ -91,7 +91,8 @@ def check_array(array: Any, name: str, shape: tuple[int, ...], kinds: str = "f")
 def read_arrays(path: str | Path, what: str, names: tuple[str, ...] | None = None) -> dict[str, Array]:
     """Return the arrays of an `.npz` file, at most `MOST_BYTES`; nothing in the file is executed.
 
-    `what` says in errors what was expected, with its article. The file must hold just the arrays `names`; None: any.
+    `what` names the expected file in errors, with its article. The file must contain exactly the arrays `names`; None
+    accepts any.
     """
     arrays, left = {}, MOST_BYTES
     try:
@@ -105,7 +106,7 @@ def read_arrays(path: str | Path, what: str, names: tuple[str, ...] | None = Non
                 arrays[info.filename.removesuffix(".npy")] = _array(data)
     except FileNotFoundError:
         raise ValueError(f"there is no file {str(path)!r}") from None
-    except Exception as error:  # zipfile and the decompressors raise many kinds for damaged files
+    except Exception as error:  # zipfile and the decompressors raise many types of errors for damaged files
         reason = " ".join(str(error).split())[:200]
         raise ValueError(f"{str(path)!r} is not {what}: expected an .npz file ({reason})") from None
     if names is not None and arrays.keys() != set(names):
@@ -114,7 +115,7 @@ def read_arrays(path: str | Path, what: str, names: tuple[str, ...] | None = Non
 
 
 def _array(data: bytes) -> Array:
-    """Return the array of the bytes of an `.npy` file, whose head must say exactly as much as there is."""
+    """Return the array in the bytes of an `.npy` file, whose header must match the length of the data."""
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
     reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

@@ -1,4 +1,4 @@
-"""Records of games: one JSON object per line, with everything that is needed to play the game again.
+"""Records of games: one JSON object per line, with everything that is needed to replay the game.
 
     {"schema": 1, "version": "0.1.0", "number": 0, "game": "chameleon", "options": {"size": 3, ...}, "board": null,
      "seed": 7, "agents": ["random", "mcts:simulations=50"], "opening": 0, "moves": ["b2x", "swap", ...],
@@ -6,8 +6,8 @@
      "seconds": [0.01, 0.2]}
 
 `agents[k]` plays `player_k`. Plies are counted from 1: ply 1 is `moves[0]`. An agent that crashes or plays an illegal
-move forfeits: it leaves the game as if by resigning (A2), whether or not the options allow that, and `forfeits` says
-why.
+move forfeits: it leaves the game as if it had resigned (A2), whether or not the options allow resigning, and `forfeits`
+gives the reason.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ WON, DRAWN, PLY_LIMIT, RESIGNED, FORFEITED, UNFINISHED = ENDINGS = (
     "forfeited",
     "unfinished",
 )
-"""How a game ended. A player has resigned, or was removed (forfeited)."""
+"""The ways in which a game can end. RESIGNED: a player resigned. FORFEITED: a player was removed."""
 
 
 class RecordError(ValueError):
-    """Raised for a line that is no record, and for a record that contradicts the rules."""
+    """Raised for a line that is not a record, and for a record that contradicts the rules."""
 
 
 @dataclass(frozen=True)
 class Forfeit:
-    """`player` was removed at `ply`."""
+    """The removal of `player` at `ply`."""
 
     ply: int
     player: int
@@ -69,31 +69,31 @@ class GameRecord:
     version: str = __version__
     """The version of this package."""
     number: int = 0
-    """Its place in the schedule of a tournament."""
+    """The game's position in the schedule of a tournament."""
     game: str
     options: Mapping[str, Any]
     board: str | None
-    """The opening board as `init(board=...)` reads it; None if that is empty."""
+    """The initial board as `init(board=...)` reads it; None if it is empty."""
     seed: int | None = None
-    """The seed of the board, `init(1, default_rng(seed))`, where none was given."""
+    """The seed from which `init(1, default_rng(seed))` drew the board, if no board was given."""
     agents: tuple[str, ...]
-    """By seat; as `make_agent` reads them, where an agent has such a name."""
+    """The agents' names by seat, in the form that `make_agent` reads if an agent has such a name."""
     opening: int = 0
     """The number of moves that were given before the agents took over."""
     moves: tuple[str, ...]
-    """From `board` on."""
+    """Move texts, starting from `board`."""
     returns: tuple[float, ...]
     ending: str
     """One of ENDINGS."""
     forfeits: tuple[Forfeit, ...] = ()
     plies: int
     turns: tuple[int, ...] = ()
-    """How often each seat has moved after the opening."""
+    """The number of moves of each seat after the opening."""
     seconds: tuple[float, ...] = ()
     """Thinking time by seat; an agent that plays many games at once is charged its share."""
     usage: tuple[Mapping[str, float], ...] = ()
-    """Other costs of each seat by name, where agents report them, such as `prompt_tokens` and `cost` of a language
-    model. Empty, and not written, if none does."""
+    """Other costs of each seat by name, if agents report them, such as `prompt_tokens` and `cost` of a language model.
+    Empty, and not written, if no agent does."""
 
     def to_json(self) -> str:
         """Return the record as one line, without a newline."""
@@ -109,12 +109,12 @@ class GameRecord:
         return self._last_picture()._repr_png_()
 
     def _last_picture(self) -> Drawn:
-        """Draw the last position; while the game goes on, only what all players know."""
+        """Draw the last position; in an unfinished game, only what all players know."""
         *_, end = replay(self)
         return self.rules().show(end, public=not end["done"][0])
 
     def rules(self) -> Game:
-        """Return the game that the record names, with its options; RecordError if there is none."""
+        """Return the game of the record, with its options; raise RecordError if it does not exist."""
         try:
             return registered_game(self.game, self.options)
         except ValueError as error:
@@ -122,7 +122,7 @@ class GameRecord:
 
     @classmethod
     def from_json(cls, line: str) -> GameRecord:
-        """Return the record in a line; RecordError if there is none. Only `replay` checks that its moves are legal."""
+        """Return the record in a line, or raise RecordError. Only `replay` checks that its moves are legal."""
         try:
             given = parse_object(line.strip() if isinstance(line, str) else line, "a record")
             if given.get("schema") != SCHEMA:
@@ -148,7 +148,7 @@ class GameRecord:
             if wrong_fields(forfeit, FORFEIT) or not 0 <= forfeit["player"] < seats:
                 raise RecordError(f"forfeits hold {str(forfeit)[:60]}: expected ply, player and reason of each")
         values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
-        for name in ("moves", "agents"):  # the same few texts in all records: one copy of each is kept in memory
+        for name in ("moves", "agents"):  # interned: records repeat the same few texts
             values[name] = tuple(map(sys.intern, given[name]))
         values["forfeits"] = tuple(Forfeit(**forfeit) for forfeit in given["forfeits"])
         return cls(**values)
@@ -156,7 +156,7 @@ class GameRecord:
 
 NUMBER = (int, float)
 MOST = 1 << 53
-"""What any JSON reader can count."""
+"""The largest integer that every JSON reader represents exactly."""
 FIELDS: dict[str, Any] = {
     "schema": int,
     "version": str,
@@ -176,7 +176,7 @@ FIELDS: dict[str, Any] = {
     "seconds": [NUMBER],
     "usage": [{str: NUMBER}],
 }
-"""JSON's types of the fields; a list or object holds the types of its elements."""
+"""The JSON types of the fields; a list or object contains the types of its elements."""
 FORFEIT = {"ply": int, "player": int, "reason": str}
 LIMITS = {
     "number": (0, MOST),
@@ -207,13 +207,13 @@ def make_record(
 
 
 def board_text(game: Game, start: States) -> str | None:
-    """Return the board of a start, a batch of one, as a record has it: None if it is empty."""
+    """Return the `board` field for a start (a batch of one): None if the board is empty."""
     board = game.board_to_string(start)
     return board if set(board) - set("./ ") else None
 
 
 def ending(end: States, moves: Sequence[str], forfeits: Sequence[Forfeit] = ()) -> str:
-    """Return how a game came to its last position (a batch of one): one of ENDINGS."""
+    """Return how a game reached its last position (a batch of one): one of ENDINGS."""
     if not end["done"][0]:
         return UNFINISHED
     if moves and moves[-1] == RESIGN:
@@ -228,11 +228,11 @@ def play_moves(game: Game, states: States, moves: Iterable[str]) -> Iterator[Sta
 
     Args:
         game: The rules.
-        states: (B,) positions, changed in place: copy what has to stay.
-        moves: As `Game.string_to_action` reads them.
+        states: (B,) positions, changed in place; copy those that you keep.
+        moves: Move texts as `Game.string_to_action` reads them.
 
     Raises:
-        ValueError: A move is illegal in one of the games, or comes after its end.
+        ValueError: If a move is illegal in one of the games, or comes after its end.
     """
     for text in moves:
         if states["done"].any():
@@ -242,9 +242,9 @@ def play_moves(game: Game, states: States, moves: Iterable[str]) -> Iterator[Sta
 
 
 def replay(record: GameRecord) -> Iterator[States]:
-    """Yield every position of the game by the rules, each a batch of one: `plies` + 1 of them.
+    """Yield the `plies` + 1 positions of the game, each a batch of one.
 
-    Raises RecordError, naming the ply and the reason, where the record contradicts the rules; returns and ending are
+    Raises RecordError, which names the ply and the reason, if the record contradicts the rules; returns and ending are
     checked after the last position.
     """
     record = _as_in_a_file(record)
@@ -293,19 +293,19 @@ def replay(record: GameRecord) -> Iterator[States]:
 
 
 def _as_in_a_file(record: GameRecord) -> GameRecord:
-    """Return a record as a reader of its line would get it; RecordError if there is no such line."""
+    """Return a record as read back from its line; raise RecordError if it has no valid line."""
     if not isinstance(record, GameRecord):
         raise RecordError(f"{quoted(record)} is no record: expected a GameRecord")
     try:
         return GameRecord.from_json(record.to_json())
     except RecordError:
         raise
-    except Exception as error:  # whatever values of other types raise
+    except Exception as error:  # values of other types can raise anything
         raise RecordError(f"a record cannot be written: {describe_error(error)}") from None
 
 
 def verify(record: GameRecord) -> None:
-    """Raise RecordError unless the record replays, see `replay`."""
+    """Raise RecordError unless the record replays (see `replay`)."""
     for _ in replay(record):
         pass
 
@@ -319,9 +319,9 @@ def record_of_line(line: bytes, path: str | Path, number: int) -> GameRecord:
 
 
 def read_records(path: str | Path) -> Iterator[GameRecord]:
-    """Yield the records of a file; a RecordError names file and line of one that is invalid.
+    """Yield the records of a file; a RecordError names the file and line of an invalid record.
 
-    A last line that was cut short, so that its newline is missing, is left out with a warning.
+    A truncated last line, which has no newline, is skipped with a warning.
     """
     check_path("path", path)
     with open(path, "rb") as file:
@@ -337,16 +337,16 @@ def read_records(path: str | Path) -> Iterator[GameRecord]:
 
 
 def append_records(path: str | Path, records: Iterable[GameRecord]) -> None:
-    """Append records to a file, which is made if missing: all of them, or none and OSError.
+    """Append records to a file, which is created if missing; write all of them, or none and raise OSError.
 
-    A last line that was cut short stays as it is; the records begin on a new line.
+    A truncated last line is kept; the records begin on a new line.
     """
     with open(path, "a+b", buffering=0) as file:
         append_to(file, records)
 
 
 def append_to(file: FileIO, records: Iterable[GameRecord]) -> None:
-    """Append records to an open, unbuffered file that can be read too; they are on the disk when this returns."""
+    """Append records to an open, unbuffered, readable file; they are on disk when this returns."""
     data = "".join(record.to_json() + "\n" for record in records).encode()
     size = file.seek(0, os.SEEK_END)
     if size:
@@ -355,9 +355,9 @@ def append_to(file: FileIO, records: Iterable[GameRecord]) -> None:
             data = b"\n" + data
     try:
         while data:
-            data = data[file.write(data) :]  # a disk that is nearly full takes a part, and refuses the next
+            data = data[file.write(data) :]  # a nearly full disk accepts a part of the data and then fails
         os.fsync(file.fileno())
     except OSError as error:
-        with suppress(OSError):  # a device, say
+        with suppress(OSError):  # such as a device
             file.truncate(size)
         raise OSError(error.errno, error.strerror, file.name) from error

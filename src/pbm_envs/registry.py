@@ -1,4 +1,4 @@
-"""The games by name: ours, those that programs register, and those that installed packages bring."""
+"""The registry of games: ours, those that programs register, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .games.trinim import Trinim
 from .games.unlur import Unlur
 
 GROUP = "pbm_envs.games"
-"""The group of entry points: `name = "package.module:GameClass"`."""
+"""The entry-point group; an entry is `name = "package.module:GameClass"`."""
 OURS: tuple[type[Game], ...] = (Chameleon, Curio, Trinim, Unlur)
 _registered: dict[str, type[Game]] = {}
 
@@ -32,7 +32,7 @@ GameClass = TypeVar("GameClass", bound=type[Game])
 
 
 def registered_games() -> Mapping[str, type[Game]]:
-    """Return every known game: name -> class, in the order in which they were registered, ours first.
+    """Return the class of every known game by name, in order of registration, ours first.
 
     >>> list(registered_games())[:4]
     ['chameleon', 'curio', 'trinim', 'unlur']
@@ -42,15 +42,15 @@ def registered_games() -> Mapping[str, type[Game]]:
 
 
 def register_game(game_class: GameClass) -> GameClass:
-    """Make a game known by its name everywhere: `make_game`, records, tournaments, `pbm`, networks, environment ids.
+    """Register a game by its name for `make_game`, records, tournaments, `pbm`, networks and environment ids.
 
-    Can be used as a decorator. An installed package can have an entry point of the group `pbm_envs.games` instead.
+    Can be used as a decorator. An installed package can declare an entry point in the group `pbm_envs.games` instead.
 
     Args:
         game_class: A subclass of `Game` with a `name` in lower case, and defaults for all its options.
 
     Raises:
-        ValueError: If the class is no game, or another class has the name.
+        ValueError: If the class is not a game, or another class has the name.
     """
     name = getattr(game_class, "name", None)
     if not isinstance(game_class, type) or not issubclass(game_class, Game) or inspect.isabstract(game_class):
@@ -70,19 +70,19 @@ def register_game(game_class: GameClass) -> GameClass:
         raise ValueError(
             f"{game_class.__name__} has no default for {without_default[0]!r}: expected one for each option"
         )
-    _registered[name] = game_class  # a module that is reloaded brings the same class anew
+    _registered[name] = game_class  # reloading a module registers the same class again
     _register_ids(name, game_class)
     return game_class
 
 
 def make_game(name: str, **options: Any) -> Game:
-    """Return the rules of a game with these options, which override those of the name.
+    """Return the rules of a game with these options, which override those implied by the name.
 
     >>> make_game("trinim", size=6)
     Trinim(size=6, num_players=2, allow_resign=False)
 
     Args:
-        name: A registered name, one of its named sets of options such as `curio-ladder-3`, or `module:Class` of a game
+        name: A registered name, one of its named sets of options such as `curio-ladder-3`, or `module:Class` for a game
             of your own.
         options: Keyword arguments of the class.
     """
@@ -92,7 +92,7 @@ def make_game(name: str, **options: Any) -> Game:
 
 
 def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
-    """Make a game from its name and its options as typed, after the name or apart from it.
+    """Make a game from text: its name, and options given after the name or separately.
 
     >>> parse_game("chameleon", ["size=7", "swap_rule=no"])
     Chameleon(size=7, swap_rule=False, allow_resign=False)
@@ -100,8 +100,8 @@ def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
     Trinim(size=6, num_players=3, allow_resign=False)
 
     Args:
-        text: A registered name, or `module:Class`; options can follow, after a colon and with commas between them.
-        options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`. They replace those in `text`.
+        text: A registered name, or `module:Class`; options can follow after a colon, separated by commas.
+        options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`. They override those in `text`.
     """
     name, _, rest = text.partition(":")
     if name not in registered_games() and "=" not in rest.partition(":")[0] and rest:
@@ -113,7 +113,7 @@ def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
 
 
 def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
-    """As `make_game`, for names from data such as records and messages, which can make it import nothing."""
+    """Return a game as `make_game` does, for names from untrusted records and messages; import nothing."""
     if isinstance(name, str) and ":" in name:
         raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}")
     return make_game(name, **options)
@@ -137,7 +137,7 @@ def find_game(name: str) -> type[Game]:
 
 
 def _named_options(name: str) -> Mapping[str, Any]:
-    """Return the options that belong to a name which `find_game` has found."""
+    """Return the options implied by a name that `find_game` accepts."""
     game, _, options = name.partition("-")
     return _registered[game].named_options.get(options, {}) if game in _registered else {}
 
@@ -154,11 +154,11 @@ def _own_game(name: str, module: str, attribute: str) -> type[Game]:
 
 @cache
 def _load_entry_points() -> None:
-    """Register the games of installed packages, once per process; leave out a broken one with a warning."""
+    """Register the games of installed packages, once per process; skip a broken one with a warning."""
     for point in entry_points(group=GROUP):
         try:
             register_game(point.load())
-        except Exception as error:  # whatever other people's code raises when it is imported
+        except Exception as error:  # importing third-party code can raise anything
             warnings.warn(
                 f"the game {point.name!r} ({point.value}) is left out: {type(error).__name__}: {error}", stacklevel=3
             )
@@ -177,7 +177,7 @@ def _register_ids(name: str, game_class: type[Game]) -> None:
                 f"pbm/{title}-v0",
                 entry_point=f"{factories}:make_single_env",
                 vector_entry_point=f"{factories}:make_vector_env",
-                order_enforce=False,  # the environment does so itself, and a wrapper would take any attribute
+                order_enforce=False,  # the environment does so itself, and a wrapper would accept any attribute
                 disable_env_checker=True,
                 kwargs={"game": game},
             )

@@ -1,4 +1,4 @@
-"""Games of the play-by-mail server, from logs of the commands that players mailed to it, one per line.
+"""A reader for logs of the play-by-mail server: the commands that players mailed to it, one per line.
 
     curio challenge -base=3 -no_turn fred ted
     curio board 12 D33 D23 . . D12/.../L11 . L32 L31 .
@@ -6,9 +6,9 @@
     trinim resign 7 ted secret
 
 The first player of a challenge is `player_0`. A challenge does not contain the number of its board: the first command
-with a new number gives it to the oldest challenge of that game that has none and names the player. Unlur's help page
-has commands without a number, which belong to the player's only board of that game. The server drew the set-ups of
-Curio and Trinim, and none of its commands contains them; add them as lines with `board` and the text that `Game.init`
+with a new number assigns it to the oldest challenge of that game that has no number and names the player. Unlur's help
+page has commands without a number, which belong to the player's only board of that game. The server drew the set-ups of
+Curio and Trinim, and no command contains them; add them as lines with `board` and the text that `Game.init`
 reads. The server did not limit plies, so records of Curio have `no_capture_limit=None`.
 """
 
@@ -33,19 +33,19 @@ SERVER_OPTIONS = {
     "trinim": ("size",),
     "unlur": ("radius",),
 }
-"""The options that each game had on the server."""
+"""The options of each game on the server."""
 COMMANDS = {
     "challenge": "[options] userid1 userid2",
     "board": "[board#] board text",
     "move": "[board#] userid password move",
     "resign": "[board#] userid password",
 }
-"""The forms of the commands after the name of the game."""
+"""The commands and the form of their arguments, after the name of the game."""
 
 
 @dataclass
 class Table:
-    """A game of the log."""
+    """A game in the log."""
 
     game: str
     options: dict[str, Any]
@@ -54,7 +54,7 @@ class Table:
     number: int | None = None
     board: str | None = None
     plies: list[tuple[int, str, str]] = field(default_factory=list)
-    """Line, player and move text of each."""
+    """Line number, player and move text of each ply."""
 
 
 def read_server_log(path: str | Path) -> list[GameRecord]:
@@ -63,7 +63,7 @@ def read_server_log(path: str | Path) -> list[GameRecord]:
     Empty lines and lines that begin with # are skipped. Passwords are not kept.
 
     Raises:
-        RecordError: A line is not a command, or a move contradicts the rules. Names the line and the form expected.
+        RecordError: If a line is not a command, or a move contradicts the rules. Names the line and the expected form.
     """
     check_path("path", path)
     tables: list[Table] = []
@@ -85,13 +85,13 @@ def read_server_log(path: str | Path) -> list[GameRecord]:
 
 
 def is_server_log(text: str) -> bool:
-    """Return whether a text begins with a command of the server, as no file of records does."""
+    """Return whether a text begins with a command of the server; no file of records does."""
     words = next((line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")), [])
     return len(words) > 1 and words[0].lower() in SERVER_OPTIONS and words[1].lower() in COMMANDS
 
 
 class _LineError(ValueError):
-    """A ValueError about a line that was read before."""
+    """A ValueError about an earlier line."""
 
     def __init__(self, line: int, message: object) -> None:
         super().__init__(str(message))
@@ -150,7 +150,7 @@ def _challenge(game: str, words: list[str], line: int) -> Table:
 
 
 def _flags(option: Option) -> dict[str, tuple[str, Any]]:
-    """Return what may stand behind the "-" of an option, with the option's name and value; "=" is before a number."""
+    """Return the flags of an option (without "-") with its name and value; a flag ending in "=" takes a number."""
     if option.type is bool:
         return {option.name: (option.name, True), f"no_{option.name}": (option.name, False)}
     if option.choices and option.type is str:
@@ -159,7 +159,7 @@ def _flags(option: Option) -> dict[str, tuple[str, Any]]:
 
 
 def _table(tables: list[Table], game: str, number: int | None, user: str | None) -> Table:
-    """Return the table that a command belongs to, and give it its number."""
+    """Return the table that a command belongs to, after assigning it the command's number."""
     mine = [table for table in tables if table.game == game and user in (None, *table.players)]
     named = [table for table in mine if table.number == number and number is not None]
     open_tables = [table for table in mine if table.number is None]
@@ -174,7 +174,7 @@ def _table(tables: list[Table], game: str, number: int | None, user: str | None)
 
 
 def _record(table: Table, number: int) -> GameRecord:
-    """Play a game by the rules."""
+    """Play a game from the log and return its record."""
     resigns = {"allow_resign": True} if any(move == RESIGN for _, _, move in table.plies) else {}
     game: Game = make_game(table.game, **table.options, **resigns)
     if game.random_setup and table.board is None:

@@ -1,21 +1,21 @@
-"""What fast agents, and programs around games, are made of, beside `pbm_envs.authoring`. `pbm_agents` uses these two.
+"""Building blocks of fast agents and of programs around games; `pbm_agents` uses this and `pbm_envs.authoring`.
 
-| name | what it is for |
+| name | purpose |
 |---|---|
-| `stack_kernel` | as `kernel`, for functions that make no arrays but on their stack: most kernels |
+| `stack_kernel` | as `kernel`, for functions that allocate arrays only on the stack: most kernels |
 | `table_of_calls`, `call`, `call_for_int`, `call_for_flag` | kernels that call others by address |
-| `BatchKernel`, `PlayKernels` | what plays a game without returning to Python |
-| `NetworkInputs` | what a small network sees of a game, move by move |
-| `COMPILES`, `COMPILING`, `Progress`, `SEARCH`, `SHARED`, `rules_of` | what is compiled, and how far that is |
-| `cache_directory` | where compiled kernels are kept |
+| `BatchKernel`, `PlayKernels` | kernels that play a game without returning to Python |
+| `NetworkInputs` | the inputs of a small network, updated move by move |
+| `COMPILES`, `COMPILING`, `Progress`, `SEARCH`, `SHARED`, `rules_of` | the progress of compilation |
+| `cache_directory` | the folder of compiled kernels |
 | `branch` | new random streams inside kernels |
 | `derive`, `stream`, `BITS`, `RECORDED_BITS` | seeds and generators for parts of a program, by name |
 | `setting`, `options_of`, `check_settings`, `checked`, `REQUIRED`, `nearest` | settings: declared, read, checked |
 | `parse_options`, `choices_given`, `without_implied`, `typed` | options of games as text |
-| `check_number`, `check_seed` | arguments, or a clear ValueError |
-| `quoted`, `printable`, `summary`, `describe_error` | other people's values and errors in one safe line |
-| `require`, `install_command` | extras: what to say when one is missing |
-| `write_text`, `in_one_piece`, `is_partial` | files that are written whole or not at all |
+| `check_number`, `check_seed` | checks of arguments; raise a clear ValueError |
+| `quoted`, `printable`, `summary`, `describe_error` | untrusted values and errors in one safe line |
+| `require`, `install_command` | errors for missing extras |
+| `write_text`, `in_one_piece`, `is_partial` | files that are written atomically |
 | `as_bytes` | records as rows of bytes |
 | `Drawn`, `Sample`, `LEFT`, `RIGHT`, `TOP`, `BOTTOM` | parts of pictures; sides of a board |
 | `Array`, `Floats` | types of arguments |

@@ -1,1 +1,1 @@
-"""What every game is made of: `Game`, state records, boards, notation, symmetries, random streams, kernels."""
+"""The building blocks of every game: `Game`, state records, boards, notation, symmetries, random streams, kernels."""

@@ -19,13 +19,13 @@ class Board:
     shape: tuple[int, int]
     names: tuple[str, ...]
     rows: NDArray[np.int64]
-    """(n,) where each cell lies in the grid."""
+    """(n,) the row of each cell in the grid."""
     cols: NDArray[np.int64]
-    """(n,)"""
+    """(n,) the column of each cell in the grid."""
     neighbours: NDArray[np.int16]
-    """(n, directions) the next cell, or NO_CELL."""
+    """(n, directions) the next cell in each direction, or NO_CELL."""
     edges: NDArray[np.uint8]
-    """(n,) bit k: the cell lies on edge k."""
+    """(n,) bits; bit k is set if the cell lies on edge k."""
 
     @property
     def size(self) -> int:
@@ -33,7 +33,7 @@ class Board:
 
     @property
     def places(self) -> list[tuple[int, int]]:
-        """(row, col) of every cell"""
+        """The (row, col) of every cell."""
         return list(zip(self.rows.tolist(), self.cols.tolist(), strict=True))
 
 
@@ -43,9 +43,9 @@ def make_board(
     """Return a board of any shape.
 
     Args:
-        cells: (row, col) of each cell in the grid, and its name, in the order of the cells.
-        directions: (rows, cols) from a cell to each of its neighbours.
-        edges: (row, col) of cells on edges, and the edges as bits.
+        cells: The name of each cell by its (row, col) in the grid, in the order of the cells.
+        directions: The offsets (rows, cols) from a cell to each of its neighbours.
+        edges: The edges of a cell as bits, by its (row, col), for cells on edges.
     """
     number = {place: k for k, place in enumerate(cells)}
     neighbours = [[number.get((row + y, col + x), NO_CELL) for y, x in directions] for row, col in cells]

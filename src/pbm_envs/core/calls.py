@@ -1,9 +1,9 @@
-"""Compiled kernels that call others by address: a loop over the kernels of a game need not be compiled with them.
+"""Calls of compiled kernels by address, so that a loop over a game's kernels is not compiled with them.
 
-A kernel that calls another by name is compiled together with it, and with all that it calls in turn: seconds, for each
-game anew. Called by address it is compiled once, and costs ten nanoseconds a call.
+A kernel that calls another by name is compiled together with it and with everything that it calls, which takes seconds
+for each game. A kernel called by address is compiled once, and a call costs ten nanoseconds.
 
-    calls = table_of_calls((step_batch, (states, actions, ...)), ...)  # in Python: kernels, and arguments as examples
+    calls = table_of_calls((step_batch, (states, actions, ...)), ...)  # in Python: kernels and example arguments
     call_for_int(calls, 0, (states[:count], actions, ...))             # in a kernel: calls the first of them
 
 The types of the arguments must be those of the examples; the kernel raises TypeError if they are not. With
@@ -26,18 +26,18 @@ if COMPILES:
 
 FNV_PRIME, LONGEST_WORD = 0x100000001B3, 2**64 - 1
 _rows: dict[tuple[Callable[..., Any], Any], tuple[int, int]] = {}
-"""Rows of tables by kernel and `_kind` of the arguments: asking Numba for their types takes milliseconds."""
+"""Rows of tables by kernel and `_kind` of the arguments, cached because Numba's `typeof` takes milliseconds."""
 
 
 def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
-    """Compile kernels for arguments such as these, if that has not been done.
+    """Return a table of kernels for calls by address, compiled for the types of the given arguments.
 
     Args:
-        kernels: Kernels, made by `kernel` or `stack_kernel`, and arguments, of which only the types matter; those that
-            a `*` collects are one tuple.
+        kernels: Pairs of a kernel, made by `kernel` or `stack_kernel`, and example arguments, of which only the types
+            matter; the arguments of a `*` parameter are one tuple.
 
     Returns:
-        (len(kernels), 2) uint64: the address of each, and a number that stands for its types.
+        (len(kernels), 2) uint64: the address of each kernel, and a hash of its types.
     """
     if not COMPILES:
         return [each for each, _ in kernels]
@@ -55,14 +55,14 @@ def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    """Return the same only for values that Numba gives the same type."""
+    """Return a key that is equal only for values to which Numba assigns the same type."""
     if isinstance(value, np.ndarray):
-        return value.dtype, value.ndim, value.flags.num  # how it lies in memory, and whether it can be written
+        return value.dtype, value.ndim, value.flags.num  # flags: memory layout and writability
     return (type(value), *map(_kind, value)) if isinstance(value, tuple) else type(value)
 
 
 def _number(result: Any, argument_types: Any) -> int:
-    """Hash types (Fowler, Noll & Vo: no library is part of the kernel), with tuples flattened as in calls."""
+    """Hash types by FNV (Fowler, Noll & Vo), which needs no library; tuples are flattened as in calls."""
     number = 0
     for byte in "; ".join(map(str, (result, *_flat(argument_types)))).encode():
         number = (number ^ byte) * FNV_PRIME & LONGEST_WORD
@@ -75,7 +75,7 @@ def _flat(kinds: Any) -> Iterator[Any]:
 
 
 def _caller(result: str) -> Callable[..., Any]:
-    """Make the function with which kernels call one that returns this type, by Numba's name of it."""
+    """Make the function by which kernels call kernels that return this type, given by Numba's name."""
     if not COMPILES:
         return lambda table, row, arguments: table[row](*arguments)
 

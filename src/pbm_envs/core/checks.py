@@ -1,4 +1,4 @@
-"""Checks of options, settings and arguments. Each raises a ValueError that says what was given and expected."""
+"""Checks of options, settings and arguments. Each raises a ValueError that names the given and the expected value."""
 
 from __future__ import annotations
 
@@ -46,33 +46,33 @@ def check_flag(name: str, value: bool, expected: str = "True or False") -> None:
 
 
 def integers(low: float | None, high: float | None) -> str:
-    """Return the name of a range of integers, for errors."""
+    """Return the description of a range of integers, for errors."""
     if low is None:
         return "an integer"
     return f"an integer from {low} {'up' if high is None else f'to {high}'}"
 
 
 def numbers(low: float | None, high: float | None) -> str:
-    """Return the name of a range of numbers, for errors."""
+    """Return the description of a range of numbers, for errors."""
     if low is None:
         return "a finite number"
     return f"a finite number from {low:g} up" if high is None else f"a number from {low:g} to {high:g}"
 
 
 def check_path(name: str, value: str | Path) -> None:
-    """Check for what can be the name of a file."""
+    """Check for a valid file name."""
     if not isinstance(value, (str, Path)) or "\0" in str(value) or not str(value).isprintable():
         raise ValueError(f"{name} is {quoted(value)}: expected the name of a file")
 
 
 def check_seed(name: str, value: int | None) -> None:
-    """Check for a seed: None or an integer from 0 up (nested lists, which NumPy takes too, can end the process)."""
+    """Check for a seed: None or an integer >= 0 (NumPy also accepts nested lists, which can crash the process)."""
     if value is not None:
         check_range(name, value, 0)
 
 
 def to_options(given: Any) -> dict[str, Any]:
-    """Return a copy of the options of a reset, a mapping or None."""
+    """Return a copy of the options of a reset, given as a mapping or None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -81,14 +81,14 @@ def to_options(given: Any) -> dict[str, Any]:
 
 
 def to_array(name: str, given: Any, expected: str) -> NDArray[Any]:
-    """Return an array of whatever NumPy makes one of: no ragged list and the like."""
+    """Return the value as an array; raise ValueError if NumPy cannot convert it, such as a ragged list."""
     try:
         return np.asarray(given)
-    except Exception:  # objects bring their own ways to fail
+    except Exception:  # objects can raise anything
         raise ValueError(f"{name}: {quoted(given)}: expected {expected}") from None
 
 
 def check_writable(name: str, array: NDArray[Any]) -> None:
-    """Check that an array can be written to: kernels would, and writing to a read-only memory map ends the process."""
+    """Check that an array is writable: kernels do not check, and writing to a read-only memory map ends the process."""
     if not array.flags.writeable:
         raise ValueError(f"{name} is a read-only array: expected one that can be changed, such as {name}.copy()")
