@@ -1,8 +1,8 @@
-"""The kernels of this process, and how far compiling them has come.
+"""The kernels of this process, and the progress of their compilation.
 
-Every kernel is registered when it is decorated, so it is known which kernels a game or the search has and, before the
-first is compiled, how many are not on disk. Progress is shown where somebody waits: as a line that is rewritten in a
-terminal or in Jupyter, in the log elsewhere, and by listeners (the page of `pbm serve`).
+Every kernel is registered when it is decorated, so the kernels of a game or of the search, and the number of them that
+are not on disk, are known before the first is compiled. Progress is reported where somebody waits: as a line that is
+rewritten in a terminal or in Jupyter, in the log elsewhere, and by listeners (the page of `pbm serve`).
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from typing import Any, NamedTuple
 logger = logging.getLogger("pbm_envs")
 
 PAUSE = 10.0
-"""Seconds without compiling after which the log mentions it again."""
+"""Seconds without compilation after which the log reports it again."""
 SHARED = "what all games share"
 SEARCH = "the tree search"
 
 
 class Progress(NamedTuple):
-    """How far compiling has come."""
+    """The progress of compilation."""
 
     part: str
-    """What is compiled, as `part_of` calls it."""
+    """The part that is compiled, as named by `part_of`."""
     compiled: int
-    """Kernels of this part that were not on disk, and are ready now."""
+    """The number of kernels of this part that were not on disk and are ready now."""
     expected: int
-    """All that were not on disk. Some of them may never be needed."""
+    """The number of kernels of this part that were not on disk. Some of them may never be needed."""
     running: bool
-    """Whether one of them is being compiled now."""
+    """Whether a kernel is being compiled now."""
 
 
 class Compiling:
-    """The kernels of this process by part; a kernel is its `KernelCache`.
+    """The kernels of this process by part; a kernel is represented by its `KernelCache`.
 
     A terminal or Jupyter shows one line that is rewritten; elsewhere the log names each part once. A program that
     configures the logger `pbm_envs` gets log messages everywhere.
@@ -44,12 +44,12 @@ class Compiling:
 
     def __init__(self) -> None:
         self.listeners: set[Callable[[Progress], None]] = set()
-        """Called when compiling a kernel begins and ends, in the thread that compiles."""
+        """Functions called when the compilation of a kernel begins and ends, in the thread that compiles."""
         self.ready: set[str] = set()
         """Names of kernels that this process has compiled or loaded, for any types."""
         self._parts: dict[str, dict[str, Any]] = {}
         self._outstanding: dict[str, bool] = {}
-        """By name, whether a kernel was missing on disk when it was first counted."""
+        """Whether a kernel was missing on disk when it was first counted, by name."""
         self._running = 0
         self._logged: set[str] = set()
         self._last = self._began = -PAUSE
@@ -58,15 +58,15 @@ class Compiling:
         """The line in Jupyter."""
 
     def register(self, kernel: Any) -> None:
-        """Add a kernel. Kernels of one name, made by a factory, count as one."""
+        """Add a kernel. Kernels with the same name, made by a factory, count as one."""
         self._parts.setdefault(part_of(kernel.module), {})[kernel.name] = kernel
 
     def missing(self, parts: Collection[str] | None = None) -> list[str]:
-        """Return the names of the kernels of these parts (None: of all) that are neither ready nor on disk."""
+        """Return the names of the kernels of these parts (None: all parts) that are neither ready nor on disk."""
         return [each.name for each in self._of(parts) if self._is_missing(each)]
 
     def count(self, parts: Collection[str]) -> tuple[int, int]:
-        """Return how many kernels of these parts have been compiled since they were first counted, of how many."""
+        """Return the numbers of compiled and of all kernels of these parts that were missing when first counted."""
         compiled = expected = 0
         for kernel in self._of(parts):
             if kernel.name not in self._outstanding:
@@ -76,11 +76,11 @@ class Compiling:
         return compiled, expected
 
     def begin(self, kernel: Any) -> None:
-        """Report that a kernel is about to be compiled here, or elsewhere while this process waits."""
+        """Report that a kernel is about to be compiled, by this process or by another while this one waits."""
         self._report(kernel, 1)
 
     def end(self, kernel: Any) -> None:
-        """Report that it has been compiled, or could not be."""
+        """Report that the kernel has been compiled, or that compilation failed."""
         self._report(kernel, -1)
 
     def _report(self, kernel: Any, change: int) -> None:
@@ -122,7 +122,7 @@ class Compiling:
     def _show_in_jupyter(self, text: str) -> None:
         from IPython import display
 
-        shown: Any = display  # without types in some versions
+        shown: Any = display  # untyped in some versions
         line = shown.HTML(f'<small style="opacity: 0.6">{escape(text)}</small>')
         if self._display is None:
             self._display = shown.display(line, display_id=True)
@@ -131,7 +131,7 @@ class Compiling:
 
 
 def part_of(module: str) -> str:
-    """Return what a kernel of this module belongs to, in words."""
+    """Return the part that the kernels of this module belong to, in words."""
     parts = module.split(".")
     if parts[:2] == ["pbm_envs", "games"] and len(parts) > 3:
         return rules_of(parts[2])
@@ -141,12 +141,12 @@ def part_of(module: str) -> str:
 
 
 def rules_of(game: str) -> str:
-    """Return what kernels of a game of this package belong to."""
+    """Return the part that the kernels of one of this package's games belong to."""
     return f"the rules of {game}"
 
 
 def in_jupyter() -> bool:
-    """Return whether a Jupyter kernel runs this, and nobody reads the log."""
+    """Return whether this runs in a Jupyter kernel and the logger is not configured."""
     if "ipykernel" not in sys.modules or logger.hasHandlers():
         return False
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()

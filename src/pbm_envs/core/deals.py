@@ -1,4 +1,4 @@
-"""Random set-ups cell by cell, for programs that need every chance event spelled out."""
+"""Random set-ups cell by cell, for programs that need explicit chance events."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from functools import cached_property
 from typing import TypeAlias
 
 Piece: TypeAlias = tuple[str, ...]
-"""The texts of a piece on a board, one for each way in which it can lie, all equally likely."""
+"""The texts of a piece on a board, one for each orientation, all equally likely."""
 
 
 @dataclass(frozen=True)
 class Deal:
     """The set-up of a game as a sequence of chance events: outcome k puts `texts[k]` on the next of `cells`.
 
-    Dealing each cell with the probabilities of `outcomes` makes every board as likely as `Game.init` does.
+    Dealing each cell with the probabilities of `outcomes` gives the same distribution of boards as `Game.init`.
 
     >>> from pbm_envs import Trinim
     >>> deal = Trinim(size=3, num_players=3).deal
@@ -31,21 +31,21 @@ class Deal:
     names: tuple[str, ...]
     """Names of `cells`."""
     decks: tuple[tuple[Piece, ...], ...]
-    """The first deck is dealt to the first cells, as many as it has pieces, the second to the next, and so on. The last
-    deck may have more pieces than there are cells left: the rest is not dealt.
+    """The decks: the first is dealt to the first cells, one piece each, the second to the next cells, and so on. The
+    last deck may have more pieces than there are cells left; the rest is not dealt.
     """
     rows: tuple[tuple[int, ...], ...]
     """The cells of each row of the board text."""
     blank: str
-    """What the board text has between two cells of a row."""
+    """The separator between two cells of a row in the board text."""
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The outcomes of the chance events: the texts of what can lie on a cell."""
+        """The texts of the outcomes of a chance event: everything that can be dealt to a cell."""
         return tuple(sorted({text for deck in self.decks for piece in deck for text in piece}))
 
     def outcomes(self, dealt: Sequence[int]) -> list[tuple[int, float]]:
-        """Return what can come next after the outcomes `dealt`, with probabilities that sum to 1."""
+        """Return the possible next outcomes after the outcomes `dealt`, with probabilities that sum to 1."""
         if len(dealt) >= len(self.cells):
             raise ValueError(f"{len(dealt)} outcomes: all {len(self.cells)} cells are dealt")
         first = 0
@@ -67,7 +67,7 @@ class Deal:
         return "/".join(self.blank.join(lies.get(cell, ".") for cell in row) for row in self.rows)
 
     def read(self, board: str) -> tuple[int, ...]:
-        """Return the outcomes that make this board text: the inverse of `board`."""
+        """Return the outcomes that produce this board text: the inverse of `board`."""
         lies: dict[int, str] = {}
         for row, text in zip(self.rows, board.split("/"), strict=True):
             lies.update(zip(row, text.split(self.blank) if self.blank else text, strict=True))

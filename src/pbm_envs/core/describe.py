@@ -1,4 +1,4 @@
-"""Games in words: whose turn it is, how a game has ended, why an action is illegal."""
+"""Descriptions in words: the player to move, the result of a game, the reason why an action is illegal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .state import NO_ACTION, NOBODY
 from .types import Record, States
 
 LISTED = 8
-"""Legal moves that an error lists."""
+"""The maximum number of legal moves that an error lists."""
 
 
 def seat(game: GameHooks, view: Record, player: int) -> Seat:
-    """Return what a picture says of a player."""
+    """Return the description of a player in a picture."""
     return Seat(
         title=game.role(view, player),
         name=f"player_{player}",
@@ -24,13 +24,13 @@ def seat(game: GameHooks, view: Record, player: int) -> Seat:
 
 
 def winner_of(view: Record) -> int:
-    """Return the only player with the greatest return of a finished game; NOBODY in a draw."""
+    """Return the only player with the greatest return in a finished game; NOBODY if there is a tie."""
     best = np.flatnonzero(view["returns"] == view["returns"].max())
     return int(best[0]) if len(best) == 1 else NOBODY
 
 
 def status(game: GameHooks, view: Record) -> str:
-    """Return the last move, and whose turn it is or how the game has ended."""
+    """Return the last move, and the player to move or the result of the game."""
     named = [
         f"player_{player}" + f" ({role})" * bool(role)
         for player in range(game.num_players)
@@ -48,7 +48,7 @@ def status(game: GameHooks, view: Record) -> str:
 
 
 def why_illegal(game: GameHooks, state: States, row: int, action: int) -> str:
-    """Return the error for an illegal action in a game, a batch of one, that was row `row` of what was given."""
+    """Return the error text for an illegal action in `state`, a batch of one that was row `row` of the caller's."""
     if state["viewer"][0] != NOBODY:
         return f"row {row} is a view: determinize it first, or step the state it was taken from"
     if not 0 <= action < game.num_actions:

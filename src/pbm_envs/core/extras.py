@@ -1,4 +1,4 @@
-"""Extras: what to say when one is missing, before any work is done."""
+"""Errors for missing extras, raised before any work is done."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-"""The clone, if the package is used from one."""
+"""The root of the clone, if the package is used from one."""
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra: into the clone that is in use, or beside the installed package."""
+    """Return the command that installs an extra, for the clone in use or for the installed package."""
     if not (ROOT / "pyproject.toml").is_file() or not (ROOT / "src" / "pbm_envs").is_dir():
         return f"pip install 'pbm-envs[{extra}]'"
     return f"pip install -e '{'.' if Path.cwd() == ROOT else ROOT}[{extra}]'"
 
 
 def require(what: str, extra: str, *modules: str) -> None:
-    """Raise ImportError, which names the extra, unless all of these modules are installed.
+    """Raise an ImportError that names the extra unless all of these modules are installed.
 
     >>> require("this", "data", "json", "no_such_module")
     Traceback (most recent call last):

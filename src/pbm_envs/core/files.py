@@ -1,4 +1,4 @@
-"""Files and folders that are written in one piece: a reader finds the old content or the new, never a part."""
+"""Atomic writing of files and folders: a reader finds the old content or the new, never a part."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PARTIAL = re.compile(r"\..+\.[0-9a-f]{16}\.part(\..+)?")
 def in_one_piece(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
     """Yield a path beside `path`, and move what the block writes there to `path` when the block ends.
 
-    The temporary name is new and keeps the suffix of `path`. If the block raises, `path` stays as it was and the
+    The temporary name is unique and keeps the suffix of `path`. If the block raises, `path` is unchanged and the
     temporary file or folder is removed; a process that is killed leaves it behind. An OSError names `path`.
 
     Args:
-        path: The file or folder to write. An existing file is replaced, and so is a link, which is not followed.
-        durable: Wait until the content of a file is on the disk, so that it survives a loss of power.
+        path: The file or folder to write. An existing file or symbolic link is replaced; links are not followed.
+        durable: Wait until the content of a file is on disk, so that it survives a loss of power.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -51,7 +51,7 @@ def in_one_piece(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
 
 
 def write_text(path: str | Path, text: str, *, durable: bool = False) -> None:
-    """Write a text file in one piece, in UTF-8 and with the given ends of lines."""
+    """Write a text file atomically, in UTF-8 and with the line endings as given."""
     with in_one_piece(path, durable=durable) as part:
         part.write_bytes(text.encode())
 

@@ -1,8 +1,8 @@
-"""What a kernel is compiled from, as a hash: its code, the constants that it reads, and the same of all it calls.
+"""A hash of everything that a kernel is compiled from: its code, its constants, and those of all functions it calls.
 
-The hash is made from the functions and values in memory, which Numba compiles, and not from source files, which may
-have changed since they were imported. It covers closures (kernels made by a factory: the kernels and constants that
-they capture), default arguments, and globals of whatever origin, but neither comments nor line numbers.
+The hash is computed from the functions and values in memory, which Numba compiles, and not from source files, which may
+have changed since they were imported. It covers closures (the kernels and constants captured by kernels made by a
+factory), default arguments, and globals of any origin, but neither comments nor line numbers.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from numba.extending import is_jitted
 from .layouts import StatesType, StateType
 
 LIBRARIES = {"_operator", "builtins", "cmath", "llvmlite", "math", "numba", "numpy", "operator", "random", "typing"}
-"""Packages whose content follows from versions, which are part of every key."""
+"""Packages whose content is determined by their versions, which are part of every key."""
 types: Any = numba.types
 NAMED_TYPES = (
     *(types.Array, types.Boolean, types.DType, types.Literal, types.NoneType, types.Number, types.NumberClass),
     *(types.Omitted, types.Record, types.UnicodeType, StateType, StatesType),
 )
-"""Types whose name says everything: the fields and offsets of a record, the layout of an array."""
+"""Types whose name is a complete description: the fields and offsets of a record, the layout of an array."""
 
 
 class NoFingerprintError(Exception):
-    """Raised for a kernel that reads a value which may differ in another process."""
+    """Raised for a kernel that reads a value that may differ in another process."""
 
 
 class Part(NamedTuple):
-    """What one function contributes."""
+    """The contribution of one function to a fingerprint."""
 
     digest: bytes
     calls: tuple[FunctionType, ...]
-    """The functions that it reads, in order."""
+    """The functions that the function reads, in order."""
 
 
 _parts: WeakKeyDictionary[FunctionType, Part | None] = WeakKeyDictionary()
-"""Parts as they were when first asked for; None if what a function reads has changed since."""
+"""The parts when first requested; None for a function whose inputs have changed since."""
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Hash what `function`, and all that it calls, is compiled from, as it was when this was first called.
+    """Hash everything that `function` and all functions it calls are compiled from, as of the first call.
 
     Raises:
-        NoFingerprintError: It reads something that has no stable description, or that has been changed since.
+        NoFingerprintError: If it reads a value that has no stable description, or that has changed since.
     """
     reached = dict(_reached(_python_function(function)))
     numbers = {each: number for number, each in enumerate(reached)}
@@ -63,14 +63,14 @@ def fingerprint(function: Callable[..., Any]) -> str:
 
 
 def refuse(function: Callable[..., Any]) -> None:
-    """Give `function`, and what calls it, no fingerprint from now on."""
+    """Make `fingerprint` raise for `function` and its callers from now on."""
     _parts[_python_function(function)] = None
 
 
 def unchanged(function: Callable[..., Any]) -> bool:
-    """Return whether `function`, and all that it calls, still reads what it read when its fingerprint was taken.
+    """Return whether `function` and all functions it calls still read the values of their fingerprint.
 
-    Functions that have changed lose their fingerprint: Numba may have compiled either state.
+    Functions that have changed lose their fingerprint, since Numba may have compiled either version.
     """
     try:
         reached = dict(_reached(_python_function(function)))
@@ -82,7 +82,7 @@ def unchanged(function: Callable[..., Any]) -> bool:
 
 
 def _reached(function: FunctionType) -> Iterator[tuple[FunctionType, Part]]:
-    """Yield the function and all that it calls, each once, in an order that follows from them."""
+    """Yield the function and all functions it calls, each once, in a deterministic order."""
     pending, seen = [function], {function}
     while pending:
         current = pending.pop()
@@ -99,7 +99,7 @@ def _reached(function: FunctionType) -> Iterator[tuple[FunctionType, Part]]:
 
 
 def _part(function: FunctionType) -> Part:
-    """Return what one function contributes. Any name in its code, even of an attribute, may be a global."""
+    """Return the contribution of one function. Any name in its code, even of an attribute, may be a global."""
     calls: list[FunctionType] = []
     code = function.__code__
     defaults = _describe((function.__defaults__, function.__kwdefaults__), calls, code)
@@ -122,7 +122,7 @@ def _part(function: FunctionType) -> Part:
 
 @cache
 def _describe_code(code: CodeType) -> str:
-    """Describe all that runs in a code object: no file names and no lines."""
+    """Describe everything that a code object executes, without file names and line numbers."""
     constants = [
         _describe_code(each) if isinstance(each, CodeType) else _describe(each, [], code) for each in code.co_consts
     ]
@@ -132,7 +132,7 @@ def _describe_code(code: CodeType) -> str:
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object and those of the functions within it."""
+    """Yield a code object and those of its nested functions."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
@@ -141,18 +141,18 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 @cache
 def _names(code: CodeType) -> tuple[str, ...]:
-    """Return the globals and attributes that a code object names."""
+    """Return the names of the globals and attributes in a code object."""
     return tuple(dict.fromkeys(name for each in _codes(code) for name in each.co_names))
 
 
 def _global_names(code: CodeType) -> set[str]:
-    """Return only the globals; slower."""
+    """Return only the names of globals; slower than `_names`."""
     steps = (step for each in _codes(code) for step in dis.get_instructions(each))
     return {step.argval for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
 
 
 def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
-    """Return a text that differs wherever Numba would compile something else, and add functions to `calls`."""
+    """Return a text that differs whenever Numba would compile different code, and add functions to `calls`."""
     kind = type(value)
 
     def describe_all(values: Iterable[Any]) -> list[str]:
@@ -179,7 +179,7 @@ def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
     if isinstance(value, types.Type):
         return describe_type(value)
     if isinstance(value, ModuleType):
-        known = {} if _of_library(value.__name__) else vars(value)  # also whatever the code may read from it
+        known = {} if _of_library(value.__name__) else vars(value)  # also what the code may read from it
         return (
             f"module {value.__name__} {describe_all((name, known[name]) for name in _names(reader) if name in known)}"
         )
@@ -196,7 +196,7 @@ def _describe(value: Any, calls: list[FunctionType], reader: CodeType) -> str:
     wrapped = getattr(value, "__wrapped__", None)
     if kind.__module__.startswith("numba.") and isinstance(wrapped, FunctionType):
         calls.append(wrapped)
-        return "intrinsic"  # (`core.words`): what it generates follows from the function that it wraps
+        return "intrinsic"  # (`core.words`): its code is determined by the function that it wraps
     if isinstance(value, BuiltinFunctionType):
         raise NoFingerprintError(f"{value!r} is compiled code of another package")
     raise NoFingerprintError(
@@ -216,10 +216,10 @@ def _describe_class(value: Any, calls: list[FunctionType], reader: CodeType) -> 
 
 
 def describe_type(kind: Any) -> str:
-    """Return the type of an argument as another process would describe it; the fields of a NamedTuple included.
+    """Return a description of an argument's type that is stable across processes and includes a NamedTuple's fields.
 
     Raises:
-        NoFingerprintError: The type has no such description: a function, say.
+        NoFingerprintError: If the type, such as that of a function, has no such description.
     """
     if isinstance(kind, types.BaseTuple):
         parts = ", ".join(describe_type(part) for part in kind)
@@ -233,8 +233,8 @@ def describe_type(kind: Any) -> str:
 
 
 def foreign(functions: Iterable[Callable[..., Any]]) -> str:
-    """Return the name of the first of these functions that belongs to no library; "" if there is none."""
-    names = (f"{each.__module__ or 'numba'}.{each.__qualname__}" for each in functions)  # numba makes some by `exec`
+    """Return the name of the first of these functions that is not from a library; "" if there is none."""
+    names = (f"{each.__module__ or 'numba'}.{each.__qualname__}" for each in functions)  # Numba makes some by `exec`
     return next((name for name in names if not _of_library(name)), "")
 
 
@@ -243,6 +243,6 @@ def _of_library(module: str) -> bool:
 
 
 def _python_function(function: Any) -> FunctionType:
-    """Return the function below a dispatcher, which is what is compiled."""
+    """Return the Python function that a dispatcher compiles."""
     python: FunctionType = getattr(function, "py_func", function)
     return python

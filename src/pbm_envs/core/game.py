@@ -1,17 +1,17 @@
-"""What a game is: rules over batches, with a record for each game.
+"""The base class of games: rules over batches, with one record per game.
 
-Shapes, here and everywhere: B games in a batch, P players, A actions, n cells of the board.
+Symbols in shapes, here and everywhere: B games in a batch, P players, A actions, n cells of the board.
 
     states   (B,) of game.dtype      actions  (B,) integers in 0..A-1      players  (B,) integers in 0..P-1
     views    (B,) of game.dtype      masks    (B, A) bool                  returns  (B, P) float32
 
-A *view* is a state record in which everything that its viewer cannot know is blanked out and whose field `viewer` names
-the viewer; in a full state `viewer` is NOBODY. The public methods check their arguments once, for all games, and hand
-whole batches to the hooks of a game, whose names begin with an underscore.
+A *view* is a state record in which everything that its viewer cannot know is blank and whose field `viewer` is the
+viewer; in a full state `viewer` is NOBODY. The public methods check their arguments once, for all games, and pass whole
+batches to the hooks of a game, whose names begin with an underscore.
 
-Arguments are the same everywhere: `states` are full states, `players` is the viewer of each row or one for all rows,
-`rng` is a generator or (B,) uint64 seeds, one per game, which are advanced in place, and `out` is a contiguous array of
-the shape and dtype of the result, to write to instead of a new one. Wrong arguments raise ValueError.
+Arguments have the same meaning everywhere: `states` are full states, `players` is the viewer of each row or one for all
+rows, `rng` is a generator or (B,) uint64 seeds, one per game, which are advanced in place, and `out` is a contiguous
+array of the shape and dtype of the result, which is overwritten and returned. Wrong arguments raise ValueError.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
-"""Rows of a batch, worlds drawn, and playouts, at once: longer batches are split, so that Ctrl-C acts soon."""
+"""Limits on rows, worlds and playouts per kernel call; larger batches are split so that Ctrl-C takes effect soon."""
 NOT_RECORDED = np.zeros((0, 0), np.int8)
 ALLOW_RESIGN = Option(
     "allow_resign", bool, False, help="Adds the action `resign`, the last one, with which a player gives up."
 )
-"""The declaration of the option `allow_resign` (A2), for games that have it."""
+"""The declaration of the option `allow_resign` (A2), for games that support it."""
 
 
 class Game(GameHooks):
-    """A board game by the rules of one set of options. Immutable; equal to another with the same options.
+    """The rules of a board game under one set of options. Immutable; games with the same options are equal.
 
-    Users call the methods below, over batches of games. The author of a game provides what `GameHooks` asks for: its
-    moves, `_init`, `_board_to_string` and its rules. Hidden information adds `_view` and `_determinize`; a random
-    set-up adds `random_setup` and `_deal`.
+    Users call the methods below, over batches of games. The author of a game implements `GameHooks`: the moves,
+    `_init`, `_board_to_string` and the rules. A game with hidden information also needs `_view` and `_determinize`; one
+    with a random set-up needs `random_setup` and `_deal`.
 
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(7)
@@ -87,7 +87,7 @@ class Game(GameHooks):
         return type(self)(**{**self.options, **changes})
 
     def init(self, batch_size: int, rng: Rng | Seeds, board: str | None = None) -> States:
-        """Return (B,) new games, which all start from the text `board`; None stands for the game's own set-up."""
+        """Return (B,) new games, which all start from the board text `board`; None means the game's own set-up."""
         check_range("batch_size", batch_size, 0, 2**31)
         if not isinstance(board, (str, type(None))):
             raise ValueError(f"board is {quoted(board)}: expected a board text, or None")
@@ -98,10 +98,10 @@ class Game(GameHooks):
         return states
 
     def step(self, states: States, actions: ArrayLike) -> None:
-        """Play one ply in every game, in place; games that are done stay as they are, whatever their action.
+        """Play one ply in every game, in place; finished games are unchanged and their actions ignored.
 
         Raises:
-            ValueError: Before anything is changed, if an action is illegal (naming row and move) or a record is a view.
+            ValueError: If an action is illegal (names row and move) or a record is a view; nothing is changed.
         """
         check_states(self, states)
         chosen = to_actions(actions, states)
@@ -113,18 +113,18 @@ class Game(GameHooks):
     def legal_action_mask(self, states: States, out: Mask | None = None) -> Mask:
         """Return masks (B, A) of the legal actions of states or views.
 
-        A mask is all False where the game is done, and in the view of a player who is not the player to move.
+        A mask is all False in finished games and in the view of a player who is not to move.
         """
         check_states(self, states)
         mask = output(out, np.bool_, (len(states), self.num_actions), states)
-        if len(states) <= MOST_ROWS:  # the usual case, fast
+        if len(states) <= MOST_ROWS:  # fast path
             self._legal_action_mask(states, mask)
         else:
             in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
         return mask
 
     def view(self, states: States, players: int | ArrayLike, out: States | None = None) -> States:
-        """Return (B,) views: what players can know of their games."""
+        """Return (B,) views: what each of `players` can know of its game."""
         check_states(self, states)
         check_players(self, players, states)
         out = np.empty(len(states), self.dtype) if out is None else output(out, self.dtype, states.shape, states)
@@ -135,16 +135,16 @@ class Game(GameHooks):
         return out
 
     def seen_actions(self, states: States, actions: ArrayLike, players: int | ArrayLike) -> Ints:
-        """Return (B,) what players see of `actions` in `states`: NO_ACTION where the action is hidden from them."""
+        """Return (B,) `actions` in `states` as `players` see them: NO_ACTION where the action is hidden."""
         chosen = to_actions(actions, states)
         if self.public_moves:
             return chosen
         return self._seen_actions(states, chosen, np.broadcast_to(np.asarray(players), states.shape))
 
     def observe(self, views: States, out: Planes | None = None) -> Planes:
-        """Return observations (B, rows, cols, planes) int8 of views; `planes` says what they hold.
+        """Return observations (B, rows, cols, planes) int8 of views; `planes` describes the last axis.
 
-        A full state is observed as by an all-knowing `player_0`.
+        A full state is observed as by a `player_0` who knows everything.
         """
         check_states(self, views)
         observations = output(out, np.int8, (len(views), *self.observation_shape), views)
@@ -166,7 +166,7 @@ class Game(GameHooks):
         return observations, masks
 
     def determinize(self, views: States, rng: Rng | Seeds) -> States:
-        """Return (B,) full states drawn uniformly from those consistent with each view; full states are copied."""
+        """Return (B,) full states, each drawn uniformly from those consistent with the view; full states are copied."""
         check_states(self, views)
         streams, count = seeds(rng, len(views)), len(views)
         if self.perfect_information or count <= MOST_WORLDS:
@@ -179,13 +179,13 @@ class Game(GameHooks):
         return states
 
     def validate(self, states: States) -> None:
-        """Check states or views that come from outside: a file, a memory map, another process, your own code.
+        """Check states or views from other sources: a file, a memory map, another process, your own code.
 
-        The other methods trust the fields of the records that they are given: bytes that are no state can crash the
-        process or keep it busy for ever. Records made by `init` and `step` need no check; what this accepts is safe.
+        The other methods trust the fields of their records: bytes that are not a valid state can crash the process or
+        make it loop forever. Records made by `init` and `step` need no check; records accepted here are safe.
 
         Raises:
-            InvalidStateError: A ValueError that names the first invalid row, and its field.
+            InvalidStateError: A ValueError that names the first invalid row and its field.
         """
         check_states(self, states)
         if len(states):
@@ -193,11 +193,11 @@ class Game(GameHooks):
             self._validate(states)
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
-        """Return full states of the start that players cannot tell from the true ones.
+        """Return full initial states that players cannot distinguish from the true ones.
 
         `starts` (B,) are views before the first move, and `views` (B,) views of the same players later in these games.
-        The default draws from all worlds that fit the view of the start: a caller who replays the moves has to reject
-        those that do not lead to what the player sees. A game can use the later view too (Curio does).
+        The default draws from all worlds consistent with the initial view: a caller who replays the moves must reject
+        those that do not lead to the player's later view. A game can use the later view too (Curio does).
         """
         check_same_games(self, starts, views)
         return self.determinize(starts, rng)
@@ -213,17 +213,17 @@ class Game(GameHooks):
     ) -> None:
         """Play every game to its end, in place, each ply drawn uniformly from the legal actions except `resign`.
 
-        The keywords are for games that name them in `playout_options`.
+        The keyword options need a game that lists them in `playout_options`.
 
         Args:
             states: (B,) full states.
             rng: A generator or seeds.
-            avoid_losing_moves: Draw an action that loses at once anew, unless all do (Unlur, where a move can complete
+            avoid_losing_moves: Redraw an action that loses immediately, unless all do (in Unlur, a move can complete
                 the opponent's figure).
-            last_player_by_action: (B, A) int8, to which the player is written who played each action last. Entries of
-                actions that were not played, or that name no cell, stay as they are.
-            save_bridges: Let a player whose bridge the last move has broken into save it, in connection games, and
-                avoid moves that lose at once. Such playouts predict more than random ones, and take longer.
+            last_player_by_action: (B, A) int8, which receives the player who last played each action. Entries of
+                actions that were not played, or that name no cell, are unchanged.
+            save_bridges: In connection games, let a player whose bridge was broken by the last move save it, and avoid
+                moves that lose immediately. Such playouts predict results better than random ones, and take longer.
         """
         check_states(self, states)
         check_writable("states", states)
@@ -251,7 +251,7 @@ class Game(GameHooks):
     def remove_player(self, state: States) -> None:
         """Remove the player to move from a game (1,), in place, as if by resigning (A2), whatever the options allow.
 
-        Without the action `resign` the last action stays. A game that is done stays as it is.
+        In a game without the action `resign`, `last_action` is unchanged. A finished game is unchanged.
         """
         check_states(self, state)
         if single_record(state)["viewer"] != NOBODY:
@@ -263,7 +263,7 @@ class Game(GameHooks):
             self._remove_player(state)
 
     def transform(self, states: States, symmetry: Symmetry) -> States:
-        """Return states or views under other names: to play `symmetry.actions[a]` in them is to play `a` in `states`.
+        """Return states or views transformed by a symmetry: `symmetry.actions[a]` there corresponds to `a` in `states`.
 
         `symmetry` is one of `symmetries`.
         """
@@ -282,7 +282,7 @@ class Game(GameHooks):
 
     @cached_property
     def deal(self) -> Deal | None:
-        """The random set-up as chance events; None where all games start alike or the game does not spell it out."""
+        """The random set-up as chance events; None if all games start alike or the game does not define them."""
         return self._deal()
 
     def action_to_string(self, action: int) -> str:
@@ -290,7 +290,7 @@ class Game(GameHooks):
         return self.notation.write(action)
 
     def string_to_action(self, text: str) -> int:
-        """Return the action of a move text, in upper or lower case, with or without blanks around it (A3)."""
+        """Return the action of a move text, in upper or lower case, with or without surrounding blanks (A3)."""
         return self.notation.read(text)
 
     def board_to_string(self, state: States | Record) -> str:
@@ -298,13 +298,13 @@ class Game(GameHooks):
         return self._board_to_string(to_record(self, state))
 
     def action_cells(self, action: int) -> tuple[int, ...]:
-        """Return the cells that a move names, in order: none, one, or its two ends."""
+        """Return the cells named in a move, in order: none, one, or its two ends."""
         self.notation.write(action)
         return self._cells(int(action))
 
     @cached_property
     def cell_free_actions(self) -> Mapping[int, str]:
-        """The actions that name no cell, such as `swap`, and their texts. They are the last ones."""
+        """The actions that name no cell, such as `swap`, with their texts. They come after all others."""
         actions = takewhile(lambda action: not self._cells(action), reversed(range(self.num_actions)))
         return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
 
@@ -312,9 +312,9 @@ class Game(GameHooks):
         """Return the picture of a record (or of a batch of one) as data.
 
         Args:
-            view: A view, drawn as its viewer knows it; or a full state, of which everything is drawn.
+            view: A view, drawn as its viewer knows it; or a full state, which is drawn completely.
             heat: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
-                masked ones and nan are left out, negative ones have another colour.
+                masked entries and NaN are left out, and negative ones have another colour.
             public: Draw only what every player knows of a full state.
         """
         record = to_record(self, view)
@@ -334,10 +334,10 @@ class Game(GameHooks):
         coordinates: bool = True,
         transparent: bool = False,
     ) -> Drawn:
-        """Return `scene(view, heat, public=public)` drawn, to be shown in a notebook or saved.
+        """Return `scene(view, heat, public=public)` as a drawing, to be displayed in a notebook or saved.
 
         The longer side has `size` pixels; `theme` is "light" or "dark". The legend shows players, scores, captures and
-        actions without a cell; `transparent` leaves the background out.
+        actions without a cell; `transparent` omits the background.
         """
         check_flag("legend", legend)
         check_flag("coordinates", coordinates)
@@ -353,10 +353,10 @@ class Game(GameHooks):
         width: int | None = None,
         names: Sequence[str] | None = None,
     ) -> str:
-        """Return `scene(view)` in characters, with `colour` and the last move in reverse by escape codes.
+        """Return `scene(view)` as text; `colour` adds escape codes for colours and for the last move in reverse video.
 
-        A board wider than `width` columns is drawn in its narrow form, if it has one. `names`, one for each player,
-        stand for `player_0`, `player_1`, ... below the board.
+        A board wider than `width` columns is drawn in its narrow form, if it has one. `names`, one per player, replace
+        `player_0`, `player_1`, ... below the board.
         """
         check_flag("colour", colour)
         scene = self.scene(view)
@@ -367,12 +367,12 @@ class Game(GameHooks):
         return self.drawing.text(scene, colour=colour, width=width)
 
     def seat(self, view: Record, player: int) -> Seat:
-        """Return what a picture says of a player."""
+        """Return the description of a player in a picture."""
         check_range("player", player, 0, self.num_players - 1)
         return describe.seat(self, to_record(self, view), player)
 
     def status(self, view: States | Record) -> str:
-        """Return the last move, and whose turn it is or how the game has ended.
+        """Return the last move, and the player to move or the result of the game.
 
         >>> from pbm_envs import Chameleon
         >>> game = Chameleon(size=3)
@@ -382,7 +382,7 @@ class Game(GameHooks):
         return describe.status(self, to_record(self, view))
 
     def _repr_svg_(self) -> str:
-        """Return the picture of a start position, as its first player sees it."""
+        """Return the picture of an initial position as its first player sees it."""
         return self._start_picture()._repr_svg_()
 
     def _repr_png_(self) -> bytes | None:
@@ -405,7 +405,7 @@ class Game(GameHooks):
 
 
 def _rebuild(kind: type[Game], options: dict[str, Any]) -> Game:
-    """Return a game that was pickled. Its warnings were given when it was first made (T7)."""
+    """Return an unpickled game without repeating the warnings of its construction (T7)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return kind(**options)
