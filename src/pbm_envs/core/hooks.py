@@ -1,4 +1,4 @@
-"""What a game provides: its facts and its rules, as hooks that `Game` calls with batches that it has checked."""
+"""The base class `GameHooks`: the facts and rules of a game, as hooks that `Game` calls with checked batches."""
 
 from __future__ import annotations
 
@@ -28,61 +28,63 @@ SAVE_BRIDGES = "save_bridges"
 
 
 class GameHooks(ABC):
-    """The part of a game that its author provides; `Game` is the part that users call.
+    """The part of a game that its author implements; `Game` is the part that users call.
 
-    The moves (`__init__`), `_init`, `_board_to_string` and the rules are required: the rules either as `rules`, kernels
-    over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. Everything else has a default.
+    The moves (`__init__`), `_init`, `_board_to_string` and the rules are required. The rules are given either as
+    `rules`, kernels over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. Everything else
+    has a default.
     """
 
     drawing: ClassVar[Drawing]
-    """The module that draws scenes; `pbm_envs.render` sets it, so that `core` imports no pictures."""
+    """The module that draws scenes; `pbm_envs.render` sets it, so that `core` does not import it."""
 
     name: str
     """The name in the registry, records and ids: lower case, as in `make_game(name)`."""
     configurations: tuple[Mapping[str, Any], ...] = ({},)
-    """Sets of options that together use every option, for the conformance checks."""
+    """Sets of options that together cover every option, for the conformance checks."""
     player_counts: tuple[int, ...] = (2,)
     """The numbers of players that the options allow."""
     named_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """Sets of options by name: "ladder-5" of "curio" is `make_game("curio-ladder-5")`, id `pbm/curio-ladder-5-v0`."""
     perfect_information: bool = True
-    """Every player knows the whole state; else views hide something."""
+    """Whether every player knows the whole state; if not, views hide something."""
     random_setup: bool = False
-    """`init` draws the position; else all games without a board text start alike."""
+    """Whether `init` draws the position; if not, all games without a board text start alike."""
     public_moves: bool = True
-    """Every player sees every move. If False, `last_action` is blank in views, and histories, prompts, information
-    states and pages show a player what `_seen_actions` says. That a ply was played, and by whom, is always public.
+    """Whether every player sees every move. If False, `last_action` is blank in views, and histories, prompts,
+    information states and pages contain the result of `_seen_actions`. The fact that a ply was played, and its player,
+    are always public.
     """
     mask_reveals_hidden: bool = False
-    """A mover's legal actions can say more than the rest of the view (Curio's `*_total` options, C7)."""
+    """Whether a mover's legal actions can reveal more than the rest of the view (Curio's `*_total` options, C7)."""
     moves_player_independent: bool = False
-    """An action does the same to the board whoever plays it."""
+    """Whether an action has the same effect on the board for every player."""
     playout_options: frozenset[str] = frozenset({LAST_PLAYER_BY_ACTION})
-    """Keywords that `playout` takes."""
+    """The keyword options that `playout` accepts."""
     rules: RecordRules | None = None
-    """The rules as kernels over one record, if the game does not write the batch hooks itself."""
+    """The rules as kernels over one record, if the game does not implement the batch hooks itself."""
     tables: Tables = ()
-    """Arrays and numbers that the kernels of `rules` are given."""
+    """Arrays and numbers that are passed to the kernels of `rules`."""
 
     declared_options: ClassVar[tuple[Option, ...] | None] = None
-    """The options, declared once. None: the parameters of the class's own `__init__`."""
+    """The declarations of the options. None means the parameters of the class's own `__init__`."""
 
     options: Mapping[str, Any]
-    """The values of the options, complete with defaults."""
+    """The values of all options, including defaults."""
     num_players: int
     num_actions: int
     max_plies: int
-    """No game is longer than this."""
+    """An upper bound on the length of a game."""
     dtype: np.dtype[np.void]
     board: Board
     planes: Mapping[str, str]
-    """The planes of an observation, in order: name and meaning. All are 0 off the board."""
+    """The names and meanings of the planes of an observation, in order. All are 0 off the board."""
     observation_shape: tuple[int, int, int]
-    """(rows, cols, planes)"""
+    """The shape (rows, cols, planes) of an observation."""
     notation: Notation
-    """Texts of the actions."""
+    """The texts of the actions."""
     resign_action: int
-    """The action `resign`, the last one; NO_ACTION without the option `allow_resign`."""
+    """The action `resign`, which is the last one; NO_ACTION without the option `allow_resign`."""
 
     def __init__(
         self,
@@ -100,16 +102,16 @@ class GameHooks(ABC):
         """Set the facts of a game.
 
         Args:
-            options: The keyword arguments that make an equal game, complete with defaults. With `allow_resign` true the
+            options: The keyword arguments that make an equal game, including defaults. If `allow_resign` is true, the
                 game has one more action, `resign`.
             board: The cells.
             dtype: The type of a record, as `state_dtype` makes it.
-            planes: Name and meaning of each plane of an observation, in order.
+            planes: The name and meaning of each plane of an observation, in order.
             moves: The texts of all actions but `resign`, in order.
-            form: What the error for an unreadable text says is expected, such as "a cell such as 'a1'".
+            form: The expected form in the error for an unreadable text, such as "a cell such as 'a1'".
             max_plies: An upper bound on the length of a game.
-            num_players: P.
-            other_texts: Further texts that are read, and their actions.
+            num_players: The number of players, P.
+            other_texts: Alternative texts that are accepted, with their actions.
         """
         self.options = MappingProxyType(dict(options))
         self.num_players, self.board, self.dtype, self.planes = num_players, board, register_records(dtype), planes
@@ -130,12 +132,12 @@ class GameHooks(ABC):
 
     @classmethod
     def complete_options(cls, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Return checked options with what follows from others filled in; ValueError for a wrong combination."""
+        """Return checked options with derived values filled in; raise ValueError for an invalid combination."""
         return options
 
     @classmethod
     def check_options(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return options complete with defaults; ValueError for a wrong name, value or combination."""
+        """Return options including defaults; raise ValueError for an invalid name, value or combination."""
         options = options_of(cls)
         check_names(cls.__name__, given, options)
         return dict(
@@ -156,34 +158,34 @@ class GameHooks(ABC):
                 f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
             )
 
-    # Hooks, which get batches that have been checked.
+    # Hooks. Their batches have been checked.
 
     @abstractmethod
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
-        """Set up (B,) records that are zero but for the common fields, from (B,) streams or from a board text."""
+        """Set up (B,) records, whose own fields are zero, from (B,) streams or from a board text."""
 
     @abstractmethod
     def _board_to_string(self, state: Record) -> str:
-        """The board text of a record, as `_init` reads it."""
+        """Return the board text of a record, as `_init` reads it."""
 
     def _step(self, states: States, actions: Ints) -> int:
-        """Play; or change nothing and return the first row whose action is illegal, else -1."""
+        """Play one ply and return -1; or change nothing and return the first row whose action is illegal."""
         assert self.rules is not None
         return self.rules.step(states, actions, self.tables, self.resign_action, self.num_actions)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
-        """Write all of `out` (B, A), in which anything may stand."""
+        """Write masks to all of `out` (B, A), whose initial content is arbitrary."""
         assert self.rules is not None
         self.rules.mask(states, out, self.tables, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
-        """Write all of `out` (B, rows, cols, planes), in which anything may stand."""
+        """Write observations to all of `out` (B, rows, cols, planes), whose initial content is arbitrary."""
         assert self.rules is not None
         assert self.rules.observe is not None
         self.rules.observe(views, self.tables, out)
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        """As `playout`. An option that is not wanted arrives as an array (0, 0) or False.
+        """Play every game to its end, as `playout` does. An unused option arrives as an array (0, 0) or False.
 
         Without `rules` it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
         """
@@ -206,13 +208,13 @@ class GameHooks(ABC):
             rows = rows[~batch["done"]]
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
-        """As `_playout`, for games with the playout option `save_bridges`. Moves that lose at once are avoided."""
+        """Play as `_playout` does, with the option `save_bridges`. Moves that lose immediately are avoided."""
         raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
-        """Return the kernels that play as `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`) do.
+        """Return kernels equivalent to `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`).
 
-        With them a search makes many simulations without returning to Python. None: it calls these hooks.
+        With them, a search runs many simulations without returning to Python. None makes it call these hooks instead.
         """
         rules, tables, kind = self.rules, self.tables, type(self)
         hooks = ("_step", "_legal_action_mask", "_playout")
@@ -225,26 +227,26 @@ class GameHooks(ABC):
         )
 
     def _network_inputs(self) -> NetworkInputs | None:
-        """Return what a small network sees in a game of perfect information, updated move by move in a search.
+        """Return the inputs of a small network in a perfect-information game, updated move by move in a search.
 
-        None: it sees the observation, which is slower.
+        None makes the network use the observation, which is slower.
         """
         return None
 
     def _view(self, states: States, views: States) -> None:
-        """Copy to `views`, whose `viewer` is set, what the viewers can know; everything in perfect information."""
+        """Copy to `views`, whose `viewer` is set, what the viewers can know; by default everything."""
         copy_batch(states, views)
 
     def _seen_actions(self, states: States, actions: Ints, players: Ints) -> Ints:
-        """Return (B,) the actions as these players see them, without `public_moves`; by default only one's own."""
+        """Return (B,) actions as these players see them, if not `public_moves`; by default, players see only their own."""
         return np.where(states["to_move"] == players, actions, NO_ACTION)
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
-        """Copies in which what `_view` has blanked is filled in."""
+        """Return copies of the views in which the fields blanked by `_view` are filled in."""
         return copy_states(views)
 
     def _remove_player(self, state: States) -> None:
-        """As `remove_player`, for a game under way without the action `resign`."""
+        """Remove the player to move, as `remove_player` does, from an unfinished game without the action `resign`."""
         loss = 1 / (self.num_players - 1)
         mover = int(state["to_move"][0])
         state["returns"] = loss * loss
@@ -254,18 +256,18 @@ class GameHooks(ABC):
         state["done"] = True
 
     def _validate(self, states: States) -> None:
-        """Raise InvalidStateError, by `core.validation.expect`, unless rules can be applied to the game's own fields.
+        """Raise InvalidStateError, by `core.validation.expect`, unless the rules can be applied to the game's own fields.
 
-        The common fields have been checked.
+        The common fields have already been checked.
         """
         return
 
     def _deal(self) -> Deal | None:
-        """The set-up as chance events, if a game with `random_setup` spells it out."""
+        """Return the set-up as chance events, if a game with `random_setup` defines them."""
         return None
 
     def _symmetries(self) -> Iterator[Symmetry]:
-        """Every symmetry of the rules, the identity first."""
+        """Yield every symmetry of the rules, the identity first."""
         yield Symmetry(
             name="identity",
             cells=np.arange(self.board.size),
@@ -276,21 +278,21 @@ class GameHooks(ABC):
         )
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
-        """Rename what the common fields do not cover, in place. A game with symmetries of its own needs it."""
+        """Transform the game's own fields, in place. Required in a game that defines symmetries."""
         if not (symmetry.cells == np.arange(self.board.size)).all():
             raise NotImplementedError(f"{type(self).__name__} has symmetries: expected a `_transform` of its own")
 
     def _cells(self, action: int) -> tuple[int, ...]:
-        """As `action_cells`, for an action that exists. By default its text names them, such as "a1" or "b1-a1"."""
+        """Return the cells of a valid action; by default those named in its text, such as "a1" or "b1-a1"."""
         named, names = self.notation.write(action).split("-"), self.board.names
         return tuple(map(names.index, named)) if all(name in names for name in named) else ()
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
-        """The picture of a record; by default the grid of cells with the characters of the board text."""
+        """Return the picture of a record; by default the grid of cells with the characters of the board text."""
         return self.drawing.plain_scene(self, view, heat)
 
     def _public(self, state: Record) -> Record:
-        """What every player can know of a state: by default what all their views agree on, and 0 where they do not."""
+        """Return what every player can know of a state; by default the values on which all views agree, others 0."""
         if self.perfect_information:
             return state
         views = np.empty(self.num_players, self.dtype)
@@ -304,47 +306,47 @@ class GameHooks(ABC):
         return public[0]
 
     def role(self, view: Record, player: int) -> str:
-        """The part that `player` has now, or "" in a game without parts."""
+        """Return the role that `player` has now, or "" in a game without roles."""
         return ""
 
-    # What stands beside a board that people play on.
+    # Pictures beside the board, for people who play.
 
     def badge(self, view: Record, player: int) -> Sample | None:
-        """The piece, the stone or the edges that a player has now; None in a game without."""
+        """Return a picture of the piece, stone or edges that a player has now; None in a game without them."""
         return None
 
     def holdings(self, view: Record, player: int) -> Sample | None:
-        """What a player has taken, lost or scored, as the viewer knows it; None in a game without."""
+        """Return a picture of what a player has taken, lost or scored, as the viewer knows it, or None."""
         return None
 
     def symbols(self, view: Record) -> tuple[Sample, ...]:
-        """The symbols of the picture and what they mean, for somebody who sees the game for the first time."""
+        """Return the symbols of the picture and their meanings, for somebody who sees the game for the first time."""
         return ()
 
-    # What a game says to players who read.
+    # Texts for players: language models, people at a terminal.
 
     @cached_property
     def wording(self) -> Wording:
-        """The rules in a few sentences, and the words that they use."""
+        """The rules in a few sentences, and the terms that they use."""
         return default_wording(type(self), self.options)
 
     def rules_page(self) -> str:
-        """The whole rules: `rules.md` beside the game's module, else the summary."""
+        """Return the complete rules: `rules.md` beside the game's module, or the summary if there is none."""
         return rules_page(type(self).__module__.rpartition(".")[0]) or self.wording.summary
 
     @property
     def remark(self) -> str:
-        """What players should know of the game with these options before they begin, in one sentence, or ""."""
+        """A sentence that players should know about the game with these options before they start, or ""."""
         return ""
 
     def cell_texts(self, view: Record) -> tuple[str, ...]:
-        """What the viewer sees on each cell, "" on an empty one, in words of `wording.terms`; () if unknown."""
+        """Return what the viewer sees on each cell, in words of `wording.terms`, "" if empty; () if not defined."""
         return ()
 
     def facts(self, view: Record) -> dict[str, JSON]:
-        """What else the viewer knows of the position, for its JSON form."""
+        """Return what else the viewer knows of the position, for its JSON form."""
         return {}
 
     def move_note(self, before: Record, after: Record) -> str:
-        """What the viewer has seen of the ply between two of their views, beside the move itself, such as a capture."""
+        """Return what the viewer saw of the ply between two views besides the move itself, such as a capture."""
         return ""

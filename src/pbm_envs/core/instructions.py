@@ -1,11 +1,11 @@
-"""`int`, `min`, `max`, `np.empty` and `np.zeros` in kernels as instructions: the same, but compiled faster.
+"""Implementations of `int`, `min`, `max`, `np.empty` and `np.zeros` in kernels that compile faster than Numba's.
 
-Numba implements them as functions, and compiles each of these, as it does a kernel, for every combination of types.
-In kernels that count no references arrays lie on the stack. Outside of kernels, for what is not listed here (numbers
-that are no integers, keywords), and where Numba has no place for ours, its own implementations serve.
+Numba implements them as functions, and compiles each of these, like a kernel, for every combination of types. Here they
+are instructions. In kernels without reference counts, arrays are allocated on the stack. Numba's own implementations
+are used outside kernels, for other arguments (non-integers, keywords), and where Numba cannot be extended.
 """
 
-# Numba's types are untyped in some of the versions that we support.
+# Numba is untyped in some of the versions that we support.
 # mypy: disable-error-code="misc, untyped-decorator, attr-defined, no-any-return, unused-ignore"
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .numba_internals import in_kernel
 
 try:
     from numba.np.arrayobj import _empty_nd_impl, _parse_empty_args
-except ImportError:  # then Numba's own `np.empty` and `np.zeros` serve
+except ImportError:  # fall back to Numba's own `np.empty` and `np.zeros`
     _empty_nd_impl = _parse_empty_args = None
 
 ALIGNMENT = 16
-"""Bytes to which arrays on the stack are aligned."""
+"""The alignment of arrays on the stack, in bytes."""
 
 
 class KernelTemplate(AbstractTemplate):
-    """The type of a call in a kernel. Numba asks it before its own templates, which are for any target."""
+    """The typing of a call in a kernel. Numba tries it before its own templates, which are for any target."""
 
     metadata = {"target": "cpu"}
     name: str
@@ -47,7 +47,7 @@ class KernelTemplate(AbstractTemplate):
 
 
 def instruction(function: Any, typed: Callable[..., Any], generate: Callable[..., Any]) -> None:
-    """Let kernels compile calls of `function` by `generate` where `typed(context, types)` gives a signature."""
+    """Make kernels compile calls of `function` by `generate` where `typed(context, types)` returns a signature."""
     name = f"pbm_envs {function.__name__}"
     lower_builtin(name, types.VarArg(types.Any))(generate)
     infer_global(function)(type(name, (KernelTemplate,), {"name": name, "typed": staticmethod(typed)}))
@@ -72,7 +72,7 @@ def _type_of_two(context: Any, args: Any) -> Any:
 
 def _choose(comparison: str) -> Callable[..., Any]:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        """Choose the first of equal numbers, as Python does."""
+        """Select the minimum or maximum; the first of equal numbers, as in Python."""
         kind = sig.return_type
         first, second = (context.cast(builder, value, of, kind) for value, of in zip(args, sig.args, strict=True))
         compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
@@ -92,7 +92,7 @@ def _type_of_array(_: Any, args: Any) -> Any:
 
 def _make_array(*, clear: bool) -> Callable[..., Any]:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        """Make an array; on the stack, until the kernel returns, in a kernel that counts no references."""
+        """Allocate an array; in a kernel without reference counts, on the stack until the kernel returns."""
         kind, lengths = _parse_empty_args(context, builder, sig, args)
         array = (_empty_nd_impl if context.enable_nrt else _array_on_stack)(context, builder, kind, lengths)
         if clear:

@@ -1,15 +1,15 @@
-"""The cache that keeps compiled kernels.
+"""The on-disk cache of compiled kernels.
 
-Numba's own cache looks only at the file of the function it stores; here one kernel calls another across files
-(Chameleon and Unlur share `chains.py`). So each compiled kernel is kept in a file of its own, whose name has a hash of
-everything it was made from: its code and the constants that it reads, the same of every kernel that it calls
-(`fingerprint`), the types of its arguments, the processor, the settings of Numba, and the versions of Python, Numba and
-NumPy. All of this is taken from memory, where Numba finds it, and is checked again before the result is kept; so a
-file is never read by a process that would compile something else, whatever happens to the sources meanwhile. Nothing is
-written beside the sources: an installed package may be read-only.
+Numba's own cache looks only at the file of the function it stores; here kernels call one another across files
+(Chameleon and Unlur share `chains.py`). So each compiled kernel has a file of its own, whose name contains a hash of
+everything it was compiled from: its code and constants, those of every kernel that it calls (`fingerprint`), the types
+of its arguments, the processor, the settings of Numba, and the versions of Python, Numba and NumPy. All of this is read
+from memory, as Numba does, and checked again before the result is saved; so a process never loads a file that differs
+from what it would compile, even if the sources change meanwhile. Nothing is written beside the sources, since an
+installed package may be read-only.
 
-When several processes need a kernel, one compiles it, and the others wait for its file (`kernel_files.claim`). No
-kernel calls one that leads back to it, so no two processes wait for each other.
+When several processes need a kernel, one compiles it, and the others wait for its file (`kernel_files.claim`). Kernels
+are not recursive, so no two processes wait for each other.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ logger = logging.getLogger("pbm_envs")
 GENERATORS = tuple(
     hashlib.sha256(Path(module.__file__ or "").read_bytes()).hexdigest() for module in (layouts, instructions)
 )
-"""Modules that generate code for records of games and for some calls."""
+"""Hashes of the modules that generate code for game records and for some calls."""
 VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__, GENERATORS)
 
 
@@ -48,14 +48,14 @@ class KernelCache:
     """
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
-        self._function = function  # read later: kernels that it calls may not have been defined
+        self._function = function  # fingerprinted later: kernels that it calls may not be defined yet
         self._options = sorted(options.items())
         self._compiling: dict[Any, tuple[Path | None, BaseFileLock | None]] = {}
         self.module = function.__module__
         self.name = f"{self.module}.{function.__qualname__}".replace(".<locals>", "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for this signature, or None after reporting that it has to be compiled."""
+        """Return the compiled kernel for this signature; or report that it must be compiled and return None."""
         path, lock = self._path(sig, target_context), None
         if path is not None and not path.exists():
             lock = kernel_files.claim(path, self)
@@ -75,7 +75,7 @@ class KernelCache:
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
-        """Keep what has been compiled, unless something that it was compiled from has changed meanwhile."""
+        """Save a compiled kernel, unless its code or constants have changed meanwhile."""
         COMPILING.ready.add(self.name)
         path, _ = self._compiling[sig]
         if path is None:
@@ -94,13 +94,13 @@ class KernelCache:
             kernel_files.write(path, packed)
 
     def finish(self, sig: Any) -> None:
-        """End what `load_overload` has begun, whether or not the kernel could be compiled."""
+        """Release the lock and report the end of what `load_overload` began, whether or not compilation succeeded."""
         if sig in self._compiling:
             kernel_files.release(*self._compiling.pop(sig))
             COMPILING.end(self)
 
     def is_kept(self) -> bool:
-        """Return whether there is a file of this kernel, for any types."""
+        """Return whether the cache has a file of this kernel, for any types."""
         folder = cache_directory()
         try:
             return folder is not None and any(folder.glob(f"{self.name}-{self._made_from}-*.kernel"))
@@ -109,7 +109,7 @@ class KernelCache:
 
     @property
     def _made_from(self) -> str:
-        """Hash all but the types, the processor, and whether Python or another kernel calls it."""
+        """Hash everything except the types, the processor, and whether the caller is Python or another kernel."""
         return _hash(fingerprint(self._function), numba_internals.settings(), VERSIONS)
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:

@@ -1,4 +1,4 @@
-"""Files of compiled kernels: a folder that nobody else can write, and files that are read only if complete."""
+"""Files of compiled kernels, in a folder that other users cannot write; incomplete files are ignored."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ HEAD = b"pbm_envs kernel 1\n"
 LOCK = ".lock"
 O_BINARY: int = getattr(os, "O_BINARY", 0)
 ABANDONED_SECONDS = 3600
-"""A partial file or a lock of this age was left by a process that was killed."""
+"""The age in seconds at which a partial file or a lock is considered abandoned by a killed process."""
 LONGEST_WAIT = 60.0
-"""Seconds after which a process waits no more for a kernel: the process that compiles it may have been stopped."""
+"""The maximum wait for another process to compile a kernel, in seconds; that process may have been stopped."""
 POLL_SECONDS = 0.02
 
 
 @cache
 def cache_directory() -> Path | None:
-    """Return where compiled kernels are kept, the same for the whole process; None if no folder can be used.
+    """Return the folder of compiled kernels, constant for the whole process; None if no folder can be used.
 
-    The folder is `PBM_ENVS_CACHE_DIR`, else the user's cache folder, else a private folder among the temporary files. A
-    folder that cannot be written serves if it holds kernels (those of a container image, say).
+    The folder is `PBM_ENVS_CACHE_DIR`, or the user's cache folder, or a private folder among the temporary files. A
+    read-only folder is used if it contains kernels (such as those of a container image).
     """
     chosen = os.environ.get("PBM_ENVS_CACHE_DIR") or user_cache_dir("pbm_envs", appauthor=False)
     user = str(os.getuid()) if sys.platform != "win32" else os.environ.get("USERNAME", "user")
@@ -56,7 +56,7 @@ def cache_directory() -> Path | None:
 
 
 def read(path: Path) -> bytes | None:
-    """Return what was written there; None for a file that is missing, damaged or somebody else's."""
+    """Return the content of a file; None if it is missing, damaged or owned by somebody else."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | O_BINARY), "rb") as file:
             if not _is_ours(os.fstat(file.fileno()), stat.S_IWGRP | stat.S_IWOTH):
@@ -76,7 +76,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file in one piece; where that fails, as on a full disk, only log it: the kernel works all the same."""
+    """Write a file atomically; only log a failure, such as a full disk, since the kernel works without its file."""
     _remove_abandoned(path.parent)
     try:
         with in_one_piece(path) as part, open(os.open(part, os.O_WRONLY | os.O_CREAT | O_BINARY, 0o600), "wb") as file:
@@ -86,9 +86,9 @@ def write(path: Path, content: bytes) -> None:
 
 
 def claim(path: Path, kernel: Any) -> BaseFileLock | None:
-    """Lock the making of a kernel's file, which another process may have made when this returns.
+    """Lock the creation of a kernel's file; another process may have created it when this returns.
 
-    Returns the lock for `release`; None if another process has it for too long, or the file system has no locks. The
+    Returns the lock for `release`; None if another process holds it for too long, or the file system has no locks. The
     system releases the lock when this process ends, however it ends. Waiting is reported as compiling.
     """
     lock = FileLock(path.with_suffix(LOCK), mode=0o600)
@@ -109,7 +109,7 @@ def claim(path: Path, kernel: Any) -> BaseFileLock | None:
 
 
 def release(path: Path | None, lock: BaseFileLock | None) -> None:
-    """Release what `claim` has locked and remove the lock's file: whoever locks it later looks for `path` again."""
+    """Release a lock of `claim` and remove its file; processes that lock it later check for `path` again."""
     if path is not None and lock is not None:
         with contextlib.suppress(OSError):
             lock.release()
@@ -119,13 +119,13 @@ def release(path: Path | None, lock: BaseFileLock | None) -> None:
 
 
 def _is_ours(status: os.stat_result, forbidden: int) -> bool:
-    """Return whether this user or the system owns a file, and nobody else can write it."""
+    """Return whether this user or the system owns a file, and it has none of the `forbidden` mode bits."""
     return sys.platform == "win32" or (status.st_uid in (os.getuid(), 0) and not status.st_mode & forbidden)
 
 
 @cache
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what killed processes have left, once per process."""
+    """Remove partial files and locks of killed processes, once per process."""
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
             if (path.suffix == LOCK or is_partial(path)) and time.time() - path.stat().st_mtime > ABANDONED_SECONDS:

@@ -26,22 +26,22 @@ else:
 def kernel(function: Function) -> Function:
     """Compile `function` with Numba when it is first called.
 
-    If the function comes from a file, the result is kept for the next process.
+    If the function comes from a file, the result is cached on disk for the next process.
 
-    Kernels call one another by name, or as variables of the function that encloses them, and never take a function as
-    an argument (Numba would compile them anew in every process).
+    Kernels call one another by name, or as variables of the enclosing function, and never take a function as an
+    argument (Numba would recompile them in every process).
     """
     return _compiled(function, counts_references=True)
 
 
 def stack_kernel(function: Function) -> Function:
-    """As `kernel`, for kernels that count no references to arrays. Most kernels are of this kind.
+    """Compile `function` as `kernel` does, without reference counts for arrays. Most kernels are of this kind.
 
-    Numba otherwise counts twice for each array that is handed on: 0.1 microseconds a call with ten arrays.
+    Reference counts are updated twice for each array passed to a kernel: 0.1 microseconds per call with ten arrays.
 
-    Arrays that they make by `np.empty` and `np.zeros` lie on the stack until they return. So these must not be larger
-    than a board needs, whatever the batch, and be made outside of loops; Numba refuses to return them. Nothing may be
-    assigned to a slice, which makes an array too.
+    Arrays made by `np.empty` and `np.zeros` lie on the stack until the kernel returns. So their size must be bounded by
+    that of the board, not of the batch, and they must be made outside loops; Numba rejects kernels that return them.
+    Do not assign to a slice, since that makes an array too.
     """
     return _compiled(function, counts_references=False)
 
@@ -53,16 +53,16 @@ if COMPILES:
     from .layouts import register_records as register_records
 
     NO_REFERENCE_COUNTS = {"_nrt": False} if numba_internals.has_stack_arrays() else {}
-    """Options of `numba.njit` for a function whose arrays lie on its stack. Where Numba has no such option, kernels
-    count references, and are slower."""
+    """Options of `numba.njit` for a function whose arrays lie on its stack. If Numba lacks them, kernels count
+    references and are slower."""
     FOR_PYTHON = {"no_cfunc_wrapper": True}
     FOR_KERNELS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    """For a function that only compiled functions call: Python would crash."""
+    """Options of `numba.njit` for a function that only compiled functions call; a call from Python would crash."""
 
     def _compiled(function: Function, *, counts_references: bool) -> Function:
         """Make a dispatcher for Python, and one for kernels that call this one.
 
-        The second has no wrappers for Python and C: compiling takes a fifth less time.
+        The second has no wrappers for Python and C, which reduces the compile time by a fifth.
         """
         options = {"nogil": True, **({} if counts_references else NO_REFERENCE_COUNTS)}
         dispatcher, called = (_dispatcher(function, options | some) for some in (FOR_PYTHON, FOR_KERNELS))
@@ -71,7 +71,7 @@ if COMPILES:
     def _dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
         dispatcher = numba.njit(**options)(function)
         numba_internals.mark_kernel(dispatcher)
-        if os.path.isfile(function.__code__.co_filename):  # else it was typed into a notebook
+        if os.path.isfile(function.__code__.co_filename):  # not in a notebook cell
             cache = KernelCache(function, options)
             COMPILING.register(cache)
             numba_internals.attach(dispatcher, cache)
@@ -80,8 +80,8 @@ if COMPILES:
 else:
 
     def _compiled(function: Function, *, counts_references: bool) -> Function:
-        return np.errstate(over="ignore")(function)  # compiled integers wrap around in silence too
+        return np.errstate(over="ignore")(function)  # compiled integers wrap around silently too
 
     def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
-        """Return the type: plain Python takes records of any type."""
+        """Return the type unchanged: plain Python accepts records of any type."""
         return dtype
