@@ -238,7 +238,7 @@ class GameHooks(ABC):
         copy_batch(states, views)
 
     def _seen_actions(self, states: States, actions: Ints, players: Ints) -> Ints:
-        """Return (B,) actions as these players see them, if not `public_moves`; by default, players see only their own."""
+        """Return (B,) actions as these players see them, if not `public_moves`; by default only their own."""
         return np.where(states["to_move"] == players, actions, NO_ACTION)
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
@@ -256,7 +256,7 @@ class GameHooks(ABC):
         state["done"] = True
 
     def _validate(self, states: States) -> None:
-        """Raise InvalidStateError, by `core.validation.expect`, unless the rules can be applied to the game's own fields.
+        """Raise InvalidStateError, by `core.validation.expect`, unless the game's own fields are valid.
 
         The common fields have already been checked.
         """

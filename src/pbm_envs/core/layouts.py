@@ -1,28 +1,28 @@
-"""Records whose lengths kernels read when they run: a kernel is compiled once a game, whatever the size of its board.
+"""Record types whose field lengths are read at run time: a kernel is compiled once per game, for all board sizes.
 
-Numba's own type for a structured array contains the length of each field, so a kernel would be compiled anew for every
+Numba's own type for a structured array contains the length of each field, so a kernel would be recompiled for every
 size of the board: 5 seconds for Chameleon, 15 for Curio. The type that `register_records` gives the records of a game
 contains only names, element types and dimensions. A batch comes with a *layout*, an array of integers: the bytes of a
 record, then for each field its offset and its lengths. In a kernel `states[i]`, `state["stones"]` and
 `len(state["stones"])` mean what they mean in NumPy.
 
-This is surprisingly difficult, because Numba has no such type: everything below tells Numba how to type and to generate
-what it does for its own arrays of records. It uses Numba's documented interface for extensions, except for
+This takes much code, because Numba has no such type: everything below implements the typing and code generation that
+Numba has for its own arrays of records. It uses Numba's documented extension interface, except for
 `numba_adapt_ndarray`, which reads an array object. Simpler designs were tried (`benchmarks/records.py`, and results of
 the same name):
 
-* Numba's record types, with the lengths in them, are faster where loops are unrolled, and compile every size anew.
-* Fields with room for 32, 64, 128, ... cells need few types, but every view and every state in a search copies the
-  unused room, and each kernel, test and text has to cut it off. Classes narrow enough to waste little hold one size.
-* An array for each field costs a batch of one ten more arguments, a quarter of a microsecond each.
+* Numba's record types, which contain the lengths, are faster where loops are unrolled, but are compiled for every size.
+* Fields padded to 32, 64, 128, ... cells need few types, but every view and every state in a search copies the padding,
+  and each kernel, test and text has to cut it off. Size classes narrow enough to waste little contain one size each.
+* One array per field adds ten arguments to a call with a batch of one, at a quarter of a microsecond each.
 
-What breaks without this module is speed only: if `register_records` returns its argument, Numba's own types serve, and
-all tests but those of this module pass. Two properties must survive a change. Lengths of at most `LONGEST_CONSTANT` and
-offsets before the first longer field are constants in the code, since loops over players and faces must be unrolled.
-And a batch is handed to a kernel without counting references, and kernels do not keep it.
+This module affects only speed: if `register_records` returns its argument, Numba's own types are used, and all tests
+but those of this module pass. Two properties must survive a change. Lengths of at most `LONGEST_CONSTANT` and offsets
+before the first longer field are constants in the code, since loops over players and faces must be unrolled. And a
+batch is passed to a kernel without counting references, and kernels do not keep it.
 """
 
-# Numba's types are untyped in some of the versions that we support.
+# Numba is untyped in some of the versions that we support.
 # mypy: disable-error-code="misc, untyped-decorator, attr-defined, no-any-return, unused-ignore"
 
 from __future__ import annotations
@@ -47,32 +47,32 @@ from numba.np.arrayobj import populate_array
 from numpy.typing import NDArray
 
 LONGEST_CONSTANT = 4
-"""The longest length that is part of a type."""
+"""The greatest field length that is part of a type."""
 SIZE = 0
-"""The entry of a layout that is the number of bytes of a record."""
+"""The index of the entry of a layout that contains the number of bytes of a record."""
 SYMBOL = "pbm_envs_layouts"
 """The name by which compiled code finds `_python_objects`."""
 _types: dict[np.dtype[np.void], StateType] = {}
 _dtypes: dict[np.dtype[np.void], np.dtype[np.void]] = {}
-"""The first of equal dtypes, which all games get: dictionaries find it without comparing fields."""
+"""The first of several equal dtypes, which all games use: dictionaries find it without comparing fields."""
 _layouts: dict[np.dtype[np.void], NDArray[np.int64]] = {}
 _addresses: dict[np.dtype[np.void], int] = {}
-"""Where each of `_layouts` lies. Compiled code reads this dictionary."""
+"""The address of each of `_layouts`. Compiled code reads this dictionary."""
 _python_objects = (ctypes.py_object * 2)(_addresses, sys.intern("dtype"))
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_python_objects))
 
 
 class Field(NamedTuple):
-    """A field of a record, as a type knows it."""
+    """A field of a record, as part of a type."""
 
     name: str
     element: types.Type
     lengths: tuple[int | None, ...]
-    """None for lengths that only the layout has, behind the offset."""
+    """The lengths of the axes; None for those that only the layout contains, after the offset."""
     start: int | None
-    """The offset in bytes; None if only the layout has it."""
+    """The offset in bytes; None if only the layout contains it."""
     at: int
-    """The entry of the layout that is the offset."""
+    """The index of the offset in the layout."""
 
     @property
     def array(self) -> types.Array:
@@ -100,7 +100,7 @@ class StatesType(types.Type):
 
 
 def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
-    """Let kernels take records of this type as those of a game; return the equal type that was registered first."""
+    """Register a dtype as the records of a game; return the equal dtype that was registered first."""
     if dtype not in _dtypes:
         _dtypes[dtype] = dtype
         layout, fields, fixed = [dtype.itemsize], [], True
@@ -128,7 +128,7 @@ typeof_impl.register(np.ndarray)(_typeof_array)
 @register_model(StateType)
 @register_model(StatesType)
 class StatesModel(models.StructModel):
-    """The addresses of a record, the first of a batch, and of its layout; of a batch also its length and stride."""
+    """The addresses of a record (in a batch, the first) and of its layout; for a batch also its length and stride."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         members = [("data", types.voidptr), ("layout", types.voidptr)]
@@ -139,7 +139,7 @@ class StatesModel(models.StructModel):
 
 @unbox(StatesType)
 def unbox_states(kind: StatesType, value: Any, c: Any) -> Any:
-    """Take from Python what the array object contains, and the layout of its dtype."""
+    """Convert an array object to a struct with its fields and the layout of its dtype."""
     builder, api = c.builder, c.pyapi
     array = c.context.make_array(types.Array(types.uint8, 1, "A"))(c.context, builder)
     read_type = ir.FunctionType(ir.IntType(32), [api.pyobj, api.voidptr])
@@ -149,7 +149,7 @@ def unbox_states(kind: StatesType, value: Any, c: Any) -> Any:
     addresses, name = cgutils.unpack_tuple(builder, builder.load(objects), 2)
     dtype = api.object_getattr(value, name)
     address = api.dict_getitem(addresses, dtype)
-    api.decref(dtype)  # the array keeps it
+    api.decref(dtype)  # the array holds a reference
     states = c.context.make_helper(builder, kind)
     states.data = builder.bitcast(array.data, api.voidptr)
     states.count, states.stride = (cgutils.unpack_tuple(builder, each, 1)[0] for each in (array.shape, array.strides))
@@ -163,7 +163,7 @@ def unbox_states(kind: StatesType, value: Any, c: Any) -> Any:
 
 
 def _entry(context: Any, builder: Any, layout: Any, at: int) -> Any:
-    """A number of a layout, which never changes."""
+    """Load an entry of a layout; layouts never change."""
     entries = builder.bitcast(layout, context.get_value_type(types.intp).as_pointer())
     loaded = builder.load(builder.gep(entries, [ir.Constant(ir.IntType(64), at)]))
     loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
@@ -171,7 +171,7 @@ def _entry(context: Any, builder: Any, layout: Any, at: int) -> Any:
 
 
 def _place(context: Any, builder: Any, field: Field, state: Any) -> Any:
-    """The address of a field."""
+    """Return the address of a field."""
     start = field.start
     start = _entry(context, builder, state.layout, field.at) if start is None else ir.Constant(ir.IntType(64), start)
     place = builder.gep(state.data, [start])
@@ -187,7 +187,7 @@ def _known_field(kind: Any, name: Any) -> Field | None:
 
 
 def typing_of(operation: Any) -> Callable[[Any], Any]:
-    """Let a method with the types of the arguments return the signature of an operation, or None if it is not ours."""
+    """Register a method that returns the signature of an operation for argument types, or None if it is not ours."""
 
     def register(generic: Any) -> Any:
         key = {"key": operation} if isinstance(operation, str) else {}
@@ -219,7 +219,7 @@ def type_of_state(self: Any, args: Any, kws: Any) -> Any:
 
 @lower_builtin(operator.getitem, StatesType, types.SliceType)
 def get_some_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    """Some records of a batch, as a batch."""
+    """Return a slice of a batch as a batch."""
     states = context.make_helper(builder, sig.args[0], args[0])
     some = context.make_helper(builder, sig.args[1], args[1])
     slicing.fix_slice(builder, some, states.count)
@@ -229,7 +229,7 @@ def get_some_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _record(context: Any, builder: Any, kind: Any, states: Any, index: Any) -> Any:
-    """Record `index` of a batch, counted from the end if it is negative, as a struct."""
+    """Return record `index` of a batch, counted from the end if negative, as a struct."""
     states = context.make_helper(builder, kind, states)
     negative = builder.icmp_signed("<", index, index.type(0))
     index = builder.select(negative, builder.add(index, states.count), index)

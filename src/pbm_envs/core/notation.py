@@ -1,4 +1,4 @@
-"""Move texts (A3): one table from action to text, and its reading."""
+"""Move texts (A3): one table of texts by action, and its parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .printable import quoted
 
 
 class Notation:
-    """The canonical text of every action, and the texts that are read.
+    """The canonical text of every action, and the texts that are accepted.
 
     >>> moves = Notation("Nim", ("A1", "A2-A1"), "a cell such as 'A1' or two ends such as 'A2-A1'", {"A1-A2": 1})
     >>> moves.write(1), moves.read(" a1-a2 ")
@@ -17,7 +17,7 @@ class Notation:
     """
 
     def __init__(self, game: str, texts: Sequence[str], form: str, other: Mapping[str, int] | None = None) -> None:
-        """Take the texts of all actions, in order; `form` says what is expected, `other` are further texts to read."""
+        """Set the texts of all actions, in order; `form` describes them in errors, `other` has alternative texts."""
         self._game = game
         self._texts = tuple(texts)
         self.form = form
@@ -38,7 +38,7 @@ class Notation:
         if not isinstance(text, str):
             raise ValueError(f"{quoted(text)} is no {self._game} move: expected {self.form}")
         plain = text.strip()
-        if plain.isascii():  # the kelvin sign would become our k
+        if plain.isascii():  # `lower` would turn the Kelvin sign into k
             plain = plain.lower()
         try:
             return self._actions[plain]

@@ -1,8 +1,8 @@
-"""The private interfaces of Numba, all of them: what the cache of kernels and the two decorators use.
+"""All private interfaces of Numba that the kernel cache and the two decorators use.
 
-Numba documents neither how a compiled function is taken apart and put together again nor how a dispatcher asks its
-cache. Where one of `NEEDED` is gone, kernels are compiled in every process, and a line in the log says so. Without one
-of the other names kernels are slower or take longer to compile, as its function here says.
+Numba documents neither the serialization of a compiled function nor the interface between a dispatcher and its cache.
+If one of `NEEDED` is missing, kernels are compiled in every process, and the log says so. Without one of the other
+names, kernels are slower or take longer to compile, as documented at its function here.
 """
 
 # mypy: disable-error-code="misc, unused-ignore"
@@ -28,18 +28,18 @@ from numba.core.targetconfig import ConfigStack
 logger = logging.getLogger("pbm_envs")
 
 NEEDED = (
-    "compiler.CompileResult._reduce",  # takes a compiled function apart: without it nothing is kept
-    "compiler.CompileResult._rebuild",  # puts it together again: without it nothing is kept
-    "bytecode.FunctionIdentity._unique_ids",  # numbers symbols: without it nothing is kept, as symbols could clash
-    "caching._Cache.load_overload",  # how a dispatcher asks for a kernel: without it nothing is kept
-    "caching._Cache.save_overload",  # how it hands a kernel over: without it nothing is kept
-    "dispatcher.Dispatcher.enable_caching",  # fills `_cache`, which we replace: without it nothing is kept
+    "compiler.CompileResult._reduce",  # serializes a compiled function: without it nothing is cached
+    "compiler.CompileResult._rebuild",  # deserializes it: without it nothing is cached
+    "bytecode.FunctionIdentity._unique_ids",  # numbers symbols: without it nothing is cached, as symbols could clash
+    "caching._Cache.load_overload",  # a dispatcher loads a kernel by it: without it nothing is cached
+    "caching._Cache.save_overload",  # a dispatcher saves a kernel by it: without it nothing is cached
+    "dispatcher.Dispatcher.enable_caching",  # sets `_cache`, which we replace: without it nothing is cached
 )
 """Names below `numba.core`."""
 
 
 def _found(name: str) -> Any:
-    """Return what has this name below `numba.core`; None if nothing has."""
+    """Return the object with this name below `numba.core`, or None."""
     module, *attributes = name.split(".")
     try:
         value: Any = importlib.import_module(f"numba.core.{module}")
@@ -51,7 +51,7 @@ def _found(name: str) -> Any:
 
 
 def missing() -> list[str]:
-    """Return which of the needed names this version of Numba lacks."""
+    """Return the needed names that this version of Numba lacks."""
     return [name for name in NEEDED if _found(name) is None]
 
 
@@ -67,11 +67,11 @@ IRRELEVANT_SETTINGS = {
     "THREADING_LAYER",
     "THREADING_LAYER_PRIORITY",
 }
-"""Settings of Numba that change no machine code and differ between machines; those of `DUMP_*` and `CUDA_*` do too."""
+"""Settings of Numba that do not affect machine code but differ between machines; so do `DUMP_*` and `CUDA_*`."""
 
 
 def attach(dispatcher: Any, kernel_cache: Any) -> None:
-    """Give a dispatcher its `KernelCache`; only log it if Numba has no place for one."""
+    """Give a dispatcher its `KernelCache`; only log a message if Numba does not support that."""
     if not hasattr(dispatcher, "_cache") and not MISSING:
         MISSING.append("dispatcher.Dispatcher._cache")
     if MISSING:
@@ -100,64 +100,64 @@ def _log_missing() -> None:
 
 
 def has_stack_arrays() -> bool:
-    """Return whether Numba has the option `_nrt`; without it kernels count references, and are slower."""
+    """Return whether Numba has the option `_nrt`; without it, kernels count references and are slower."""
     return _found("cpu.CPUTargetOptions._nrt") is not None
 
 
 def call_from_kernels(dispatcher: Any, called: Any) -> Any:
-    """Let kernels that call `dispatcher` call `called`; without these two methods they call `dispatcher` itself."""
+    """Make kernels that call `dispatcher` call `called`; without these two methods they call `dispatcher` itself."""
     if all(hasattr(called, method) for method in ("get_call_template", "get_overload")):
         dispatcher.get_call_template, dispatcher.get_overload = called.get_call_template, called.get_overload
     return dispatcher
 
 
 class KernelFlags(Flags):
-    """Numba's settings for compiling a kernel; the class marks it as one."""
+    """Numba's compiler flags for a kernel; the class identifies a kernel."""
 
 
 def mark_kernel(dispatcher: Any) -> None:
-    """Let `core.instructions` serve in what this dispatcher compiles; without these names Numba's own functions do."""
+    """Enable `core.instructions` for a dispatcher; without these names it uses Numba's own functions."""
     compiler: Any = getattr(dispatcher, "_compiler", None)
     if hasattr(compiler, "_customize_flags"):
         compiler._customize_flags = KernelFlags
 
 
 def in_kernel() -> bool:
-    """Return whether the function whose calls Numba is typing is a kernel."""
+    """Return whether Numba is currently typing a kernel."""
     return isinstance(ConfigStack.top_or_none(), KernelFlags)
 
 
 def pack(result: Any) -> bytes | None:
-    """Return a compiled function as bytes; None if it holds addresses of this process, or may hold overloads unseen."""
+    """Serialize a compiled function; None if it contains addresses of this process, or may use unknown overloads."""
     if result.library.has_dynamic_globals or any(result.lifted) or _types(result) is None:
         return None
     return pickle.dumps(result._replace(type_annotation=None)._reduce(), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def unpack(packed: bytes, target_context: Any) -> Any:
-    """Return the compiled function that `pack` has made bytes of, ready to be called."""
+    """Return a callable compiled function from the bytes returned by `pack`."""
     return _found("compiler.CompileResult")._rebuild(target_context, *pickle.loads(packed))
 
 
 def overloads(result: Any) -> Iterator[Callable[..., Any]]:
-    """Yield the functions that were given to `numba.extending.overload` for what a compiled function calls."""
+    """Yield the implementations registered by `numba.extending.overload` that a compiled function calls."""
     for kind in (_types(result) or {}).values():
         templates = getattr(kind, "templates", None) or [getattr(kind, "template", None)]
         yield from (each._overload_func for each in templates if hasattr(each, "_overload_func"))
 
 
 def _types(result: Any) -> dict[str, Any] | None:
-    """Return the types of all that a compiled function uses; without `typemap` None, and nothing is kept."""
+    """Return the types of all variables of a compiled function; without `typemap` None, and nothing is cached."""
     return getattr(getattr(result, "type_annotation", None), "typemap", None)
 
 
 def target(signature: Any, target_context: Any) -> tuple[tuple[types.Type, ...], tuple[str, ...]]:
-    """Return the types of the arguments and the processor of what a dispatcher asks its cache for."""
+    """Return the argument types and the processor of a dispatcher's cache request."""
     return tuple(sigutils.normalize_signature(signature)[0]), tuple(map(str, target_context.codegen().magic_tuple()))
 
 
 def settings() -> list[tuple[str, str]]:
-    """Return every setting of Numba, from the environment or set by a program, that may change what it generates."""
+    """Return every setting of Numba, from the environment or set by a program, that may affect generated code."""
     return [
         (name, repr(value))
         for name, value in sorted(vars(config).items())
@@ -166,12 +166,12 @@ def settings() -> list[tuple[str, str]]:
 
 
 def name_functions_apart() -> None:
-    """Number what this process compiles from a random start.
+    """Start the numbering of this process's compiled functions at a random number.
 
-    Numba numbers functions as it compiles them, from 1, and makes symbols of name, number and types. So two functions
-    that two processes have compiled may have one symbol: a kernel for two board sizes (symbols name a record type by a
+    Numba numbers functions from 1 as it compiles them, and makes symbols from name, number and types. So functions
+    compiled by two processes may have the same symbol: a kernel for two board sizes (symbols name a record type by a
     number, too), two closures of one factory, the helpers of two kernels. In a third process that loads both from the
-    cache, one would be called for the other.
+    cache, one would be called instead of the other.
     """
     if not MISSING:
         _found("bytecode.FunctionIdentity")._unique_ids = itertools.count(secrets.randbits(62))

@@ -1,7 +1,7 @@
-"""Options: one declaration for each option of a game and each setting of an agent, a search, a tournament or a run.
+"""Declarations of the options of a game and of the settings of an agent, a search, a tournament or a run.
 
-Checks and their errors, command lines, forms and tables in the documentation all read the declaration. It is written in
-one of three places, which `options_of` reads: a game lists its options in `declared_options`; a field of a dataclass is
+Checks and their errors, command lines, forms and tables in the documentation all use the declaration. `options_of`
+finds it in one of three places: a game lists its options in `declared_options`; a field of a dataclass is
 `steps: int = setting(48, low=1)`; a parameter of a function or class is `steps: Annotated[int, Option(low=1)] = 48`.
 """
 
@@ -24,13 +24,13 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 REQUIRED: Final = inspect.Parameter.empty
-"""The default of an option without one."""
+"""The default of an option that has none."""
 WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-"""How flags are typed."""
+"""The texts of flags."""
 SIMPLE = (bool, int, float, str)
-"""Types whose values can be typed as they are."""
+"""Types whose values can be given as text."""
 MOST_CHOICES = 1000
-"""The most values of a range that a form lists."""
+"""The maximum number of values of a range that a form lists."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,18 @@ class Option:
 
     name: str = ""
     type: type = object
-    """bool, int, float or str; object for any of these, or for what cannot be typed."""
+    """bool, int, float or str; object for any of these, or for values that cannot be given as text."""
     default: Any = REQUIRED
     low: float | None = None
     high: float | None = None
     choices: tuple[Any, ...] = ()
-    """The values that are allowed, if these are few."""
+    """The allowed values, if there are few."""
     help: str = ""
-    """One sentence or two: what the option does, and what special values such as 0 or None mean."""
+    """One or two sentences: the effect of the option, and the meaning of special values such as 0 or None."""
     optional: bool = False
-    """Whether None is allowed. It always is if it is the default."""
+    """Whether None is allowed. It is always allowed if it is the default."""
     many: bool = False
-    """Whether the value is a tuple; type, range and choices are those of its elements."""
+    """Whether the value is a tuple; type, range and choices then apply to its elements."""
 
     @property
     def takes_none(self) -> bool:
@@ -67,7 +67,7 @@ class Option:
 
     @property
     def expected(self) -> str:
-        """What values are allowed, for errors and tables."""
+        """The allowed values in words, for errors and tables."""
         kinds = {
             bool: "True or False",
             int: integers(self.low, self.high),
@@ -80,12 +80,12 @@ class Option:
 
     @property
     def typed(self) -> str:
-        """What values are allowed, as they are typed."""
+        """The allowed values as text to type."""
         return self.expected.replace("True or False", "true or false").replace("or None", "or none")
 
     @property
     def all_values(self) -> tuple[Any, ...]:
-        """The values; () if they are too many to list."""
+        """The allowed values; () if there are too many to list."""
         none = (None,) if self.takes_none else ()
         if self.choices:
             return none + self.choices
@@ -96,7 +96,7 @@ class Option:
         return ()
 
     def check(self, value: Any) -> Any:
-        """Return a value as Python's own number or flag; ValueError if it is not allowed."""
+        """Return a value as Python's own number or flag; raise ValueError if it is not allowed."""
         if value is None and self.takes_none:
             return None
         if not self.many:
@@ -109,7 +109,7 @@ class Option:
         raise ValueError(f"{self.name} is {quoted(value)}: expected several values, such as ({quoted(value)},)")
 
     def parse(self, text: str) -> Any:
-        """Return the value, or one of `many`, that a text means; ValueError if it is not allowed."""
+        """Return the value of a text (with `many`, one element); raise ValueError if it is not allowed."""
         word = text.lower()
         if word == "none" and self.takes_none:
             return None
@@ -152,14 +152,14 @@ def setting(default: Any = REQUIRED, **declaration: Any) -> Any:
 def options_of(source: Any) -> tuple[Option, ...]:
     """Return the options that a game class, a dataclass, a function or another class declares.
 
-    Parameters without a declaration have a name, a type and a default only.
+    Parameters without a declaration have only a name, a type and a default.
     """
     declared = getattr(source, "declared_options", None)
     if declared is not None:
         return tuple(declared)
     try:
         parameters = inspect.signature(source).parameters.values()
-    except (TypeError, ValueError):  # written in C
+    except (TypeError, ValueError):  # implemented in C
         return ()
     fields = {field.name: field for field in dataclasses.fields(source)} if dataclasses.is_dataclass(source) else {}
     function = source.__init__ if isinstance(source, type) else source  # type: ignore[misc]
@@ -177,13 +177,13 @@ def options_of(source: Any) -> tuple[Option, ...]:
 
 
 def check_settings(settings: Any) -> None:
-    """Check every field of a dataclass that is declared by `setting`; ValueError for the first that is not allowed."""
+    """Check every field of a dataclass declared by `setting`; raise ValueError for the first invalid one."""
     for option in options_of(type(settings)):
         option.check(getattr(settings, option.name))
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
-    """Check the arguments of a function against its declared options, and hand them on as `Option.check` returns them.
+    """Check the arguments of a function against its declared options, and pass the results of `Option.check` to it.
 
     >>> @checked
     ... def walk(*, steps: Annotated[int, Option(low=1)] = 10) -> int:
@@ -208,7 +208,7 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def check_names(owner: str, given: Iterable[str], options: Iterable[Option]) -> None:
-    """ValueError if one of the names is no option; the error suggests the nearest one."""
+    """Raise ValueError if one of the names is not an option; the error suggests the nearest one."""
     known = [option.name for option in options]
     for name in given:
         if name not in known:
@@ -217,10 +217,10 @@ def check_names(owner: str, given: Iterable[str], options: Iterable[Option]) -> 
 
 
 def parse_options(owner: str, texts: Iterable[str], options: Iterable[Option]) -> dict[str, Any]:
-    """Return the values in texts of the form `NAME=VALUE`; `-` in a name is read as `_`.
+    """Return the values by name from texts of the form `NAME=VALUE`; `-` in a name is read as `_`.
 
     Raises:
-        ValueError: For a name that is unknown or given twice, or a value that is not allowed.
+        ValueError: If a name is unknown or given twice, or a value is not allowed.
     """
     known, values = {option.name: option for option in options}, dict[str, Any]()
     for text in texts:
@@ -236,7 +236,7 @@ def parse_options(owner: str, texts: Iterable[str], options: Iterable[Option]) -
 
 
 def choices_given(source: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Return, for every option with few values, those that a game class accepts beside the other `values`.
+    """Return, for every option with few values, those that a game class accepts together with the other `values`.
 
     >>> from pbm_envs import Curio
     >>> choices_given(Curio, {"base": 3, "rows": 4, "cols": 4})["num_pieces"]
@@ -254,7 +254,7 @@ def choices_given(source: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any
 
 
 def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a game with None for every option whose value follows from the others."""
+    """Return the options of a game, with None for every option whose value is implied by the others."""
     found = dict(values)
     for option in options_of(source):
         without = {name: value for name, value in found.items() if name != option.name}
@@ -264,7 +264,7 @@ def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def nearest(given: object, known: Iterable[object]) -> str:
-    """Return a question to end an error with, about the known word most like the given one; "" if none is like it.
+    """Return a suggestion for the end of an error: the known word most similar to the given one; "" if none is.
 
     >>> nearest("sise", ["size", "radius"])
     ". Did you mean 'size'?"
@@ -286,7 +286,7 @@ def signature_of(options: Iterable[Option]) -> inspect.Signature:
 
 
 def typed(value: Any) -> str:
-    """Return a value as `Option.parse` reads it.
+    """Return the text of a value that `Option.parse` reads.
 
     >>> typed(True), typed(None), typed("le")
     ('true', 'none', 'le')
@@ -295,7 +295,7 @@ def typed(value: Any) -> str:
 
 
 def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Option:
-    """Return the declaration completed by the name, default and type of the parameter."""
+    """Return the declaration completed with the name, default and type of the parameter."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     kinds = [member for member in members if member is not type(None)]
     choices, many = declared.choices, declared.many
@@ -319,7 +319,7 @@ def _completed(declared: Option, parameter: inspect.Parameter, hint: Any) -> Opt
 
 
 def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
-    """Return an annotation; None for one that only a type checker can read."""
+    """Return an evaluated annotation; None for one that only a type checker can evaluate."""
     try:
         found = eval(annotation, names) if isinstance(annotation, str) else annotation
     except Exception:
@@ -328,7 +328,7 @@ def _evaluated(annotation: Any, names: dict[str, Any]) -> Any:
 
 
 def _number(text: str, *, whole: bool) -> Any:
-    """Return the number that a text means; the text itself if it means none."""
+    """Return the number in a text; the text itself if it is not a number."""
     for kind in (int,) if whole else (int, float):
         with contextlib.suppress(ValueError):
             return kind(text)

@@ -1,15 +1,15 @@
-"""Other people's texts made safe for a terminal, a record and a message: short, one line, no control characters."""
+"""Untrusted texts made safe for terminals, records and messages: short, one line, no control characters."""
 
 from __future__ import annotations
 
 import inspect
 
 LONGEST = 300
-"""The most characters of other people's text that a message repeats."""
+"""The maximum number of characters of untrusted text that a message repeats."""
 
 
 def printable(text: object, longest: int = LONGEST) -> str:
-    r"""Return the text in one line, cut, with control characters, terminal escapes and lone surrogates escaped.
+    r"""Return the text in one line, truncated, with control characters, terminal escapes and lone surrogates escaped.
 
     >>> printable("red\x1b[31m\nand \ud800")
     'red\\x1b[31m and \\ud800'
@@ -20,20 +20,20 @@ def printable(text: object, longest: int = LONGEST) -> str:
 
 
 def quoted(value: object, longest: int = 100) -> str:
-    """Return `repr` of what was given, for an error, in one line and cut.
+    """Return the `repr` of a value for an error, in one line and truncated.
 
     >>> quoted("a" * 1000, 12)
     "'aaaaaaaa..."
     """
     try:
         text = repr(value[: longest + 1] if isinstance(value, (str, bytes)) else value)
-    except Exception:  # an integer of thousands of digits, or a class of one's own
+    except Exception:  # an integer of thousands of digits, or a user-defined class
         text = f"a {type(value).__name__} without a text"
     return printable(text, longest)
 
 
 def describe_error(error: BaseException, longest: int = LONGEST) -> str:
-    """Return kind and text of an error, whatever its class does when it is asked for them.
+    """Return the type and text of an error, even if its class raises when formatting them.
 
     >>> describe_error(ZeroDivisionError("by zero"))
     'ZeroDivisionError: by zero'

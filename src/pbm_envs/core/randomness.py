@@ -1,13 +1,13 @@
 """Random numbers inside kernels, and random streams that cannot be computed from one another.
 
-Kernels use SplitMix64 (Steele, Lea & Flood 2014), one stream per row. `seeds(rng, n)` draws a start for each row from
-NumPy's generator; so what happens to a row does not depend on the rows beside it, and a kernel call need not unpack a
-`Generator` (20 microseconds, ten times the rest of a small call). To give each game its own randomness, whatever the
-batch it is in, pass such an array instead of a generator.
+Kernels use SplitMix64 (Steele, Lea & Flood 2014), one stream per row. `seeds(rng, n)` draws an initial state for each
+row from NumPy's generator; so a row does not depend on its neighbours, and a kernel call need not unpack a `Generator`
+(20 microseconds, ten times the rest of a small call). To give each game its own randomness, independent of the batch,
+pass such an array instead of a generator.
 
-Every agent gets a generator, and NumPy's generators carry the numbers that they were made from. If set-ups were drawn
-from these numbers, or from numbers that follow from them, agents could compute what is hidden. So set-ups and agents
-draw from streams whose numbers are keyed hashes (`derive`): to compute one from another takes the key.
+Every agent gets a generator, and NumPy's generators contain the seeds that they were made from. If set-ups were drawn
+from these seeds, or from numbers derived from them, agents could compute hidden information. So set-ups and agents draw
+from streams whose seeds are keyed hashes (`derive`): computing one from another requires the key.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LOW_BITS, HIGH_BITS = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x808080808080808
 TRIES = 6
 """Rejection attempts of `sample_actions` before it counts the legal actions."""
 BITS = 128
-"""Bits of the numbers that `derive` returns."""
+"""The number of bits of the numbers that `derive` returns."""
 RECORDED_BITS = 53
-"""Bits of a seed in a record, which any JSON reader can represent."""
+"""The number of bits of a seed in a record, which every JSON reader can represent."""
 
 
 def seeds(rng: Rng | Seeds, count: int) -> Seeds:
@@ -53,7 +53,7 @@ def seeds(rng: Rng | Seeds, count: int) -> Seeds:
 
 @stack_kernel
 def next_bits(seeds: Seeds, row: int) -> int:
-    """Return the next 64 random bits of a stream; a good seed for a stream that branches off."""
+    """Return the next 64 random bits of a stream; they can also seed a new stream."""
     seeds[row] += STEP
     mixed = seeds[row]
     mixed = (mixed ^ (mixed >> SHIFT_30)) * MIX_1
@@ -63,13 +63,13 @@ def next_bits(seeds: Seeds, row: int) -> int:
 
 @stack_kernel
 def uniform(seeds: Seeds, row: int) -> float:
-    """Return a number in [0, 1)."""
+    """Return a random number in [0, 1)."""
     return float(next_bits(seeds, row) >> SHIFT_11) * UNIT
 
 
 @stack_kernel
 def draw(seeds: Seeds, row: int, count: int) -> int:
-    """Return an integer in 0..count-1, all equally likely (to within count / 2**32; Lemire 2019)."""
+    """Return a random integer in 0..count-1, all equally likely (to within count / 2**32; Lemire 2019)."""
     return int((next_bits(seeds, row) >> SHIFT_32) * np.uint64(count) >> SHIFT_32)
 
 
@@ -82,7 +82,7 @@ def shuffle(seeds: Seeds, row: int, items: NDArray[np.integer[Any]]) -> None:
 
 
 def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw one of the legal actions of each of `masks` (B, A), bool or int8, all equally likely: (B,) integers.
+    """Draw a legal action uniformly from each of `masks` (B, A), bool or int8; return (B,) integers.
 
     >>> sample_actions(np.array([[0, 0, 1], [0, 1, 0]], np.int8), np.random.default_rng(7))
     array([2, 1])
@@ -99,7 +99,7 @@ def sample_actions(masks: NDArray[Any], rng: np.random.Generator) -> NDArray[np.
 
 @stack_kernel
 def bytes_set(word: np.uint64) -> np.uint64:
-    """Return the highest bit of each byte of a word that is not 0."""
+    """Return a word with the highest bit of each byte set where that byte of `word` is not 0."""
     return (((word & LOW_BITS) + LOW_BITS) | word) & HIGH_BITS
 
 
@@ -107,7 +107,7 @@ def bytes_set(word: np.uint64) -> np.uint64:
 def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64]) -> int:
     """Draw a legal action for each row; return the first row that has none, or -1.
 
-    Actions are drawn until one is legal; after TRIES attempts the legal ones are counted, eight at once.
+    Actions are drawn until one is legal; after TRIES attempts, the legal ones are counted, eight at a time.
     """
     width, flat = masks.shape[1], masks.reshape(-1)
     words = width // WORD
@@ -139,17 +139,17 @@ def sample_batch(masks: NDArray[np.uint8], seeds: Seeds, out: NDArray[np.int64])
 
 @stack_kernel
 def branch(seeds: Seeds, rows: NDArray[np.int64], out: Seeds) -> None:
-    """Write, for each of `rows`, a new stream that branches off that row's."""
+    """Write to `out`, for each of `rows`, a new stream that branches off that row's stream."""
     for k in range(len(rows)):
         out[k] = next_bits(seeds, rows[k])
 
 
 def derive(key: str, *purpose: str | int) -> int:
-    """Return a number of 128 bits that follows from the key and the purpose, and reveals neither.
+    """Return a number of 128 bits that is determined by the key and the purpose, and reveals neither.
 
     Args:
-        key: A secret, such as `secrets.token_hex(16)`; "" where the purpose holds a number that nobody can guess.
-        purpose: What the stream is for; another purpose has another stream.
+        key: A secret, such as `secrets.token_hex(16)`; "" if the purpose contains an unguessable number.
+        purpose: The purpose of the stream; each purpose has its own stream.
 
     >>> derive("secret", "set-up", 7) == derive("secret", "set-up", 7) != derive("secret", "agents", 7)
     True
@@ -159,11 +159,11 @@ def derive(key: str, *purpose: str | int) -> int:
 
 
 def stream(key: str, *purpose: str | int) -> np.random.Generator:
-    """Return a generator of the stream with the number `derive(key, *purpose)`."""
+    """Return a generator with the seed `derive(key, *purpose)`."""
     return np.random.default_rng(derive(key, *purpose))
 
 
 def apart_from(rng: np.random.Generator, purpose: str) -> np.random.Generator:
-    """Return a generator that follows from `rng`, which stays as it is, and from which `rng` cannot be computed."""
+    """Return a generator derived from `rng`, which is unchanged and cannot be computed from the result."""
     state = rng.bit_generator.seed_seq.generate_state(8, np.uint64).tolist()
     return stream("", purpose, *state)

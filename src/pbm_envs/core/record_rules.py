@@ -14,75 +14,75 @@ from .types import Ints, Mask, Planes, Seeds, States, Tables
 
 
 class BatchKernel(NamedTuple):
-    """A kernel over batches, and the arguments that a game gives it beside the batches."""
+    """A kernel over batches, and the arguments that a game passes to it besides the batches."""
 
     kernel: Callable[..., Any]
     arguments: tuple[Any, ...]
 
 
 class PlayKernels(NamedTuple):
-    """What plays a game, for kernels that play without returning to Python."""
+    """The kernels of a game, for kernels that play it without returning to Python."""
 
     step: BatchKernel
     """Called as `kernel(states, actions, *arguments)`, as `GameHooks._step` is."""
     mask: BatchKernel
     """Called as `kernel(states, out, *arguments)`, as `GameHooks._legal_action_mask` is."""
     playout: BatchKernel
-    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is. An evaluator of
-    another kind writes its values to `returns`."""
+    """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is. Another
+    evaluator can take its place and write its values to `returns`."""
     world: BatchKernel | None = None
-    """Called as `kernel(worlds, seeds, good, *arguments)`: turns views into the full states that
-    `GameHooks._determinize` finds with these seeds, which stay as they are, where that needs one attempt; `good` (B,)
-    bool says where. None: `_determinize` is called."""
+    """Called as `kernel(worlds, seeds, good, *arguments)`: replaces views by the full states that
+    `GameHooks._determinize` finds with these seeds, which are not advanced, if its first attempt succeeds; `good` (B,)
+    bool marks these rows. None: `_determinize` is called."""
     priors: BatchKernel | None = None
-    """Called as `kernel(states, *arguments, out)`: priors (B, A) float32 of actions, beside playouts."""
+    """Called as `kernel(states, *arguments, out)`: writes priors (B, A) float32 of actions, used with playouts."""
     network: BatchKernel | None = None
-    """Evaluates leaves in place of playouts: see `pbm_agents.learning.small_network`."""
+    """Evaluates leaves instead of playouts: see `pbm_agents.learning.small_network`."""
 
 
 class NetworkInputs(NamedTuple):
-    """What a small network sees of a game's states, as numbers 0 or 1 of which a move changes few.
+    """The inputs of a small network for a game's states: numbers 0 or 1, few of which change with a move.
 
-    A state has one set of inputs for each *perspective*, such as that of either player; the network is given those of
-    the player to move. All inputs of a record of zeros are 0.
+    A state has one set of inputs for each *perspective*, such as that of either player; the network gets those of the
+    player to move. All inputs of a record of zeros are 0.
     """
 
     size: int
-    """Inputs of a perspective (I)."""
+    """The number of inputs of a perspective (I)."""
     changed: Callable[..., int]
     """A kernel `changed(before, after, perspective, tables, out)`. It writes the inputs that differ between two states
-    of a game to `out`, i for one that has become 1, ~i for one that has become 0, and returns how many there are.
+    of a game to `out`, i for an input that has become 1, ~i for one that has become 0, and returns their number.
     """
     perspective: Callable[..., int]
-    """A kernel `perspective(state)`: that of the player to move."""
+    """A kernel `perspective(state)` that returns the perspective of the player to move."""
     actions: Ints
-    """(perspectives, A): the number of the network's output for each action."""
+    """(perspectives, A) the index of the network's output for each action."""
     tables: Tables
-    """Arrays that `changed` is given."""
+    """The arrays passed to `changed`."""
 
 
 @final
 class RecordRules:
     """The rules of a game as kernels over one record, compiled into loops over batches.
 
-    A game with `rules = RecordRules(...)` need not write `_step`, `_legal_action_mask`, `_playout` and `_observe`. Each
-    kernel takes `tables` last: the game's attribute of that name, a tuple of arrays and numbers (empty by default).
+    A game with `rules = RecordRules(...)` need not implement `_step`, `_legal_action_mask`, `_playout` and `_observe`.
+    The last argument of each kernel is `tables`, the game's attribute: a tuple of arrays and numbers, empty by default.
 
-    | kernel | what it does |
+    | kernel | effect |
     |---|---|
     | `play(state, mover, action, tables)` | plays a legal action that is not `resign` |
-    | `mark_legal(state, mask, tables)` | sets the legal actions in `mask` (A,), which is all False; not `resign` |
-    | `observe(view, viewer, planes, tables)` | writes `planes` (rows, cols, planes) int8, which is all zeros |
+    | `mark_legal(state, mask, tables)` | sets the legal actions but `resign` in `mask` (A,), initially all False |
+    | `observe(view, viewer, planes, tables)` | writes `planes` (rows, cols, planes) int8, initially all zeros |
 
-    Before `play` is called the ply has been counted, `last_action` set, and the turn passed to the next player; a rule
-    that gives the turn to somebody else sets `to_move`. A rule ends the game by `win`, by `end_in_draw`, or by setting
+    Before `play` is called, the ply is counted, `last_action` is set, and the turn passes to the next player; a rule
+    that gives the turn to another player sets `to_move`. A rule ends the game by `win`, by `end_in_draw`, or by setting
     `returns` and `done`.
     """
 
     def __init__(
         self, play: Callable[..., Any], mark_legal: Callable[..., Any], observe: Callable[..., Any] | None = None
     ) -> None:
-        """Compile nothing yet: Numba does when a batch is first given. `observe` is None if the game has `_observe`."""
+        """Set the kernels, which are compiled on first use. `observe` is None if the game has `_observe`."""
 
         @kernel
         def mask_records(states: States, out: Mask, tables: Tables, resign: int) -> None:
@@ -96,7 +96,7 @@ class RecordRules:
         @kernel
         def step_records(states: States, actions: Ints, tables: Tables, resign: int, num_actions: int) -> int:
             mask = np.empty(num_actions, np.bool_)
-            for i in range(len(states)):  # all are checked before anything is changed
+            for i in range(len(states)):  # check all before changing anything
                 state, action = states[i], actions[i]
                 if state["done"]:
                     continue

@@ -1,5 +1,5 @@
-"""Scenes: pictures as plain shapes, in units of one cell, y downwards. A scene knows no game, and colours only by name
-(`themes`). Equal pictures are equal scenes.
+"""Scenes: pictures as plain shapes, in units of one cell, with y downwards. Scenes do not depend on the game, and name
+their colours (`themes`). Scenes of equal pictures are equal.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .types import Record
 Point: TypeAlias = tuple[float, float]
 Points: TypeAlias = tuple[Point, ...]
 Heat: TypeAlias = Mapping[int, float]
-"""A number from -1 to 1 for some actions; 1 or -1 is the greatest."""
+"""A number from -1 to 1 for some actions; the greatest absolute value is 1."""
 
 
 @dataclass(frozen=True)
 class Polygon:
-    """A polygon, filled, outlined, or both, with round corners as wide as the outline."""
+    """A polygon, filled, outlined, or both; corners are as round as the outline is wide."""
 
     points: Points
     fill: str | None = None
@@ -60,10 +60,10 @@ class Label:
     y: float
     text: str
     size: float
-    """From the bottom of the line to its top: a capital is 0.7 of it."""
+    """The height of the line; a capital letter has 0.7 of it."""
     fill: str
     anchor: str = "middle"
-    """Which part of the text is at x: "start", "middle" or "end"."""
+    """The part of the text that is at x: "start", "middle" or "end"."""
     bold: bool = False
     opacity: float = 1.0
 
@@ -72,10 +72,10 @@ Shape: TypeAlias = Polygon | Circle | Line | Label
 
 
 class Seat(NamedTuple):
-    """What a picture says of a player."""
+    """The description of a player in a picture."""
 
     title: str
-    """The role that the player has, or ""."""
+    """The player's role, or ""."""
     name: str
     active: bool
     """Whether it is this player's turn."""
@@ -84,7 +84,7 @@ class Seat(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """Where cell `index` of the board lies, for a user who points at it."""
+    """The area of cell `index` of the board, for pointing at it."""
 
     index: int
     name: str
@@ -93,58 +93,58 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sample:
-    """A small picture beside words: a player's piece, what a player holds, a symbol of the board and what it means."""
+    """A small picture with words: a player's piece or holdings, or a symbol of the board with its meaning."""
 
     shapes: tuple[Shape, ...]
-    """Around (0, 0), 1 high and `width` wide."""
+    """The shapes, centred on (0, 0), 1 high and `width` wide."""
     text: str
     width: float = 1.0
 
     def scene(self) -> Scene:
-        """Return the picture alone."""
+        """Return the picture without the words."""
         return Scene((-self.width / 2, -0.5, self.width, 1.0), self.shapes, (), (), caption=self.text)
 
 
 @dataclass(frozen=True)
 class Glyph:
-    """Characters of the picture in text; later ones cover earlier ones."""
+    """Characters in the text form of a picture; later ones cover earlier ones."""
 
     row: int
     col: int
     text: str
     style: str = ""
-    """A name of a colour, for terminals that have colours; "mark" is the last move."""
+    """The name of a colour, for terminals with colours; "mark" marks the last move."""
 
 
 @dataclass(frozen=True)
 class Scene:
     box: tuple[float, float, float, float]
-    """Left, top, width, height: the same for every position of a game."""
+    """Left, top, width and height; the same for every position of a game."""
     shapes: tuple[Shape, ...]
-    """The board and what stands on it, in the order of painting."""
+    """The board and its pieces, in painting order."""
     cells: tuple[Cell, ...]
     glyphs: tuple[Glyph, ...]
     notes: tuple[str, ...] = ()
-    """Lines below the picture in text."""
+    """Lines below the picture in its text form."""
     caption: str = ""
-    """Last line of the picture in text, and what a screen reader says."""
+    """The last line of the text form, which is also the text for screen readers."""
     coordinates: tuple[Shape, ...] = ()
-    """Names of rows, columns and sides, painted over `shapes`; a picture can do without."""
+    """Names of rows, columns and sides, painted over `shapes`; optional in a picture."""
     legend: tuple[Shape, ...] = ()
-    """Players, scores, captures and actions without a cell, painted last; a picture can do without."""
+    """Players, scores, captures and actions without a cell, painted last; optional in a picture."""
     narrow: tuple[Glyph, ...] = ()
-    """The board in fewer columns, for terminals in which `glyphs` do not fit; empty if there is no such form."""
+    """The board in fewer columns, for terminals too narrow for `glyphs`; empty if there is no such form."""
 
     @property
     def painted(self) -> tuple[Shape, ...]:
-        """All shapes, in the order of painting."""
+        """All shapes, in painting order."""
         return (*self.shapes, *self.coordinates, *self.legend)
 
 
 def with_names(scene: Scene, names: Sequence[str]) -> Scene:
-    """Return a scene whose notes and caption call the players by their names.
+    """Return a scene whose notes and caption use the names of the players.
 
-    In a table, whose lines begin with a player or nine blanks, the first column becomes as wide as the names need.
+    In a table, whose lines begin with a player or nine blanks, the first column is widened to fit the names.
     """
     width = max(5, *map(len, names)) + 1
 
@@ -159,7 +159,7 @@ def with_names(scene: Scene, names: Sequence[str]) -> Scene:
 
 
 class Drawn(Protocol):
-    """A scene to look at, as `Game.show` returns it: `pbm_envs.render.Picture`."""
+    """A drawn scene, as returned by `Game.show`: `pbm_envs.render.Picture`."""
 
     @property
     def scene(self) -> Scene: ...
@@ -170,7 +170,7 @@ class Drawn(Protocol):
 
 
 class Drawing(Protocol):
-    """The functions that draw scenes, which `pbm_envs.render`, above this module, sets as `GameHooks.drawing`."""
+    """The functions that draw scenes; `pbm_envs.render` sets itself as `GameHooks.drawing`."""
 
     def picture(self, scene: Scene, size: int, theme: str, *, transparent: bool) -> Drawn: ...
     def cropped(self, scene: Scene, *, legend: bool, coordinates: bool) -> Scene: ...

@@ -1,4 +1,4 @@
-"""State records: the fields that every game has, and what can be done with a record whatever the game."""
+"""State records: the fields common to all games, and operations on records of any game."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .types import Ints, Record, States
 
 INT8, INT64 = np.dtype(np.int8), np.dtype(np.int64)
 NOBODY = -1
-"""No player: the viewer of a full state, the owner of an empty cell, Black before the contract."""
+"""The number for no player: the viewer of a full state, the owner of an empty cell, Black before the contract."""
 NO_ACTION = -1
-"""`last_action` before the first ply."""
+"""The value of `last_action` before the first ply."""
 EMPTY = 0
-"""A cell without a stone or piece."""
+"""The value of a cell without a stone or piece."""
 
 
 def state_dtype(num_players: int, fields: Sequence[Any]) -> np.dtype[np.void]:
-    """Return the type of a game's records: the fields that all games have, then `fields` as NumPy takes them.
+    """Return the dtype of a game's records: the fields common to all games, then `fields` in NumPy's form.
 
     >>> state_dtype(2, [("stones", "i1", (9,))])["stones"].shape
     (9,)
@@ -29,7 +29,7 @@ def state_dtype(num_players: int, fields: Sequence[Any]) -> np.dtype[np.void]:
 
 
 def common_fields(players: int) -> list[Any]:
-    """Return the fields that every state of every game has.
+    """Return the fields common to the states of all games.
 
     `returns` is zero until `done`, except for a player who has resigned (A2).
     """
@@ -45,7 +45,7 @@ def common_fields(players: int) -> list[Any]:
 
 
 def single_record(record: States | Record) -> Record:
-    """Return the record itself, or the only one of a batch."""
+    """Return the record itself, or the only record of a batch."""
     if isinstance(record, np.ndarray):
         if record.shape != (1,):
             raise ValueError(f"expected one record or a batch of one, not shape {record.shape}")
@@ -54,17 +54,17 @@ def single_record(record: States | Record) -> Record:
 
 
 def as_bytes(states: States) -> States:
-    """Return the same records without their fields, which NumPy otherwise copies one by one."""
+    """Return the same records as raw bytes; NumPy copies these faster than records with fields."""
     return states.view(np.dtype((np.void, states.dtype.itemsize)))
 
 
 def copy_states(states: States) -> States:
-    """Return `states.copy()`, but faster."""
+    """Return the same as `states.copy()`, but faster."""
     return as_bytes(states).copy().view(states.dtype)
 
 
 def take_rows(states: States, rows: Ints) -> States:
-    """Return `states[rows]` for rows by number, but faster."""
+    """Return the same as `states[rows]` for integer rows, but faster."""
     return as_bytes(states).take(rows).view(states.dtype)
 
 
@@ -97,13 +97,13 @@ def any_view(viewers: Ints) -> bool:
 
 @stack_kernel
 def is_live(state: Record) -> bool:
-    """Return whether the game goes on."""
+    """Return whether the game is not over."""
     return not state["done"]
 
 
 @stack_kernel
 def shows_mask(state: Record) -> bool:
-    """Return whether the record has legal actions: not in finished games, nor in views of other players."""
+    """Return whether the mask has legal actions: not in finished games, nor in views of players not to move."""
     return not state["done"] and (state["viewer"] == NOBODY or state["viewer"] == state["to_move"])
 
 
@@ -125,7 +125,7 @@ def end_in_draw(state: Record) -> None:
 
 @stack_kernel
 def win(state: Record, agent: int) -> None:
-    """End a game of two in favour of `agent` (A1)."""
+    """End a two-player game as a win for `agent` (A1)."""
     state["returns"][agent] = 1
     state["returns"][1 - agent] = -1
     state["done"] = True
@@ -133,7 +133,7 @@ def win(state: Record, agent: int) -> None:
 
 @stack_kernel
 def concede(state: Record) -> None:
-    """The player to move resigns a game of two (A2)."""
+    """End a two-player game by the resignation of the player to move (A2)."""
     win(state, 1 - state["to_move"])
     state["to_move"] = 1 - state["to_move"]
     state["ply"] += 1

@@ -1,4 +1,4 @@
-"""Symmetries of the rules: what each cell, action, plane, letter and player becomes."""
+"""Symmetries of the rules, as mappings of cells, actions, planes, letters and players."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from .types import Ints, States
 
 
 class Symmetry(NamedTuple):
-    """A change of names under which the rules stay the same. Entry k of each field says what k becomes."""
+    """A renaming under which the rules are invariant. Entry k of each field is the image of k."""
 
     name: str
     cells: Ints
-    """(n,)"""
+    """(n,) the image of each cell."""
     actions: Ints
-    """(A,)"""
+    """(A,) the image of each action."""
     planes: Ints
-    """(number of planes,): the same holds for an observation, cell by cell and plane by plane."""
+    """(number of planes,) the image of each plane: observations change cell by cell and plane by plane."""
     marks: tuple[int, ...]
-    """Letters or colours, EMPTY first."""
+    """The image of each letter or colour, EMPTY first."""
     players: tuple[int, ...]
-    """The player that takes over each player's part: the seats of to_move, returns and roles."""
+    """The image of each player, in to_move, returns and roles."""
 
 
 def permutation(move: Mapping[Any, Any], order: Iterable[Any]) -> Ints:
-    """Return (n,) positions in `order`: entry k is that of what the k-th thing becomes.
+    """Return (n,) positions in `order`: entry k is the position of the image of the k-th item.
 
     Args:
-        move: What becomes of each thing; a thing that is not named stays what it is.
-        order: The things, such as the places of a board or the names of the planes.
+        move: The image of each item; an item that is not a key is mapped to itself.
+        order: The items, such as the places of a board or the names of the planes.
     """
     place = {thing: k for k, thing in enumerate(order)}
     return np.array([place[move.get(thing, thing)] for thing in place], np.int64)
@@ -51,7 +51,7 @@ def rename_common_fields(states: States, symmetry: Symmetry, renamed: States) ->
 
 
 def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]:
-    """Return which edge each edge becomes when cell c becomes `cells[c]`."""
+    """Return the image of each edge under the mapping of cell c to `cells[c]`."""
     bits = range(int(board.edges.max()).bit_length())
     sets = [set(np.flatnonzero(board.edges >> k & 1).tolist()) for k in bits]
     return [sets.index(set(cells[sorted(on_edge)].tolist())) for on_edge in sets]
@@ -60,14 +60,14 @@ def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]
 def symmetry_of_cells(
     name: str, cells: Ints, action_cells: Sequence[tuple[int, ...]], planes: int, players: int = 2
 ) -> Symmetry:
-    """Return the symmetry that renames cells and nothing else: marks, planes and players stay as they are.
+    """Return the symmetry that renames only cells: marks, planes and players are unchanged.
 
-    An action becomes the one that names the renamed cells. Actions that name the same cells (one per letter, say) keep
-    their order.
+    An action is mapped to the one that names the renamed cells. Actions that name the same cells (such as one per
+    letter) keep their order.
 
     Args:
         name: The name of the symmetry.
-        cells: (n,) what each cell becomes.
+        cells: (n,) the image of each cell.
         action_cells: The cells of each action, in order (`Game.action_cells`).
         planes: The number of planes of an observation.
         players: The number of players.

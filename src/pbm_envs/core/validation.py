@@ -1,6 +1,6 @@
-"""Checks of what the methods of a game are given: batches, records and arrays to write to, and the bytes of records.
+"""Checks of the arguments of a game's methods: batches, records, output arrays, and the bytes of records.
 
-Each raises a ValueError that says what was given and what is accepted.
+Each raises a ValueError that names the given value and what is accepted.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .state import INT8, INT64, NO_ACTION, NOBODY, single_record
 from .types import Ints, Record, States
 
 SHOWN = 100
-"""The largest number of characters of a value in an error."""
+"""The maximum number of characters of a value in an error."""
 
 
 class InvalidStateError(ValueError):
-    """A record that is no state or view of its game; `row` and `field` say where."""
+    """Raised for a record that is not a state or view of its game; names its `row` and the invalid `field`."""
 
     def __init__(self, row: int, field: str, given: Any, expected: str) -> None:
-        super().__init__(row, field, given, expected)  # what pickling keeps
+        super().__init__(row, field, given, expected)  # the arguments that pickling keeps
         self.row, self.field = row, field
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class InvalidStateError(ValueError):
 
 
 def expect(good: Any, states: States, field: str, expected: str) -> None:
-    """Raise InvalidStateError for the first row that is not `good`, which has a bool for each row, or several."""
+    """Raise InvalidStateError for the first row that is not `good`; `good` has one or more bools per row."""
     rows = np.asarray(good).reshape(len(states), -1).all(axis=1)
     if not rows.all():
         row = int(rows.argmin())
@@ -47,13 +47,13 @@ def expect_range(states: States, field: str, low: int, high: int) -> None:
 
 
 def expect_flag(states: States, field: str) -> None:
-    """Expect True or False in a field: no other byte than 1 or 0."""
+    """Expect True or False in a field, as bytes 1 or 0."""
     values = np.ascontiguousarray(states[field]).view(np.uint8)
     expect(values.reshape(len(states), -1) <= 1, states, field, "True or False")
 
 
 def validate_common_fields(game: GameHooks, states: States) -> None:
-    """Raise InvalidStateError unless the fields that every game has are right."""
+    """Raise InvalidStateError unless the fields common to all games are valid."""
     for field in ("done", "truncated"):
         expect_flag(states, field)
     expect_range(states, "to_move", 0, game.num_players - 1)
@@ -67,7 +67,7 @@ def validate_common_fields(game: GameHooks, states: States) -> None:
 def check_states(game: GameHooks, states: States) -> None:
     """Check a batch (B,) of states or views of a game."""
     if type(states) is np.ndarray and states.dtype is game.dtype and states.ndim == 1:
-        return  # the usual case, fast
+        return  # fast path
     if not isinstance(states, np.ndarray) or states.ndim != 1 or states.dtype != game.dtype:
         raise ValueError(
             f"{game!r} was given {_kind(states)}: expected a batch (B,) of its own dtype, as init makes it"
@@ -83,7 +83,7 @@ def check_same_games(game: GameHooks, starts: States, views: States) -> None:
 
 
 def to_record(game: GameHooks, given: States | Record) -> Record:
-    """Return a record, or the only one of a batch."""
+    """Return a record: the argument itself, or the only record of a batch."""
     record = single_record(given)
     if not isinstance(record, np.void) or record.dtype != game.dtype:
         raise ValueError(f"{game!r} was given {_kind(record)}: expected a record of its own dtype, or a batch of one")
@@ -93,7 +93,7 @@ def to_record(game: GameHooks, given: States | Record) -> Record:
 def to_actions(given: ArrayLike, states: States) -> Ints:
     """Return (B,) int64 actions, one for each game."""
     if type(given) is np.ndarray and given.dtype is INT64 and given.shape == states.shape:
-        return given  # the usual case, fast
+        return given  # fast path
     actions = to_array("actions", given, "integers, one for each game")
     if actions.shape != states.shape or actions.dtype.kind not in "iu":
         raise ValueError(
@@ -103,12 +103,12 @@ def to_actions(given: ArrayLike, states: States) -> Ints:
 
 
 def check_players(game: GameHooks, given: int | ArrayLike, states: States) -> None:
-    """Check players: one for each state, or one for all."""
+    """Check players, given as one per state or one for all."""
     count = game.num_players
     if isinstance(given, int):
         known = 0 <= given < count
     elif type(given) is np.ndarray and given.dtype is INT8 and given.shape == states.shape:
-        known = bool(given.view(np.uint8).max(initial=0) < count)  # the usual case, fast
+        known = bool(given.view(np.uint8).max(initial=0) < count)  # fast path
     else:
         players = to_array("players", given, f"integers in 0..{count - 1}")
         fits = players.dtype.kind in "iu" and players.shape in ((), states.shape)
@@ -120,7 +120,7 @@ def check_players(game: GameHooks, given: int | ArrayLike, states: States) -> No
 
 
 def output(out: Any, dtype: Any, shape: tuple[int, ...], states: States) -> Any:
-    """Return `out` once it is checked, or a new array."""
+    """Return `out` after checking it, or a new array."""
     if out is None:
         return np.empty(shape, dtype)
     check_out("out", out, dtype, shape, states)
@@ -128,24 +128,24 @@ def output(out: Any, dtype: Any, shape: tuple[int, ...], states: States) -> Any:
 
 
 def check_out(name: str, out: Any, dtype: Any, shape: tuple[int, ...], states: States) -> None:
-    """Check a contiguous array to write to. It must not overlap `states`, which kernels read while they write."""
+    """Check a contiguous output array. It must not overlap `states`, which kernels read while they write."""
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous:
         raise ValueError(f"{name} is {_kind(out)}: expected contiguous {np.dtype(dtype)} {shape}")
     check_writable(name, out)
-    owners = out is not states and out.base is None and states.base is None  # each has memory of its own; fast
+    owners = out is not states and out.base is None and states.base is None  # each owns its memory: fast path
     if not owners and np.may_share_memory(out, states):
         raise ValueError(f"{name} shares memory with the states: expected an array of its own")
 
 
 def check_playout_option(game: GameHooks, option: str) -> None:
-    """Check that playouts of a game have this option."""
+    """Check that playouts of a game support this option."""
     if option not in game.playout_options:
         known = ", ".join(sorted(game.playout_options)) or "none"
         raise ValueError(f"playouts of {game!r} have no option {option}: expected some of: {known}")
 
 
 def _kind(given: Any) -> str:
-    """Return what something is, for an error: its dtype and shape, if it has them."""
+    """Describe a value for an error: its dtype and shape, if it has them."""
     if isinstance(given, (np.ndarray, np.void)):
         names = given.dtype.names
         kind = str(given.dtype) if names is None else f"a record of {len(names)} fields, {given.dtype.itemsize} bytes"

@@ -1,4 +1,4 @@
-"""What a game says about itself to players who read: language models, people at a terminal."""
+"""Texts of a game for players: language models, people at a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .printable import summary
 
 JSON: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
 NOT_FOR_PLAYERS = ("## What we decided", "## Credits")
-"""Sections of a rules page that tell where the rules come from."""
+"""Sections of a rules page about the origin of the rules."""
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,21 @@ class Wording:
 
     title: str
     summary: str
-    """How the game is played and won, without the names of cells: also right when cells and words are renamed."""
+    """A description of play and goal without names of cells, so that it stays correct under renaming."""
     geometry: str
-    """How cells are named and how they lie."""
+    """The names of the cells and their arrangement."""
     edges: tuple[str, ...] = ()
-    """Names of the bits of `board.edges`, as `summary` calls them."""
+    """The names of the bits of `board.edges`, as used in `summary`."""
     terms: tuple[str, ...] = ()
-    """Words by which somebody could recognise the game; they are replaced where words are renamed."""
+    """Words that identify the game; they are replaced where words are renamed."""
     goal: str = ""
-    """What the players try to do, in one line."""
+    """The players' goal, in one line."""
     calls: Mapping[str, str] = field(default_factory=dict)
-    """What a button says for an action that names no cell, such as `swap`, by its text."""
+    """The button labels of actions that name no cell, such as `swap`, by the text of the action."""
 
 
 def default_wording(kind: type, options: Mapping[str, Any]) -> Wording:
-    """Return the first paragraph of a class's docstring, and its options."""
+    """Return a wording made from the first paragraph of a class's docstring, and its options."""
     settings = ", ".join(f"{name}={value!r}" for name, value in options.items())
     text = (summary(kind) or kind.__name__) + (f" Options: {settings}." if settings else "")
     return Wording(title=kind.__name__, summary=text, geometry="", terms=(kind.__name__,))
@@ -43,7 +43,7 @@ def default_wording(kind: type, options: Mapping[str, Any]) -> Wording:
 
 @cache
 def rules_page(package: str) -> str | None:
-    """Return `rules.md` of a package, up to the sections that are not for players; None if it has none."""
+    """Return `rules.md` of a package, up to the sections that are not for players; None if it does not exist."""
     try:
         page = resources.files(package).joinpath("rules.md").read_text(encoding="utf-8")
     except (FileNotFoundError, ModuleNotFoundError, TypeError):

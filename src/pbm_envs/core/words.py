@@ -1,7 +1,7 @@
-"""Eight bytes at once: observations and tables of bytes are written in words.
+"""Kernels that write observations and tables of bytes in words of eight bytes.
 
-Writing a cell's planes with one store instead of eight is what makes observations as fast as the memory they go to.
-Words are made from bytes, and become bytes again, in the order of the machine.
+Writing a cell's planes with one store instead of eight makes observations as fast as the memory allows. Words have the
+byte order of the machine.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if COMPILES:
 
 Words: TypeAlias = NDArray[np.uint64]
 WORD = 8
-"""Bytes of a word."""
+"""The number of bytes of a word."""
 BITS = np.array([1 << k for k in range(64)] + [0], np.uint64)
-"""Bit k as a word; BITS[-1] has no bit set."""
+"""BITS[k] is a word in which only bit k is set; BITS[-1] is 0."""
 ONE, NO_BITS = BITS[0], BITS[-1]
 
 
 def records_of_words(rows: Planes) -> States:
-    """Return rows of bytes (m, n) as records (m,) with a field `words`, n / 8 rounded up, zeros after the bytes.
+    """Return rows of bytes (m, n) as records (m,) with a field `words`: n / 8 words, rounded up, padded with zeros.
 
     The number of words is part of a record's type, so that loops over them are unrolled.
     """
@@ -43,13 +43,13 @@ def records_of_words(rows: Planes) -> States:
 
 
 def _emitted(result: str, arguments: str, emit: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function that kernels compile to a few instructions.
+    """Make a function that compiles to a few instructions in kernels.
 
     Args:
-        result: Numba's name of the type that is returned.
+        result: Numba's name of the return type.
         arguments: Numba's names of the types of the arguments; `emit` gets the address of an "array".
         emit: `emit(builder, *values)` adds the instructions and returns the result.
-        plain: The function where nothing is compiled.
+        plain: The function used if kernels are not compiled.
     """
     if not COMPILES:
         return plain
@@ -74,7 +74,7 @@ def _emitted(result: str, arguments: str, emit: Callable[..., Any], plain: Calla
 
 
 def _place(builder: Any, data: Any, at: Any, kind: Any) -> Any:
-    """Return the address `at` bytes from the beginning of an array, as that of a number."""
+    """Return a pointer to a number, `at` bytes from the beginning of an array."""
     first = builder.bitcast(data, ir.IntType(8).as_pointer())
     return builder.bitcast(builder.gep(first, [at]), kind.as_pointer())
 
@@ -131,27 +131,27 @@ def _typed_flat(_: Any, array: Any) -> Any:
 
 
 store_word = _store(64)
-"""`store_word(target, at, word)`: write eight bytes from `target[at]` on, into a contiguous array of bytes. The caller
-ensures that the array is long enough.
+"""`store_word(target, at, word)` writes eight bytes to a contiguous array of bytes, starting at `target[at]`. The
+caller ensures that the array is long enough.
 """
 load_word = _load(64)
-"""`load_word(source, at)`: eight bytes of a contiguous array that is long enough, `at` bytes from its beginning."""
+"""`load_word(source, at)` returns eight bytes of a contiguous array that is long enough, from byte `at` on."""
 store_half = _store(32)
-"""`store_half(target, at, half)`: as `store_word`, for the low half of a word, four bytes."""
+"""`store_half(target, at, half)` does the same as `store_word` for four bytes, the low half of a word."""
 load_half = _load(32)
-"""`load_half(source, at)`: those four bytes as the low half of a word."""
+"""`load_half(source, at)` returns four bytes as the low half of a word."""
 clear_of = _emitted("uint64", "array uint64 array uint64 int64", _emit_clear, _plain_clear)
-"""`clear_of(first, one, second, other, at)`: a word of eight bytes, for `k` from `at` on: 1 where `first[k]` has no bit
-of `one` and `second[k]` none of `other`, else 0. The arrays are contiguous and long enough.
+"""`clear_of(first, one, second, other, at)` returns a word of eight bytes for `k` = `at`, ..., `at + 7`: 1 where
+`first[k] & one` and `second[k] & other` are 0, else 0. The arrays are contiguous and long enough.
 """
 flat: Callable[[Any], Any] = intrinsic(_typed_flat) if COMPILES else lambda array: array.reshape(-1)
-"""`flat(array)`: a contiguous array as one row, not copied. (`reshape` would compile functions.)"""
+"""`flat(array)` returns a contiguous array as one row, without a copy. (`reshape` would compile functions.)"""
 lowest_bit = _emitted(
     "int64",
     "uint64",
     lambda builder, word: builder.cttz(word, ir.IntType(1)(1)),
     lambda word: (int(word) & -int(word)).bit_length() - 1,
 )
-"""`lowest_bit(word)`: the number of the lowest bit that is set, of a word that is not 0."""
+"""`lowest_bit(word)` returns the index of the lowest bit that is set in a word that is not 0."""
 count_bits = _emitted("int64", "uint64", lambda builder, word: builder.ctpop(word), lambda word: int(word).bit_count())
-"""`count_bits(word)`: how many bits are set."""
+"""`count_bits(word)` returns the number of bits that are set."""

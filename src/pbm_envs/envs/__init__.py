@@ -1,1 +1,1 @@
-"""Environments for every game: PettingZoo AEC, Gymnasium vector and single-agent, and the opponents of the learner."""
+"""Environments for every game (PettingZoo AEC, Gymnasium vector and single-agent), and the learner's opponents."""

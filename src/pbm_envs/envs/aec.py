@@ -1,24 +1,24 @@
-"""The PettingZoo environment of every game: one AEC class that knows no rules.
+"""The PettingZoo environment of every game: one AEC class, independent of the rules.
 
 Agents are `player_0`, `player_1` (, `player_2`) in move order. An observation is a dict: `observation`, the game's
 planes (rows, cols, planes) int8 as the agent may see them, and `action_mask` (actions,) int8, all zeros for an agent
 that is not to move. `observe` works for every possible agent at any time after `reset`, also after the end. After a
 truncation by a limit of plies, the agent that would be next to move still observes its turn, with its mask, so that a
-learner can estimate the position's value.
+learner can estimate the value of the position.
 
 `raw_env` raises the game's ValueError for an illegal action and changes nothing. `env` ends the game (-1 for the
-offender, 0 for the others, terminated and truncated), rejects actions outside the action space, and detects calls in a
-wrong order. That is what PettingZoo's usual wrappers (TerminateIllegalWrapper, AssertOutOfBoundsWrapper,
-OrderEnforcingWrapper) do; they are built in because the wrappers take twice as long as the games.
+offender, 0 for the others, terminated and truncated), rejects actions outside the action space, and detects calls in
+the wrong order. These are the checks of PettingZoo's usual wrappers (TerminateIllegalWrapper,
+AssertOutOfBoundsWrapper, OrderEnforcingWrapper), built in because the wrappers take twice as long as the games.
 
-With `history=k` the infos hold `history` (k,), the last moves, the newest first, -1 before the first; `history_players`
-(k,), their movers; and where legality reveals something hidden (Curio's `*_total`) `mask_history` (k, actions), the
-masks that the agent was given at its last turns. `pbm_envs.envs.history.history_planes` makes planes of moves.
+With `history=k` the infos contain `history` (k,), the last moves, newest first, padded with -1; `history_players` (k,),
+the players who made them; and, if legality reveals hidden information (Curio's `*_total`), `mask_history` (k, actions),
+the agent's masks at its last turns. `pbm_envs.envs.history.history_planes` converts moves to planes.
 
-`render_mode`: "ansi" (`render` returns a text), "rgb_array" (an (H, W, 3) uint8 array; extra `render`) or "human" (a
-window that shows every position, at most `metadata["render_fps"]` per second; extra `window`; RuntimeError without a
-display). All draw the same scene, as `render_viewer` sees it: by default the player to move, or a fixed agent; only
-"all" shows everything.
+`render_mode` is "ansi" (`render` returns a text), "rgb_array" (an (H, W, 3) uint8 array; needs the extra `render`) or
+"human" (a window that shows every position, at most `metadata["render_fps"]` per second; needs the extra `window`;
+raises RuntimeError without a display). All draw the same scene, as `render_viewer` sees it: the player to move by
+default, or a fixed agent; only "all" shows everything.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ from .history import History
 Observation: TypeAlias = dict[str, NDArray[np.int8]]
 _numbers = itertools.count()
 FIRST = np.zeros(1, np.int64)
-"""The row of a batch of one."""
+"""The rows of a batch of one."""
 GAME_ATTRIBUTES = ("rewards", "terminations", "truncations", "infos", "agent_selection", "num_agents", "agents")
 """Attributes that exist only after `reset`."""
 KEPT = ("agents", "agent_selection", "_skip_agent_selection", "rewards", "_cumulative_rewards", "terminations",
         "truncations", "_rng", "_history")  # fmt: skip
-"""Attributes that a snapshot keeps beside the game and its state."""
+"""Attributes that a snapshot saves besides the game and its state."""
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A moment of a game, independent of the environment it was taken from."""
+    """A saved position of a game, independent of the environment that it was taken from."""
 
     game: Game
     states: States
-    """(1,) the full state."""
+    """The full state, (1,)."""
     fields: dict[str, Any]
     """The values of `KEPT`."""
 
@@ -89,13 +89,13 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         Args:
             game: The rules.
             render_mode: None, "ansi", "rgb_array" or "human".
-            render_viewer: Whose view is drawn: None for the player to move, an agent such as "player_0", or "all" for
+            render_viewer: The agent whose view is drawn, such as "player_0"; None for the player to move, or "all" for
                 the full state.
             render_size: Pixels of the longer side.
             render_theme: "light" or "dark".
-            illegal_action: "raise" (as `raw_env`) raises ValueError and changes nothing; "terminate" (as `env`) ends
-                the game, at -1 for the offender.
-            history: Number of last moves in the infos.
+            illegal_action: "raise" (as in `raw_env`) raises ValueError and changes nothing; "terminate" (as in `env`)
+                ends the game with a return of -1 for the offender.
+            history: The number of last moves in the infos.
 
         Raises:
             ValueError: If a setting is wrong.
@@ -127,7 +127,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._seat = {agent: k for k, agent in enumerate(self.possible_agents)}
         self._states: States | None = None
         self._action = np.zeros(1, INT64)
-        self._view = np.empty(1, game.dtype)  # a new array of records takes as long as all rules of a ply
+        self._view = np.empty(1, game.dtype)  # reused: allocating records takes as long as playing a ply
         self._rng: Rng | None = None
         self.game_number = -1
         """The number of the game that `reset` or `set_state` began last, unique in the process."""
@@ -148,7 +148,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
 
     @property
     def states(self) -> States:
-        """(1,) the full state, secrets included."""
+        """The full state (1,), including hidden information."""
         if self._states is None:
             raise RuntimeError("there is no game yet: call reset() first")
         return self._states
@@ -174,7 +174,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         """Start a game.
 
         Args:
-            seed: Decides all set-ups from here on; without one the next set-up follows from the last.
+            seed: Determines all set-ups from here on; without a seed, the random stream continues.
             options: "board", a board text (default: the game's own set-up), and "moves", a list of move texts played
                 from there. Others are ignored with a logged warning (PettingZoo's own api_test passes one).
         """
@@ -236,7 +236,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         if self._history is not None and before is not None:
             self._history.add(FIRST, before, self._action)
         self._cumulative_rewards[agent] = 0.0
-        # rewards are still 0: whoever has been paid is done, and their dead step clears them
+        # rewards are still 0: agents with nonzero rewards are done, and their dead step clears the rewards
         if states["done"][0] or action == self.game.resign_action:
             returns = states["returns"][0].tolist()
             for other in self.agents:
@@ -250,7 +250,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self.render()
 
     def _number(self, action: Any) -> int:
-        """Return an action as int; TypeError unless it is an integer, ValueError if it does not fit in 64 bits."""
+        """Return an action as int; raise TypeError unless it is an integer, ValueError if it exceeds 64 bits."""
         expected = f"expected an integer in 0..{self.game.num_actions - 1}"
         try:
             number = index(action)
@@ -261,7 +261,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         return number
 
     def _end_at_an_illegal_action(self, agent: str) -> None:
-        """End the game at -1 for the offender, terminated and truncated, as TerminateIllegalWrapper does."""
+        """End the game with -1 for the offender, terminated and truncated, as TerminateIllegalWrapper does."""
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0
         self.terminations = dict.fromkeys(self.agents, True)
@@ -272,7 +272,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._deads_step_first()
 
     def _before_reset(self, what: str) -> None:
-        """Raise OrderEnforcingWrapper's error if there is no game yet; without checks, `states` raises."""
+        """Raise OrderEnforcingWrapper's error before the first reset; without checks, `states` raises."""
         if self._checks and self._states is None:
             raise AssertionError(f"reset() needs to be called before {what}")
 
@@ -299,7 +299,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
                 self.infos[agent] = {name: values[0] for name, values in shown.items()}
 
     def _close_seats(self) -> None:
-        """Update terminations, truncations and the selected agent when the game or an agent's part may be over."""
+        """Update terminations, truncations and the selected agent, since the last ply may have ended the game."""
         states = self.states
         self.agent_selection = self.possible_agents[states["to_move"][0]]
         self._cut_off = truncated = bool(states["truncated"][0])
@@ -336,12 +336,12 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         return twin
 
     def get_state(self) -> Snapshot:
-        """Return this moment of the game, for `set_state`."""
+        """Return a snapshot of the game, for `set_state`."""
         states = copy_states(self.states)
         return Snapshot(self.game, states, copy.deepcopy({name: getattr(self, name) for name in KEPT}))
 
     def set_state(self, snapshot: Snapshot) -> None:
-        """Continue from a moment of a game by the same rules.
+        """Restore a snapshot of a game with the same rules.
 
         Raises:
             ValueError: For anything else; InvalidStateError, before any change, for records that are not states.
@@ -365,7 +365,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._show_history()
 
     def render(self) -> Frame | None:
-        """Return the position as a text ("ansi") or an (H, W, 3) uint8 array ("rgb_array"); None in other modes."""
+        """Return the position as text ("ansi") or as an (H, W, 3) uint8 array ("rgb_array"); None in other modes."""
         self._before_reset("render.")
         if self.render_mode is None:
             return None

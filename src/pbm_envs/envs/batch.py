@@ -1,6 +1,6 @@
 """A batch of N games, each with its own random stream: starts, plies and outcomes.
 
-Game i and its successors are the games that the AEC environment plays with the same seed.
+Row i plays the same sequence of games as the AEC environment with the same seed.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ Bools: TypeAlias = "NDArray[np.bool_]"
 Floats: TypeAlias = "NDArray[np.float32]"
 NO_ROWS = np.zeros(0, np.int64)
 AHEAD = 32
-"""Seeds of set-ups drawn from a stream at once: calling a generator takes longer than drawing."""
+"""The number of set-up seeds drawn from a stream at once: calling a generator takes longer than drawing."""
 
 
 @final
 class GameBatch:
-    """The games: `states` (N,), and whether they were ended by an illegal action, `illegal` (N,)."""
+    """A batch of games: `states` (N,), and `illegal` (N,), True for games ended by an illegal action."""
 
     def __init__(self, game: Game, count: int, history: int = 0) -> None:
-        """Make `count` games that keep their last `history` moves; `reset` starts them."""
+        """Make a batch of `count` games that keep their last `history` moves; `reset` starts them."""
         self.game = game
         self.history = History(game, count, history) if history else None
         self.states = np.zeros(count, game.dtype)
         self.illegal, self.over = np.zeros((2, count), np.bool_)
         self.returns = np.zeros((count, game.num_players), np.float32)
-        """The games that were over after the last step, also by an illegal action, and the returns then."""
+        """`over` marks games over after the last step, also by an illegal action; `returns` were theirs then."""
         self._ended = np.zeros(count, np.int64)
-        """Starts with the games that the last step has ended."""
+        """The rows that the last step ended, at the beginning of the array."""
         self.states_are_views = type(game)._view is GameHooks._view
-        """Whether setting `viewer` makes a state a view, without a copy."""
+        """Whether setting `viewer` turns a state into a view, without a copy."""
         self._rngs: list[Rng] = []
         self._ahead = np.zeros((count, AHEAD), np.uint64)
-        """Each stream's seeds for its next set-ups."""
+        """(N, AHEAD) each stream's seeds for its next set-ups."""
         self._used = np.full(count, AHEAD)
-        """The number of these already used."""
+        """(N,) the number of these seeds already used."""
         self._next = np.zeros(count if game.random_setup else 0, game.dtype)
-        """(N,) the next game of each row: dealing many at once takes hardly longer than a few."""
+        """(N,) the next game of each row, dealt ahead: dealing many at once takes hardly longer than dealing a few."""
         self._dealt = np.zeros(count, np.bool_)
-        """(N,) whether the next game has been dealt and not begun."""
+        """(N,) True where the next game has been dealt and not started."""
         self._only_start = None if game.random_setup else game.init(1, np.zeros(1, np.uint64))
-        """The start of every game, if all start alike."""
+        """The initial state of every game, if all start alike."""
 
     def started(self) -> None:
         """Raise RuntimeError before the first reset."""
@@ -78,7 +78,7 @@ class GameBatch:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board', 'moves', 'reset_mask'")
         seeds = _seeds(seed, count)
         dealt = rows[self._dealt[rows]]
-        self._used[dealt] -= 1  # their next games are dealt anew
+        self._used[dealt] -= 1  # their next games are dealt again
         self._dealt[dealt] = False
         rngs = list(self._rngs) or [np.random.default_rng() for _ in range(count)]
         seeded = [row for row in rows.tolist() if seeds[row] is not None]
@@ -116,7 +116,7 @@ class GameBatch:
 
     @staticmethod
     def _ask_ahead(rows: Rows, rngs: Sequence[Rng], ahead: Seeds, used: Ints) -> None:
-        """Draw more from the streams of these rows where `used` (N,) says that `ahead` (N, AHEAD) is used up."""
+        """Draw more seeds from the streams of these rows where `used` (N,) shows that `ahead` (N, AHEAD) is used up."""
         for row in rows[used[rows] == AHEAD].tolist():
             ahead[row], used[row] = rngs[row].bit_generator.random_raw(AHEAD), 0
 
@@ -128,7 +128,7 @@ class GameBatch:
         return self.game.init(len(rows), seeds)
 
     def _start(self, state: States, board: str | None, moves: Sequence[str], history: History | None, row: int) -> None:
-        """Let a new game, a batch of one, start from a board and moves, also in this row of `history`."""
+        """Start a new game (a batch of one) from a board and moves, also in this row of `history`."""
         if board is not None:
             state[:] = self.game.init(1, np.zeros(1, np.uint64), board)
         start = copy_states(state)
@@ -140,7 +140,7 @@ class GameBatch:
             raise ValueError("the game is over where it should start")
 
     def _begin(self, rows: Rows, fresh: States) -> None:
-        """Put new games (R,), or one for all, into these rows."""
+        """Write new games (R,), or one for all, to these rows."""
         self.states.put(rows, fresh)
         self.illegal[rows] = self.over[rows] = False
         self.returns[rows] = fresh["returns"]
@@ -150,7 +150,7 @@ class GameBatch:
         self.over[:], self.returns[:] = self.states["done"], self.states["returns"]
 
     def deal(self, rows: Rows) -> None:
-        """Begin the next games in these rows."""
+        """Start the next games in these rows."""
         fresh = self._only_start
         if fresh is None:
             if not self._dealt[rows].all():
@@ -170,8 +170,8 @@ class GameBatch:
     def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
         """Play a ply in every game that is not over, or in none if an action is not an integer in 0..A-1.
 
-        With `masks` (N, A), an illegal action ends its game, at -1 for the player to move and 0 for the others; without
-        them it raises the game's ValueError.
+        With `masks` (N, A), an illegal action ends its game, with -1 for the player to move and 0 for the others;
+        without masks it raises the game's ValueError.
         """
         self.started()
         before = None if self.history is None else copy_states(self.states)
@@ -191,7 +191,7 @@ class GameBatch:
             self.history.add(rows, before, np.asarray(actions))
 
     def _forfeit(self, actions: ArrayLike, masks: NDArray[np.bool_]) -> bool:
-        """End the games with an illegal action; return whether there are any and all are actions of the game."""
+        """End games with an illegal action; return whether there are any. Do nothing if an action does not exist."""
         chosen, states = np.asarray(actions), self.states
         if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
             return False
@@ -231,8 +231,8 @@ class GameBatch:
     def last_views(self, rows: Rows, players: Players | None = None) -> States:
         """Return the last views (R,) of `players` (R,) in these rows, which are over; None: the players to move.
 
-        A truncated game, by a limit of plies or an illegal action, looks as if it continued and it were that player's
-        turn, like every observation of a game under way, so that a learner can estimate its value.
+        A game truncated by a limit of plies or an illegal action is shown as if it continued with that player to move,
+        like every observation of a game under way, so that a learner can estimate its value.
         """
         states = take_rows(self.states, rows)
         if players is None:
@@ -252,8 +252,8 @@ class GameBatch:
     def last_masks(self, rows: Rows, views: States, out: NDArray[np.generic]) -> Rows:
         """Write the masks of `last_views` to `out` (N, A), in which these rows are ones; return the rows written.
 
-        The masks are the legal actions if a limit of plies cut the game off, and all ones otherwise; also under Curio's
-        `*_total` if the player was not next, since the legal actions would reveal something.
+        The masks are the legal actions if a limit of plies truncated the game, and all ones otherwise; they are also
+        all ones under Curio's `*_total` if the player was not next to move, since legality reveals information.
         """
         if np.count_nonzero(views["done"]) == len(rows):
             return NO_ROWS
@@ -264,7 +264,7 @@ class GameBatch:
 
 
 def set_rows(flags: Bools) -> Rows:
-    """Return the rows that are set. Counting is ten times as fast as listing, and mostly there are none."""
+    """Return the rows whose flag is set. Counting first is ten times as fast as listing, and usually there are none."""
     return np.flatnonzero(flags) if np.count_nonzero(flags) else NO_ROWS
 
 
@@ -280,7 +280,7 @@ class Outcomes(NamedTuple):
     ended: Bools
     """(N,) games that this step has ended."""
     rows: Rows
-    """(N,) starts with those games."""
+    """(N,) begins with the rows of those games."""
 
 
 @stack_kernel
@@ -296,19 +296,19 @@ def write_outcomes(
     one_seat: bool,
     out: Outcomes,
 ) -> int:
-    """Write the outcomes of a step to `out` in one pass over all games; return how many have ended.
+    """Write the outcomes of a step to `out` in one pass over all games; return the number of ended games.
 
     Args:
         done: (N,) games that are over.
         cut: (N,) games ended by a limit of plies or an illegal action.
         returns: (N, P) returns.
         illegal: (N,) games ended by an illegal action.
-        over: (N,) games that were over before the step; updated.
-        before: (N, P) returns before the step; updated.
+        over: (N,) games that were over before the step; updated in place.
+        before: (N, P) returns before the step; updated in place.
         players: (N,) the players whose reward is wanted.
-        restarts: Whether games that were over before are now replaced by the next.
-        one_seat: Whether an illegal action is no truncation, as for the seat of a game with opponents.
-        out: Overwritten.
+        restarts: Whether games that were over before the step have been replaced by new ones.
+        one_seat: Whether an illegal action only terminates the game, as for the seat of a game with opponents.
+        out: The outcomes; overwritten.
     """
     count = 0
     for i in range(len(done)):
@@ -327,7 +327,7 @@ def write_outcomes(
 
 
 def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
-    """Return a board text, or a list of moves, per game, given one for all or a list of one (or None) per game."""
+    """Return a board text or a list of moves per game, from one for all games or a list with one (or None) per game."""
     single = given is None or isinstance(given, str if name == "board" else (list, tuple))
     if single and (name == "board" or given is None or all(isinstance(text, str) for text in given)):
         return [given] * count
@@ -341,7 +341,7 @@ def _for_each(name: str, given: Any, count: int) -> Sequence[Any]:
 
 
 def _seeds(seed: Seed, count: int) -> Sequence[int | None]:
-    """Return a seed per game, as Gymnasium does: an integer is `[seed, seed + 1, ...]`."""
+    """Return one seed per game, as Gymnasium does: an integer means `[seed, seed + 1, ...]`."""
     if seed is None:
         return [None] * count
     if isinstance(seed, (int, np.integer)):

@@ -1,14 +1,14 @@
-"""Memory of observations and masks that other libraries read without a copy.
+"""Memory for observations and masks that other libraries read without a copy.
 
-Arrays begin at multiples of 64 bytes: JAX copies others. PyTorch's tensors over the same memory (extra `torch`):
+Arrays begin at multiples of 64 bytes, since JAX copies others. PyTorch tensors share the memory (extra `torch`):
 
     envs = chameleon_v0.vector_env(1024, buffers="torch", copy=False, pin_memory=True)
     planes, info = envs.reset(seed=7)                     # tensors; the next step overwrites them
     on_gpu = planes.to("cuda", non_blocking=True)         # one asynchronous copy, from pinned memory
 
-A GPU that still reads a buffer must not see the next step: wait for the copy before `step`, or step two environments of
-half the games in turn, so that one plays while the other's observations are on their way (double buffering:
-`docs/guides/loops/double_buffering.py`).
+The next step must not overwrite a buffer that a GPU is still reading: wait for the copy before `step`, or alternate
+between two environments with half the games each, so that one plays while the other's observations are copied (double
+buffering: `docs/guides/loops/double_buffering.py`).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from numpy.typing import NDArray
 from ..core.extras import install_command
 
 ALIGNMENT = 64
-"""Bytes. What XLA, and so JAX, asks of memory that it does not copy."""
+"""The alignment in bytes that XLA, and so JAX, requires of memory that it does not copy."""
 
 
 def aligned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
-    """An array of one-byte numbers, whatever they are, at a multiple of `ALIGNMENT`."""
+    """Return an uninitialized array of one-byte numbers, aligned to `ALIGNMENT`."""
     memory = np.empty(math.prod(shape) + ALIGNMENT, np.int8)
     return np.ndarray(shape, dtype, memory, -memory.ctypes.data % ALIGNMENT)
 
 
 def import_torch() -> Any:
-    """PyTorch, or an ImportError that says how to get it."""
+    """Return the module `torch`, or raise an ImportError that says how to install it."""
     try:
         import torch
     except ImportError:
@@ -41,7 +41,7 @@ def import_torch() -> Any:
 
 
 def pinned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
-    """Zeros in page-locked memory, which a GPU copies by itself; ValueError where there is no GPU."""
+    """Return zeros in page-locked memory, which a GPU copies asynchronously; raise ValueError without a GPU."""
     torch = import_torch()
     try:
         memory = torch.zeros(shape, dtype=torch.int8, pin_memory=True)
@@ -53,7 +53,7 @@ def pinned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
 
 
 def as_tensors(value: Any) -> Any:
-    """Arrays as tensors over the same memory, also those in tuples, dicts and arrays of arrays."""
+    """Return arrays as tensors that share their memory, also inside tuples, dicts and arrays of arrays."""
     torch = import_torch()
     if isinstance(value, np.ndarray):
         if value.dtype != object:
@@ -69,5 +69,5 @@ def as_tensors(value: Any) -> Any:
 
 
 def as_array(actions: Any) -> Any:
-    """Actions that a network chose, from whatever device, as an array."""
+    """Return actions, such as a tensor on any device, as an array."""
     return actions.detach().cpu().numpy() if hasattr(actions, "detach") else actions

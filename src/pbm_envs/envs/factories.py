@@ -1,4 +1,4 @@
-"""Factories of environments for any game, given by its rules, or by its registered name with its options as settings.
+"""Factories of environments for any game, given as a `Game`, or by its registered name with its options as settings.
 
 env = make_aec_env("chameleon", size=7, render_mode="ansi")     # as chameleon_v0.env(size=7, render_mode="ansi")
 envs = make_vector_env(MyGame(size=4), 1024)
@@ -25,11 +25,11 @@ Env = TypeVar("Env")
 
 
 def make_raw_env(game: Game | str, **settings: Any) -> BoardGameAECEnv:
-    """Make the PettingZoo environment whose illegal actions raise ValueError and change nothing.
+    """Make the PettingZoo environment in which illegal actions raise ValueError and change nothing.
 
     Args:
         game: The rules, or the name of a registered game.
-        settings: The settings of the environment's class, here `BoardGameAECEnv`; with a name, also game options.
+        settings: The settings of the environment's class, here `BoardGameAECEnv`; with a name, also the game's options.
     """
     return make_env(BoardGameAECEnv, game, settings)
 
@@ -45,12 +45,12 @@ def make_vector_env(game: Game | str, num_envs: int, **settings: Any) -> BoardGa
 
 
 def make_single_env(game: Game | str, **settings: Any) -> SingleSeatEnv:
-    """Make a Gymnasium environment, `SingleSeatEnv`, of one seat against an opponent."""
+    """Make a Gymnasium environment, `SingleSeatEnv`, in which the learner plays one seat against an opponent."""
     return make_env(SingleSeatEnv, game, settings)
 
 
 def make_env(env_class: Callable[..., Env], game: Game | str, settings: dict[str, Any]) -> Env:
-    """Make an environment and wrap it; settings that its class does not know are options of the game."""
+    """Make an environment and wrap it; settings that its class does not declare are options of the game."""
     known = signature(env_class).parameters.keys()
     wrap: Callable[[Env], Env] | None = settings.pop("wrap", None)
     if wrap is not None and not callable(wrap):

@@ -1,8 +1,8 @@
 """The last moves of games, for learners with memory; kept only on request.
 
-What a player sees of a move is `Game.seen_actions`: everything where moves are public, as in our four games. Where
-legality itself reveals something (Curio's `*_total`: `Game.mask_reveals_hidden`), the masks of a player's past turns
-contain facts that no observation repeats; these are kept too, separately for each player.
+Players see moves through `Game.seen_actions`: completely if moves are public, as in our four games. If legality itself
+reveals hidden information (Curio's `*_total`: `Game.mask_reveals_hidden`), the masks of a player's past turns contain
+facts that no observation repeats; these masks are kept too, separately for each player.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Rows = NDArray[np.int64]
 
 @final
 class History:
-    """The last `length` moves of each of N games, newest first, as each player has seen them."""
+    """The last `length` moves of each of N games, newest first, as each player saw them."""
 
     def __init__(self, game: Game, count: int, length: int) -> None:
         self.game, self.length = game, length
@@ -86,9 +86,9 @@ def history_planes(game: Game, actions: Ints, players: Ints, viewers: Ints) -> P
 
     Args:
         game: The rules.
-        actions: (N, k) the moves, `info["history"]`.
-        players: (N, k) the movers, `info["history_players"]`.
-        viewers: (N,) the viewers: `info["to_move"]`, or the seat.
+        actions: (N, k) The moves, `info["history"]`.
+        players: (N, k) The players who made them, `info["history_players"]`.
+        viewers: (N,) The viewers: `info["to_move"]`, or the seat.
 
     Returns:
         (N, rows, cols, 3 k) int8.
@@ -101,7 +101,7 @@ def history_planes(game: Game, actions: Ints, players: Ints, viewers: Ints) -> P
     planes = np.zeros((count, *game.board.shape, 3 * length), np.int8)
     for k in range(length):
         for end in range(2):
-            cells_of = ends[actions[:, k], end]  # no action is the last entry
+            cells_of = ends[actions[:, k], end]  # NO_ACTION indexes the last entry
             rows = np.flatnonzero(cells_of >= 0)
             planes[rows, game.board.rows[cells_of[rows]], game.board.cols[cells_of[rows]], 3 * k + end] = 1
         planes[..., 3 * k + 2] = ((players[:, k] == viewers) & (actions[:, k] >= 0))[:, None, None]

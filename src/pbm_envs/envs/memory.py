@@ -1,13 +1,13 @@
-"""Agents that remember: what they are told beside views, so that each game has a memory of its own.
+"""Agents with memory: an interface that identifies games, so that an agent can keep a separate memory for each.
 
-An agent with memory is asked like any other, `act(game, views, rng, ids)`, with one more argument: `ids` (B,) int64,
-one number for each game *and seat*. The same number always means the same game from the same seat, and no number is
-used twice in a process; so an agent that plays several seats of a game keeps them apart, as it must where they know
-different things. Numbers say nothing about the game.
+The `act(game, views, rng, ids)` of an agent with memory has one more argument than that of other agents: `ids` (B,)
+int64, one number for each game *and seat*. A number always means the same game from the same seat, and is never reused
+in a process; so an agent that plays several seats of a game can keep them apart, as it must if they know different
+things. The numbers contain no information about the game.
 
-`begin_games(game, ids)` comes before the first question about a game, `end_games(ids)` when nothing more will be asked
-about it, because it is over or was given up. An agent that overrides `watch` is shown, in arenas and by `pbm play`,
-the game after each ply as its seat sees it, and not only when it is to move.
+`begin_games(game, ids)` is called before the first `act` in a game, `end_games(ids)` after the last, when the game is
+over or was abandoned. In arenas and in `pbm play`, `watch` is called after each ply with the view of the agent's seat,
+not only when that seat is to move.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ _numbers = itertools.count()
 
 
 class AgentWithMemory(ABC):
-    """The base class of agents that remember. A question that fails may be asked again: change the memory last."""
+    """The base class of agents with memory. A call of `act` that fails may be repeated, so change the memory last."""
 
     @abstractmethod
     def begin_games(self, game: Game, ids: Ids) -> None:
-        """Games start that will be called `ids` (B,)."""
+        """Start games, which are identified by `ids` (B,)."""
 
     @abstractmethod
     def act(self, game: Game, views: States, rng: Rng, ids: Ids) -> Any:
-        """(B,) a legal action for each of `views` (B,), of the games `ids` (B,)."""
+        """Return (B,) a legal action for each of `views` (B,), which belong to the games `ids` (B,)."""
 
     @abstractmethod
     def end_games(self, ids: Ids) -> None:
-        """These are over: their memory can go."""
+        """End the games `ids` (B,); their memory can be freed."""
 
     def watch(self, game: Game, views: States, ids: Ids, note: str | None = None) -> None:  # noqa: B027
-        """After a ply, whoever has played it, the games `ids` (B,) look like `views` (B,) to their seats.
+        """Observe the games `ids` (B,) after a ply of any player; `views` (B,) are the views of their seats.
 
-        The first call for a game shows where it starts, so it may come before any ply. What is shown may be shown
-        again. `note` says what has happened where it was no move, such as a forfeit. By default nothing is remembered.
+        The first call for a game has its initial position, so it may come before any ply. A position may be repeated.
+        `note` describes an event that was not a move, such as a forfeit. The default does nothing.
         """
 
 
 def watches(agent: Any) -> bool:
-    """Whether the agent wants to be shown every ply."""
+    """Return whether the agent overrides `watch`."""
     return isinstance(agent, AgentWithMemory) and type(agent).watch is not AgentWithMemory.watch
 
 
 def new_ids(count: int) -> Ids:
-    """(count,) numbers that nobody has had before."""
+    """Return (count,) numbers that have not been used before."""
     return np.fromiter(itertools.islice(_numbers, count), np.int64, count)

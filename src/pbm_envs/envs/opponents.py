@@ -1,20 +1,20 @@
 """Opponents: the agents in the other seats of games that are played from one seat.
 
 An opponent is an agent, with `act(game, views, rng) -> actions` (views and actions (B,)); an agent with memory
-(`pbm_envs.envs.memory`); or what `pbm_agents.as_agent` makes an agent of: a name ("random", "mcts:simulations=50",
-"module:attribute"), a `Search`, a policy (a function of observations and masks), or a function like `act`. Given a
-list, or a mapping from names to opponents, one is drawn for each game. It plays all other seats of a game. All games
-that wait for the same opponent are given to it as one batch.
+(`pbm_envs.envs.memory`); or anything that `pbm_agents.as_agent` converts to an agent: a name ("random",
+"mcts:simulations=50", "module:attribute"), a `Search`, a policy (a function of observations and masks), or a function
+like `act`. From a list, or a mapping from names to opponents, one is drawn for each game. It plays all other seats of
+the game. All games that wait for the same opponent are passed to it as one batch.
 
-`set_opponents(agents, weights=None)` of an environment replaces them: games under way are finished by the opponent they
-began with, and later games draw from the new ones, in proportion to `weights`. The list is copied: later changes to it
-have no effect. Opponents are identified by name (the key of a mapping; a text names itself; other agents have the name
-of their class, with a number if that is taken) and numbered in order of appearance: `info["opponent"]` is that number,
-which never changes, and `opponent_scores()[number]` is the learner's result against it.
+`set_opponents(agents, weights=None)` of an environment replaces them: games under way are finished by their present
+opponent, and later games draw from the new ones, in proportion to `weights`. The list is copied: later changes to it
+have no effect. Opponents are identified by name (the key of a mapping; a text is its own name; other agents have the
+name of their class, with a number if that is taken) and numbered in order of appearance: `info["opponent"]` is that
+number, which never changes, and `opponent_scores()[number]` is the learner's result against it.
 
-Seats, draws and the opponents' random numbers come from one stream for all games, which follows from the seed of the
-first game that has one: the same seeds give the same games, but against an opponent that plays at random a game among
-others differs from the same game alone.
+Seats, draws and the opponents' random numbers come from one stream for all games, which is derived from the seed of the
+first game that has one: the same seeds give the same games, but against a randomized opponent, a game in a batch
+differs from the same game alone.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from .memory import AgentWithMemory, Ids, new_ids
 Act: TypeAlias = Callable[..., Any]
 Weights: TypeAlias = "Sequence[float] | Mapping[str, float] | NDArray[np.floating[Any]] | None"
 AGENTS = "pbm_envs.agents"
-"""Entry points that make agents from names, functions and searches: `pbm_agents.as_agent`."""
+"""The group of entry points that make agents from names, functions and searches: `pbm_agents.as_agent`."""
 RANDOM = "random"
-"""The seat is drawn for each game."""
+"""The setting with which the seat is drawn for each game."""
 ATTEMPTS = 100
-"""Attempts at dealing a game in which the learner has a turn."""
+"""The maximum number of attempts to deal a game in which the learner has a turn."""
 RECENT = 100
-"""Approximate number of games in the mean `OpponentScore.recent`."""
+"""The approximate number of games in the mean `OpponentScore.recent`."""
 
 
 @dataclass
@@ -57,13 +57,13 @@ class OpponentScore:
     draws: int = 0
     losses: int = 0
     points: float = 0.0
-    """A win is 1; a draw 1/2, among three 1/3."""
+    """The sum of scores: a win is 1; a draw 1/2, or 1/3 among three players."""
     recent: float = 0.5
-    """The mean score of a game, weighted towards the last hundred games: the figure for a league's choices."""
+    """The mean score per game, weighted towards the last hundred games; useful to choose opponents in a league."""
 
     @property
     def score(self) -> float:
-        """Points per game; 1/2 before the first."""
+        """The mean points per game; 1/2 before the first game."""
         return self.points / self.games if self.games else 0.5
 
     def add(self, points: float) -> None:
@@ -78,7 +78,7 @@ class OpponentScore:
 
 @dataclass
 class Opponent:
-    """An opponent that is drawn for games, or still plays some."""
+    """An opponent that is drawn for new games, or still plays some."""
 
     number: int
     given: Any
@@ -115,21 +115,21 @@ class Opponents:
         self._seat = seat
         self._rng = np.random.default_rng()
         self._known: list[Opponent] = []
-        """The opponents to draw from and those that still play."""
+        """The opponents to draw from and those that still play a game."""
         self._drawn: list[Opponent] = []
         self._chances: NDArray[np.float64] | None = None
         self.scores: list[OpponentScore] = []
-        """Results by number."""
+        """The learner's results by the opponent's number."""
         self.seats = np.zeros(count, np.int8)
         self._who = np.zeros(count, np.int64)
         """(N,) the index in `_known` of each game's opponent."""
         self._ids = np.zeros((count, players), np.int64)
-        """(N, P) the numbers by which agents with memory know the seats."""
+        """(N, P) the ids of all games and seats for agents with memory."""
         self._begun = np.zeros(count, np.bool_)
         self.set(agents)
 
     def set(self, agents: Any, weights: Weights = None) -> None:
-        """Draw from these in every later game, as `BoardGameVectorEnv.set_opponents` describes."""
+        """Set the opponents of all later games, as `BoardGameVectorEnv.set_opponents` describes."""
         named = self._named(agents)
         chances = _chances(weights, list(named))
         numbers = {score.name: number for number, score in enumerate(self.scores)}
@@ -155,9 +155,9 @@ class Opponents:
     def assign_seats(self, rows: Rows, seeded: Sequence[Rng] = (), *, explicit_start: bool = False) -> None:
         """Draw seats and opponents for games that have just started, and play until it is the learner's turn.
 
-        `seeded` are the streams of games that were given a seed; the first decides everything random from here on. A
-        game that ends before the learner's turn is dealt again, or raises ValueError if the caller chose its start
-        (`explicit_start`).
+        `seeded` are the streams of games that were given a seed; the first determines all randomness from here on. A
+        game that ends before the learner's turn is dealt again, or raises ValueError if the caller chose its initial
+        position (`explicit_start`).
         """
         if seeded:
             self._rng = apart_from(seeded[0], "opponents")
@@ -181,12 +181,12 @@ class Opponents:
         raise RuntimeError(f"{ATTEMPTS} games have ended before the turn of the seat {self._seat!r}")
 
     def play_opponents(self) -> None:
-        """Play until every game is over or at the learner's turn."""
+        """Play the opponents' moves until it is the learner's turn in every unfinished game."""
         game, states = self._games.game, self._games.states
         while True:
             resigned = ~states["done"] & (states["returns"][np.arange(len(states)), self.seats] != 0)
             if resigned.any():
-                self._games.end(np.flatnonzero(resigned))  # A2: with three, the others could go on
+                self._games.end(np.flatnonzero(resigned))  # A2: with three players, the others could continue
             theirs = np.flatnonzero(~states["done"] & (states["to_move"] != self.seats))
             if not theirs.size:
                 return
@@ -218,14 +218,14 @@ class Opponents:
         self.end(rows)
 
     def end(self, rows: Rows) -> None:
-        """Tell the opponents that the games in these rows are over."""
+        """Notify opponents with memory that the games in these rows are over."""
         rows = rows[self._begun[rows]]
         self._begun[rows] = False
         for one, its_rows in self._by_opponent(rows):
             one.end(self._their_ids(its_rows))
 
     def _begin(self, rows: Rows) -> None:
-        """Tell the opponents that the games in these rows have started."""
+        """Notify opponents with memory that the games in these rows have started."""
         self._begun[rows] = True
         self._ids[rows] = new_ids(rows.size * self._ids.shape[1]).reshape(-1, self._ids.shape[1])
         for one, its_rows in self._by_opponent(rows):
@@ -237,7 +237,7 @@ class Opponents:
                 yield one, its_rows
 
     def _their_ids(self, rows: Rows) -> Ids:
-        """Return the ids of all seats but the learner's."""
+        """Return the ids of all seats except the learner's."""
         theirs = np.arange(self._ids.shape[1]) != self.seats[rows, None]
         return self._ids[rows][theirs]
 
@@ -273,7 +273,7 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
         weights = [weights.get(name, 0.0) for name in names]
     try:
         numbers = np.asarray(weights, np.float64)
-    except Exception:  # NumPy raises various errors for what is not numeric
+    except Exception:  # NumPy raises various errors for non-numeric values
         numbers = np.zeros(0)
     if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
         raise ValueError(f"weights are {quoted(weights)}: expected {len(names)} numbers from 0 up, not all 0")
@@ -281,7 +281,7 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
 
 
 def single_opponent(opponent: Any) -> Opponent:
-    """Return one opponent, given in any form that this module's docstring lists."""
+    """Return one opponent, given in any form listed in this module's docstring."""
     return Opponent(0, opponent, *_agent(opponent))
 
 

@@ -9,8 +9,8 @@ The opponent (`pbm_envs.envs.opponents`; "random" by default) has moved when `re
 `action_mask` (A,) int8, all ones after the end; `seat`; the number of the `opponent`; and the `score` of a finished
 game: 1, 0, or 1/2 (with three players 1/3) for a draw. `action_masks()` returns the mask as bool for sb3-contrib's
 MaskablePPO. `reset(options=...)`: "board" and "moves" as in the AEC environment, which has the same set-ups for the
-same seeds. After a truncation by a limit of plies the last observation and mask are those of a turn of the learner, who
-can so estimate the position's value.
+same seeds. After a truncation by a limit of plies, the last observation and mask are those of a turn of the learner,
+who can thus estimate the value of the position.
 
 `set_opponents(agents, weights=None)` replaces the opponents from the next game on. Unknown attributes cannot be set.
 
@@ -61,11 +61,12 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
 
         Args:
             game: The rules; or a vector environment of one game, with or without wrappers, that has an opponent and
-                the autoreset mode DISABLED, and then decides about opponent, seat, illegal actions and history.
-            opponent: One opponent or several (`pbm_envs.envs.opponents`); by default "random".
+                the autoreset mode DISABLED, and then determines opponent, seat, illegal actions and history.
+            opponent: One or several opponents (`pbm_envs.envs.opponents`); by default "random".
             seat: The learner's seat, or "random" to draw it for each game.
-            illegal_action: "terminate" ends the game, at -1; "raise" raises ValueError and changes nothing.
-            history: Number of last moves in the infos, as in the vector environment.
+            illegal_action: "terminate" ends the game, with a reward of -1; "raise" raises ValueError and changes
+                nothing.
+            history: The number of last moves in the infos, as in the vector environment.
             render_mode: None, "ansi", "rgb_array" or "human"; the seat's view is drawn.
             render_size: Pixels of the longer side.
             render_theme: "light" or "dark".
@@ -95,22 +96,22 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """Draw the opponents of all later games from these, as the vector environment does."""
+        """Set the opponents of all later games, as in the vector environment."""
         self._plain.set_opponents(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
-        """Return the learner's results by the numbers of `info["opponent"]`; copies."""
+        """Return copies of the learner's results, indexed by `info["opponent"]`."""
         return self._plain.opponent_scores()
 
     @property
     def states(self) -> States:
-        """(1,) the full state, secrets included."""
+        """The full state (1,), including hidden information."""
         return self._plain.states
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[Planes, dict[str, Any]]:
-        """Start a game; without a seed, the one that follows from the last seed."""
+        """Start a game; without a seed, the random stream continues."""
         check_seed("seed", seed)
         super().reset(seed=None if seed is None else int(seed))
         options = to_options(options)
@@ -131,7 +132,7 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         return planes[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), _first(info)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, (A,) bool."""
+        """Return the mask of legal actions, (A,) bool."""
         return self._plain.action_masks()[0]
 
     def render(self) -> Frame | None:
@@ -141,7 +142,7 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         return self._renderer.draw(next(iter(self._plain.scenes())), pause=1 / self.metadata["render_fps"])
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
-        """Set an attribute through wrappers, as Gymnasium does; AttributeError for an opponent."""
+        """Set an attribute through wrappers, as Gymnasium does; raise AttributeError for an opponent."""
         return super().set_wrapper_attr(name, value, force=force or name in self._instead)
 
     def close(self) -> None:
@@ -150,7 +151,7 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
 
 
 def _first(info: dict[str, Any]) -> dict[str, Any]:
-    """Return infos with the same keys in every step, as NumPy arrays and scalars, which TorchRL requires."""
+    """Return infos with the same keys in every step, as NumPy arrays and scalars, as TorchRL requires."""
     score = info["final_info"]["score"][0] if "final_info" in info else np.float32(0)
     names = [name for name in SHOWN if name in info]
     return {name: info[name][0] for name in names} | {"score": score}

@@ -4,8 +4,9 @@
     planes, info = envs.reset(seed=7)
     planes, reward, terminated, truncated, info = envs.step(actions)
 
-In self-play each action is the current player's, and observations show what the next player to move can know. With an
-`opponent` (`pbm_envs.envs.opponents`) each game is seen from one seat, and the opponent has moved when `step` returns.
+In self-play, each action is that of the current player, and observations show what the next player to move can know.
+With an `opponent` (`pbm_envs.envs.opponents`) each game is seen from one seat, and the opponent has moved when `step`
+returns.
 
 | | shape | |
 |---|---|---|
@@ -14,24 +15,25 @@ In self-play each action is the current player's, and observations show what the
 | `info["action_mask"]` | (N, A) int8 | never all zeros: all ones where a game is over and not yet reset |
 | `info["to_move"]` | (N,) int8 | the next player to move |
 | `info["rewards"]` | (N, P) float32 | rewards of all players in this step |
-| `info["seat"]`, `info["opponent"]` | (N,) | with an opponent: the learner's seat, which of the opponents |
-| `info["history"]`, `info["history_players"]` | (N, k) | with `history=k`: the last moves, newest first; who played |
-| `info["mask_history"]` | (N, k, A) int8 | there, under Curio's `*_total`: the player's masks at their last k turns |
-| `info["final_obs"]` | (N,) object | SAME_STEP, where games ended: the last observation, else None |
-| `info["final_info"]` | dict | where games have just ended: `action_mask`, `returns` (N, P), `plies`, `to_move` (N,) |
-| | | with an opponent: `seat`, `opponent`, and the learner's `score`, 1, 0 or a part for a draw |
+| `info["seat"]`, `info["opponent"]` | (N,) | with an opponent: the learner's seat, the opponent's number |
+| `info["history"]`, `info["history_players"]` | (N, k) | with `history=k`: the last moves, newest first; the players |
+| `info["mask_history"]` | (N, k, A) int8 | and under Curio's `*_total`: the player's masks at their last k turns |
+| `info["final_obs"]` | (N,) object | SAME_STEP: the last observation of games that just ended, else None |
+| `info["final_info"]` | dict | for games that just ended: `action_mask`, `returns` (N, P), `plies`, `to_move` (N,) |
+| | | with an opponent: `seat`, `opponent`, and the learner's `score`: 1, 0, or a part for a draw |
 
-The last observation of a game that a limit of plies cuts off (`truncated` and not `terminated`) is that of a turn of
-the next player to move, or of the seat; `final_info["action_mask"]` is its mask, so a learner can estimate the
-position's value. A terminated game has a mask of ones.
+The last observation of a game truncated by a limit of plies (`truncated` and not `terminated`) is that of a turn of the
+next player to move, or of the seat; `final_info["action_mask"]` is its mask, so a learner can estimate the value of the
+position. A terminated game has a mask of ones.
 
 Every key k has a `_k` (N,) bool that marks its rows. Row i plays the game that the AEC environment plays with the same
-seed and actions; seed s stands for s, s + 1, ... . `reset(options=...)`: "board" and "moves" as there, one for all or a
-list with one per game (None: the game's own start), for the first game only; "reset_mask" (N,) bool selects games.
+seed and actions; an integer seed s means s, s + 1, ... . `reset(options=...)` accepts "board" and "moves" as there, one
+for all or a list with one per game (None: the game's own set-up), for the first game only; "reset_mask" (N,) bool
+selects games.
 
-Autoreset: SAME_STEP (default) shows the next game's first observation in the step that ends a game; in NEXT_STEP the
-action after the end is ignored and starts a game; in DISABLED finished games stay as they are until reset. SAME_STEP is
-the default because every action then belongs to a game under way. Gymnasium's vector wrappers accept it
+Autoreset modes: SAME_STEP (default) returns the next game's first observation in the step that ends a game; in
+NEXT_STEP the action after the end is ignored and starts a game; in DISABLED finished games are unchanged until reset.
+SAME_STEP is the default because every action then belongs to a game under way. Gymnasium's vector wrappers accept it
 (`RecordEpisodeStatistics`, `NormalizeReward`, `RecordVideo`), except observation wrappers, which need another mode.
 """
 
@@ -82,7 +84,7 @@ class NoNewAttributes:
 
     _sealed: bool = False
     _instead: ClassVar[dict[str, str]] = {}
-    """What to write instead of setting an attribute."""
+    """The suggestion in the error, by attribute."""
 
     def _seal(self) -> None:
         object.__setattr__(self, "_sealed", True)
@@ -100,7 +102,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     _instead = dict.fromkeys(("opponent", "opponents", "league", "weights"), "call set_opponents(agents, weights)")
     _pool: ThreadPoolExecutor | None = None
-    """Made by the first step that needs it. A class attribute, since Gymnasium also closes half-made environments."""
+    """Created by the first step that needs it. A class attribute, since Gymnasium also closes failed environments."""
 
     def __init__(
         self,
@@ -127,15 +129,16 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             num_envs: The number of games.
             opponent: Opponents (`pbm_envs.envs.opponents`), which `set_opponents` replaces later; None for self-play.
             seat: The learner's seat, or "random" to draw it for each game.
-            autoreset_mode: What happens after the end of a game (see the module).
-            illegal_action: "terminate" ends the game, at -1 for the offender and 0 for the others, terminated and
-                truncated (for the seat of a game with opponents only terminated); "raise" raises ValueError and changes
-                nothing.
+            autoreset_mode: Gymnasium's autoreset mode (see the module's docstring).
+            illegal_action: "terminate" ends the game, with -1 for the offender and 0 for the others, terminated and
+                truncated (for the seat of a game with opponents, only terminated); "raise" raises ValueError and
+                changes nothing.
             copy: If False, observations and masks (also in `final_info`) are always the same arrays, which the next
                 call overwrites and the caller must not change.
-            threads: Threads that write observations and masks; useful from about 16384 games on (in Curio 1024).
-            history: Number of last moves in the infos (`pbm_envs.envs.history`).
-            buffers: "torch" returns tensors over the same memory (`pbm_envs.envs.buffers`).
+            threads: The number of threads that write observations and masks; more than one is useful from about 16384
+                games on (1024 in Curio).
+            history: The number of last moves in the infos (`pbm_envs.envs.history`).
+            buffers: "torch" returns tensors that share the memory (`pbm_envs.envs.buffers`).
             pin_memory: Whether the tensors are pinned; needs `copy=False`.
             render_mode: None, "ansi" (texts) or "rgb_array" (frames; extra `render`).
             render_size: Pixels of the longer side.
@@ -178,36 +181,36 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._masks = memory((num_envs, game.num_actions), np.bool_)
         self._planes[:], self._masks[:] = 0, False
         self._final_masks = np.ones((0 if copy else num_envs, game.num_actions), np.int8)
-        """The masks of `final_info` without `copy`: ones except in `_final_rows`."""
+        """The masks of `final_info` if not `copy`: ones except in `_final_rows`."""
         self._final_rows = NO_ROWS
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """Draw the opponents of later games from these; games under way keep theirs.
+        """Set the opponents of all later games; games under way keep theirs.
 
         Args:
             agents: One opponent (`pbm_envs.envs.opponents`), a list, or a mapping from names to opponents.
             weights: Relative frequencies: one number each, or a mapping from names (0 if missing); None if equal.
 
         Raises:
-            ValueError: If one is not an opponent, or the environment plays all seats; nothing is changed.
+            ValueError: If one is not a valid opponent, or the environment has no opponents; nothing is changed.
         """
         if self._opponents is None:
             raise ValueError("this environment plays all seats: make it with opponent=... to have opponents")
         self._opponents.set(agents, weights)
 
     def opponent_scores(self) -> tuple[OpponentScore, ...]:
-        """Return the learner's results by the numbers of `info["opponent"]`; copies."""
+        """Return copies of the learner's results, indexed by `info["opponent"]`."""
         return () if self._opponents is None else tuple(map(replace, self._opponents.scores))
 
     @property
     def has_opponents(self) -> bool:
-        """Whether the learner plays one seat; otherwise an action is the current player's."""
+        """Whether the learner plays one seat against opponents; otherwise actions are those of the current player."""
         return self._opponents is not None
 
     @property
     def states(self) -> States:
-        """(N,) the full states, secrets included."""
+        """The full states (N,), including hidden information."""
         return self._games.states
 
     def reset(self, *, seed: Seed = None, options: Mapping[str, Any] | None = None) -> tuple[Planes, dict[str, Any]]:
@@ -254,11 +257,11 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return self._masks.copy()
 
     def render(self) -> tuple[Frame, ...] | None:
-        """Return a text or an (H, W, 3) uint8 array per game, as the player to move (the seat) sees it, if rendered."""
+        """Return a text or an (H, W, 3) uint8 array per game, as the player to move (the seat) sees it, or None."""
         return None if self.render_mode is None else tuple(map(self._renderer.frame, self.scenes()))
 
     def scenes(self) -> Iterator[Scene]:
-        """Return the picture of each game."""
+        """Yield the picture of each game."""
         self._games.started()
         return (self.game.scene(view) for view in self.game.view(self.states, self._players()))
 

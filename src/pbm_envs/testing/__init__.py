@@ -1,4 +1,4 @@
-"""Conformance: what every game must do, whatever its rules. For our games and for those of others.
+"""Conformance checks for every game, ours or yours, whatever its rules.
 
     from pbm_envs.testing import CHECKS
     for check in CHECKS:

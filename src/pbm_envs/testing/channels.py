@@ -1,4 +1,4 @@
-"""Checks that no channel tells a player more than the views do: games that a player cannot tell apart are compared."""
+"""Checks that no channel reveals more to a player than the views, by games that the player cannot distinguish."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ STYLE = PromptStyle(legal_moves=True)
 
 
 def check_channels(game: Game, rng: Rng) -> None:
-    """Compare all that a player gets in two games that look the same to that player, ply by ply.
+    """Compare everything that a player receives in two games that the player cannot distinguish, ply by ply.
 
-    The games differ in what is hidden: the set-up, and moves of others, which are exchanged for moves that leave the
-    player's view as it is. Compared are observations, masks, pictures, board texts, the infos of the environments with
-    their histories, and prompts.
+    The games differ in hidden information: the set-up, and moves of others, which are replaced by moves that leave the
+    player's view unchanged. The check compares observations, masks, pictures, board texts, the infos of the
+    environments with their histories, and prompts.
     """
     if game.perfect_information:
         return
@@ -40,7 +40,7 @@ def check_channels(game: Game, rng: Rng) -> None:
 
 
 def _games_that_look_the_same(game: Game, player: int, rng: Rng) -> tuple[States, States, list[str], list[str]]:
-    """Return two starts, and moves from each, that `player` cannot tell apart."""
+    """Return two initial positions, and moves from each, that `player` cannot distinguish."""
     start = game.init(1, rng)
     twin = game.determinize(game.view(start, player), rng)
     here, there = copy_states(start), copy_states(twin)
@@ -64,7 +64,7 @@ def _games_that_look_the_same(game: Game, player: int, rng: Rng) -> tuple[States
 
 
 def _hidden_move(game: Game, player: int, states: States, wanted: States, action: int, rng: Rng) -> int | None:
-    """Return a move after which `player` sees what they see in `wanted`, rather not `action`; None if there is none."""
+    """Return a move after which `player` sees the same as in `wanted`, preferably not `action`; None if none exists."""
     legal = np.flatnonzero(game.legal_action_mask(states)[0])
     later = take_rows(states, np.zeros(len(legal), np.int64))
     game.step(later, legal)
@@ -88,7 +88,7 @@ def _hidden_move(game: Game, player: int, states: States, wanted: States, action
 
 
 def _channels(game: Game, player: int, start: States, moves: list[str]) -> Iterator[dict[str, object]]:
-    """Yield, after each ply, everything that `player` gets of a game."""
+    """Yield, after each ply, everything that `player` receives in a game."""
     board = game.board_to_string(start[0])
     options = {"board": board} if game.random_setup else {}
     aec, vector = BoardGameAECEnv(game, history=len(moves)), BoardGameVectorEnv(game, 1, history=len(moves))

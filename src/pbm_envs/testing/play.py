@@ -1,4 +1,4 @@
-"""Checks of how games go: facts, set-up, plies, playouts, symmetries, ends."""
+"""Checks of play: facts, set-up, plies, playouts, symmetries, ends of games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .random_games import BATCH, equal, expect_error, positions, random_actions,
 
 
 def check_facts(game: Game, rng: Rng) -> None:
-    """Sizes, types and names fit together; equal games are equal."""
+    """Check that sizes, types and names are consistent, and that games with the same options are equal."""
     states = game.init(3, rng)
     assert states.shape == (3,)
     assert states.dtype == game.dtype
@@ -33,10 +33,10 @@ def check_facts(game: Game, rng: Rng) -> None:
 
 
 def check_random_games(game: Game, rng: Rng) -> None:
-    """Games end within `max_plies`.
+    """Check that random games end within `max_plies`.
 
-    Masks are empty just when done; returns sum to 0 and are 0 before the end (A1), but for players who have resigned
-    (A2).
+    Masks are empty exactly in finished games; returns sum to 0 and are 0 before the end (A1), except for players who
+    have resigned (A2).
     """
     states = game.init(BATCH, rng)
     for _ in range(min(game.max_plies, 100_000)):
@@ -62,10 +62,10 @@ def check_random_games(game: Game, rng: Rng) -> None:
 
 
 def check_playout(game: Game, rng: Rng) -> None:
-    """A playout ends all games, leaves finished ones alone, and plays what `step` would have played.
+    """Check that a playout ends all games, leaves finished ones unchanged, and plays as `step` would.
 
-    So it does with each of the game's `playout_options`; others are refused. `last_player_by_action` tells who has
-    played what.
+    The same holds with each of the game's `playout_options`; others are rejected. `last_player_by_action` contains the
+    player of each action.
     """
     states = sample(game, rng)
     before = copy_states(states)
@@ -102,9 +102,9 @@ def check_playout(game: Game, rng: Rng) -> None:
 
 
 def check_setup(game: Game, rng: Rng) -> None:
-    """Games start alike, unless the game says that its set-up is random.
+    """Check that all games start alike, unless the set-up is random.
 
-    What its deal spells out is what `init` draws; a start that is drawn for what a player has seen looks the same to
+    The deal has the same outcomes as `init`; an initial position that is redrawn for a player's view looks the same to
     that player.
     """
     starts = game.init(BATCH, rng)
@@ -127,7 +127,7 @@ def check_setup(game: Game, rng: Rng) -> None:
 
 
 def check_leaving(game: Game, rng: Rng) -> None:
-    """The player to move can be removed from any game, with the losing return; options can be changed one by one."""
+    """Check that any player to move can be removed, with the losing return, and that single options can be changed."""
     assert game.with_options() == game
     expect_error(lambda: game.with_options(no_such_option=1), "no_such_option", "expected")
     for row in positions(game, rng, 1, 4):
@@ -143,7 +143,7 @@ def check_leaving(game: Game, rng: Rng) -> None:
 
 
 def check_rows_are_independent(game: Game, rng: Rng) -> None:
-    """A row does not see its neighbours: each game of a batch goes as it would alone."""
+    """Check that each game of a batch proceeds as it would alone."""
     states = sample(game, rng)
     actions = random_actions(game, states, rng)
     for batch in (states, states[::-1], states[::2]):
@@ -173,7 +173,7 @@ def check_rows_are_independent(game: Game, rng: Rng) -> None:
 
 
 def check_symmetries(game: Game, rng: Rng) -> None:
-    """Under each symmetry play goes on in the same way: masks, observations and returns, after every ply."""
+    """Check that masks, observations and returns agree after every ply under each symmetry."""
     first, *_ = game.symmetries
     assert (first.actions == np.arange(game.num_actions)).all()
     for symmetry in game.symmetries[:: max(1, len(game.symmetries) // 12)]:

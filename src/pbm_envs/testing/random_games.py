@@ -1,4 +1,4 @@
-"""Random games to check, and comparisons."""
+"""Random games for the checks, and comparisons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def equal(a: States, b: States) -> bool:
 
 
 def random_actions(game: Game, states: States, rng: Rng) -> Ints:
-    """Return (B,) legal actions, all equally likely except `resign`, which is rare; 0 where done."""
+    """Return (B,) legal actions, all equally likely except `resign`, which is rare; 0 in finished games."""
     weights = game.legal_action_mask(states) * rng.random((len(states), game.num_actions))
     if game.resign_action != NO_ACTION:
         weights[:, game.resign_action] **= 8 * game.num_actions
@@ -43,7 +43,7 @@ def sample(game: Game, rng: Rng) -> States:
 
 
 def expect_error(call: Callable[[], object], *words: str) -> None:
-    """Assert that a call raises ValueError or TypeError with these words."""
+    """Assert that a call raises a ValueError or TypeError whose text contains these words."""
     try:
         call()
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Checks of what a game reads and refuses: arguments, actions, texts of moves and boards."""
+"""Checks of a game's inputs and their errors: arguments, actions, texts of moves and boards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .random_games import equal, expect_error, random_actions, sample
 
 
 def check_texts(game: Game, rng: Rng) -> None:
-    """Text -> action -> text is the identity (A3), in capitals and between blanks too; other texts are ValueErrors."""
+    """Check that move texts are read back as the same action (A3), in any case and with blanks; others raise."""
     texts = [game.action_to_string(action) for action in range(game.num_actions)]
     assert len(set(texts)) == game.num_actions
     for action, text in enumerate(texts):
@@ -36,15 +36,14 @@ def check_texts(game: Game, rng: Rng) -> None:
 
 
 def _turned(text: str) -> str:
-    """A move text with its two ends exchanged (T4)."""
+    """Return a move text with its two ends exchanged (T4)."""
     return "-".join(reversed(text.strip().lower().split("-")))
 
 
 def check_boards(game: Game, rng: Rng) -> None:
-    """The text of a start position is read back as the same position.
+    """Check that the text of an initial position is read back as the same position.
 
-    What is no text of a board is a ValueError, and what is one although somebody has changed it is written as it was
-    read.
+    An invalid board text raises ValueError, and an altered text that is still valid is written as it was read.
     """
     states = game.init(4, rng)
     for row in range(len(states)):
@@ -69,7 +68,7 @@ def check_boards(game: Game, rng: Rng) -> None:
 
 
 def check_illegal_actions(game: Game, rng: Rng) -> None:
-    """An illegal action raises ValueError naming row and move, and nothing is changed, in no row."""
+    """Check that an illegal action raises a ValueError that names row and move, and changes no row."""
     states = sample(game, rng)
     open_rows = np.flatnonzero(~states["done"])
     actions = random_actions(game, states, rng)
@@ -85,7 +84,7 @@ def check_illegal_actions(game: Game, rng: Rng) -> None:
 
 
 def check_arguments(game: Game, rng: Rng) -> None:
-    """Wrong arguments are clear errors."""
+    """Check that wrong arguments raise clear errors."""
     states = game.init(2, rng)
     expect_error(lambda: game.init(-1, rng), "-1", "expected")
     expect_error(lambda: game.init(1, 7), "7", "expected")  # type: ignore[arg-type]  # that is the point

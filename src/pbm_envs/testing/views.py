@@ -1,4 +1,4 @@
-"""Checks of what players see: observations, masks, views and secrets."""
+"""Checks of observations, masks, views and hidden information."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .random_games import equal, expect_error, random_actions, sample
 
 
 def check_observations(game: Game, rng: Rng) -> None:
-    """Shapes, types and bounds.
+    """Check the shapes, types and bounds of observations and masks.
 
-    All planes are 0 off the board; `out` is written as a new array would be; the mask of a view is that of the state
-    for the mover, and empty for the others.
+    All planes are 0 off the board; results in `out` equal those in a new array; the mask of a view is that of the state
+    for the player to move, and empty for the others.
     """
     states = sample(game, rng)
     for player in range(game.num_players):
@@ -41,7 +41,7 @@ def check_observations(game: Game, rng: Rng) -> None:
 
 
 def check_views(game: Game, rng: Rng) -> None:
-    """A view belongs to its viewer; the state stays as it was; a determinized view shows its viewer the same again."""
+    """Check that views name their viewer and leave the state unchanged, and that determinized views look the same."""
     states = sample(game, rng)
     before = copy_states(states)
     for player in range(game.num_players):
@@ -61,7 +61,7 @@ def check_views(game: Game, rng: Rng) -> None:
 
 
 def check_secrets(game: Game, rng: Rng) -> None:
-    """Two states that a player cannot tell apart give them the same observation, mask and picture, byte for byte."""
+    """Check that states with the same view give the player equal observations, masks and pictures, byte for byte."""
     states = sample(game, rng)
     for player in range(game.num_players):
         twins = game.determinize(game.view(states, player), rng)
