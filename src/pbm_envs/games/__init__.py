@@ -1,1 +1,1 @@
-"""The games: one package each, with what two of them share beside them."""
+"""The games: one package each, and modules that two of them share."""

@@ -1,7 +1,7 @@
 """Chains of stones of one mark: union-find over a board's neighbours, shared by Chameleon and Unlur.
 
-The state fields `chain` and `touches` belong together: from any stone, `chain` leads to its chain's root, and there
-`touches` holds the edges that the chain has reached.
+The state fields `chain` and `touches` form the union-find structure: from any stone, `chain` leads to the root of its
+chain, and at the root `touches` contains the edges that the chain has reached.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def chain_fields(cells: int) -> list[Any]:
 
 
 def around(board: Board) -> NDArray[np.uint16]:
-    """Return (n, 6) the neighbours of each cell of a board of hexagons, in order around it.
+    """Return (n, 6) the neighbours of each cell on a board of hexagons, in order around it.
 
-    The cell itself stands for a neighbour off the board: it is empty when kernels read its neighbours.
+    The cell itself represents a neighbour off the board: it is empty when kernels read its neighbours.
     """
     cells = np.arange(board.size)[:, None]
     return np.where(board.neighbours == NO_CELL, cells, board.neighbours).astype(np.uint16)
 
 
 def _runs(bits: int) -> int:
-    """Of bits that stand for the places of a ring, the first of each run; one of them, if all are set."""
+    """Return the first bit of each run of bits that represent the places of a ring; one bit if all are set."""
     return bits & ~(bits << 1 | bits >> 5) or bits & 1
 
 
@@ -46,7 +46,7 @@ LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)
 
 @stack_kernel
 def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
-    """Return bits k: `around[cell, k]` has a stone of `mark`; one bit for adjacent stones, which are one chain."""
+    """Return bits k such that `around[cell, k]` has a stone of `mark`; one bit for adjacent stones (one chain)."""
     same = 0
     for k in range(6):
         same |= int(stones[around[cell, k]] == mark) << k
@@ -54,9 +54,9 @@ def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
 
 
 class Chains(NamedTuple):
-    """The stones of a position with their chains, and the board, for kernels that would take too many arrays.
+    """The stones of a position, their chains and the board, for kernels that would need too many arguments.
 
-    Kernels make it. The hottest ones take the arrays one by one, which makes playouts 6% faster.
+    Made inside kernels. The hottest kernels take the arrays one by one, which makes playouts 6% faster.
     """
 
     stones: Ints
@@ -105,7 +105,7 @@ def would_touch(board: Chains, cell: int, mark: int) -> int:
 
 @stack_kernel
 def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
-    """Return bits k: a stone of `mark` on `around[cell, k]`, which is empty, saves a bridge that `cell` breaks.
+    """Return bits k such that a stone of `mark` on the empty cell `around[cell, k]` saves a bridge that `cell` breaks.
 
     A bridge is two stones of one mark, or a stone and an edge, with two empty cells between them: either cell connects
     them, so neither needs to be filled while both are empty.
@@ -129,7 +129,7 @@ def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints
 
 @stack_kernel
 def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -> int:
-    """Return one of the cells that `broken_bridges` has found, each with the same probability."""
+    """Return one of the cells found by `broken_bridges`, each with the same probability."""
     count, left = 0, bridges
     while left:
         left &= left - 1

@@ -1,4 +1,4 @@
-"""What Chameleon and Unlur share: games in which players place stones that stay, and join edges by a chain."""
+"""The base class of Chameleon and Unlur: games in which players place stones and join edges by a chain."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .chains import around
 
 
 class ConnectionGame(Game):
-    """A game on a board of hexagons whose records have `chain_fields`."""
+    """A game on a board of hexagons whose records have the fields `chain_fields`."""
 
     letters: ClassVar[str]
-    """The marks in board texts, EMPTY first."""
+    """The marks in board texts, in order, EMPTY first."""
 
     def __init__(self, **facts: Any) -> None:
-        """Take the arguments of `Game`."""
+        """Set the facts of the game; the arguments are those of `Game`."""
         super().__init__(**facts)
         self._around = around(self.board)
 
@@ -54,11 +54,11 @@ class ConnectionGame(Game):
         states["touches"][:, cells] = touching[touches]
 
     def validate_chains(self, states: States, figures: Sequence[int]) -> None:
-        """Raise InvalidStateError unless stones, chains and touched edges fit together, and games end by `figures`.
+        """Raise InvalidStateError unless stones, chains and touched edges are consistent, and games end by `figures`.
 
         Args:
             states: (B,) records.
-            figures: Sets of edges (bits), one of which a chain joins at the end of a game.
+            figures: Sets of edges (bits), one of which is joined by a chain at the end of a game.
         """
         stones, chain, touches = states["stones"], states["chain"].astype(np.int64), states["touches"]
         rows, cells, edges = np.arange(len(states))[:, None], np.arange(self.board.size), self.board.edges
@@ -86,7 +86,7 @@ class ConnectionGame(Game):
 
 
 def connected(stones: Ints, board: Board) -> NDArray[np.int64]:
-    """Return (B, cells): for each stone, the smallest cell of its connected group of stones of one mark."""
+    """Return (B, cells): for each stone, the smallest cell of its connected group of stones of the same mark."""
     rows, cells = np.arange(len(stones))[:, None], np.arange(board.size)
     beside = np.where(board.neighbours == NO_CELL, cells[:, None], board.neighbours).astype(np.int64)
     same = stones[:, beside] == stones[:, :, None]
@@ -100,7 +100,7 @@ def connected(stones: Ints, board: Board) -> NDArray[np.int64]:
 
 
 def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -> set[int]:
-    """Return the cells of a smallest part of the last stone's chain that joins all edges of a figure.
+    """Return the cells of a minimal part of the last stone's chain that joins all edges of a figure.
 
     Args:
         game: The game.
@@ -108,7 +108,7 @@ def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -
         figures: Sets of two or three edges (bits), one of which the winner or loser has joined.
 
     Returns:
-        Cells; none if no chain has ended the game.
+        The cells; empty if the game was not ended by a chain.
     """
     last, board, stones = int(view["last_action"]), game.board, view["stones"]
     if not view["done"] or last < 0 or not (cells := game.action_cells(last)):
@@ -118,7 +118,7 @@ def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -
     for edges in figures:
         from_edges = [_steps(stones, board, [other for other in chain if board.edges[other] & edge]) for edge in edges]
         if all(from_edges):
-            # shortest paths from the edges meet in the cell to which they are the shortest
+            # join shortest paths from the edges at the cell with the least sum of distances
             meeting = min(chain, key=lambda other: sum(steps[other] for steps in from_edges))
             found = {other for steps in from_edges for other in _way_back(steps, meeting, board)}
             best = found if not best or len(found) < len(best) else best
@@ -126,7 +126,7 @@ def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -
 
 
 def _steps(stones: Ints, board: Board, starts: Sequence[int]) -> dict[int, int]:
-    """Return how many steps each cell of a chain is from the nearest of `starts`."""
+    """Return the distance in steps of each cell of a chain from the nearest of `starts`."""
     steps = dict.fromkeys(starts, 0)
     queue = list(starts)
     for here in queue:

@@ -1,4 +1,4 @@
-"""Chameleon by one set of options."""
+"""The class `Chameleon`: the game with one set of options."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Chameleon(ConnectionGame):
     )
 
     def __init__(self, **options: Any) -> None:
-        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        """Make the game; raise ValueError for an option or value that is not among `declared_options`."""
         options = self.check_options(options)
         board, self._swap_rule = rhombus(options["size"]), options["swap_rule"]
         moves = [f"{cell}{letter}" for cell in board.names for letter in "xo"]
@@ -116,7 +116,7 @@ class Chameleon(ConnectionGame):
             states["vert"] = 1 - states["vert"]
 
     def _symmetries(self) -> Iterator[Symmetry]:
-        """Half a turn; the mirror that exchanges the players' edges; x for o."""
+        """Yield half a turn, the reflection that exchanges the players' edges, x for o, and their combinations."""
         places = self.board.places
         last = self.board.shape[0] - 1
         words = np.arange(2 * self.board.size, self.num_actions)

@@ -14,19 +14,19 @@ from ...core.types import Ints, Mask, Record, Seeds, States, Tables
 from ..chains import broken_bridges, chain_fields, copy_board, join, saving_cell
 
 X, O = 1, 2  # noqa: E741  the letter's name
-LETTERS = ".xo"  # of board texts: EMPTY, X, O
+LETTERS = ".xo"  # in board texts: EMPTY, X, O
 TOP_BOTTOM, LEFT_RIGHT = TOP | BOTTOM, LEFT | RIGHT
 
 
 def chameleon_dtype(cells: int) -> np.dtype[np.void]:
-    """Return the type of a record with `cells` cells."""
+    """Return the dtype of a record with `cells` cells."""
     # stones are EMPTY, X or O; vert is the agent who owns top and bottom (H3, H4)
     return state_dtype(2, [*chain_fields(cells), ("vert", "i1")])
 
 
 @stack_kernel
 def winner_of(touches: int, mover: int, vert: int) -> int:
-    """Return the player whose edges a chain that touches these edges connects, the mover first; or NOBODY (H3)."""
+    """Return the player whose edges are connected by a chain with these touches, the mover first; or NOBODY (H3)."""
     vertical = touches & TOP_BOTTOM == TOP_BOTTOM
     horizontal = touches & LEFT_RIGHT == LEFT_RIGHT
     if vertical and horizontal:
@@ -51,7 +51,7 @@ def place(state: Record, cell: int, mark: int, around: Ints, edges: Ints) -> Non
 
 @stack_kernel
 def swap(state: Record) -> None:
-    """Exchange the sides of the players; the first player moves next (H4)."""
+    """Exchange the players' sides; the first player moves next (H4)."""
     state["vert"] = 1 - state["vert"]
     state["to_move"] = 1 - state["to_move"]
     state["ply"] += 1
@@ -59,7 +59,7 @@ def swap(state: Record) -> None:
 
 @stack_kernel
 def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, swap_rule: bool, resign: int) -> int:
-    """Play, or return the first row whose action is illegal; `resign` is that action, or -1."""
+    """Play one ply and return -1, or return the first row with an illegal action; `resign` is its action, or -1."""
     cells = len(edges)
     for i in range(len(states)):
         state, action = states[i], actions[i]
@@ -105,7 +105,7 @@ def mask_batch(states: States, out: Mask, swap_rule: bool, resign: int) -> None:
 
 
 def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
-    """Make a kernel for playouts. The flag is a constant in its code: plain playouts contain nothing of bridges."""
+    """Make a kernel for playouts. The flag is a constant in its code, so plain playouts contain no code for bridges."""
 
     @stack_kernel
     def playout_batch(
@@ -137,7 +137,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                 if at < 0:
                     choice = int(np.int64(draw(seeds, i, 2 * count + (swap_rule and ply == 1))))
                     at, mark = choice >> 1, X + (choice & 1)
-                if at == count:  # the cells end here: `swap`
+                if at == count:  # the entry after the cells is `swap`
                     action, vert = 2 * cells, 1 - vert
                 else:
                     cell = free[at]
@@ -157,12 +157,12 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
 
 
 playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _playout_kernel(save_bridges=True)
-"""In `bridge_playout_batch` a player whose bridge the last move has broken saves it (`broken_bridges`)."""
+"""In `bridge_playout_batch`, a player whose bridge was broken by the last move saves it (`broken_bridges`)."""
 
 
 @stack_kernel
 def changed_inputs(before: Record, after: Record, perspective: int, tables: Tables, out: Ints) -> int:
-    """Write the inputs of a network that differ: each cell's x, then each cell's o, as `NetworkInputs` says."""
+    """Write the network inputs that differ (each cell's x, then each cell's o), as `NetworkInputs` describes."""
     places, old, new, count = tables[0], before["stones"], after["stones"], 0
     for cell in range(len(old)):
         if old[cell] != new[cell]:
@@ -178,5 +178,5 @@ def changed_inputs(before: Record, after: Record, perspective: int, tables: Tabl
 
 @stack_kernel
 def perspective_of(state: Record) -> int:
-    """Return 0 where the player to move joins top and bottom, else 1: the board is then mirrored, so that they do."""
+    """Return 0 if the player to move joins top and bottom, else 1, in which case the board is mirrored."""
     return 0 if state["to_move"] == state["vert"] else 1

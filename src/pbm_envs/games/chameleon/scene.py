@@ -1,4 +1,4 @@
-"""The picture of a game of Chameleon: a rhombus with edges in the players' colours; what stands beside a board."""
+"""The picture of a game of Chameleon: a rhombus with edges in the players' colours, and pictures beside the board."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _stone(x: float, y: float, stone: int) -> Iterator[Shape]:
 
 
 def _edge(outlines: list[Points], size: int, edge: int) -> Points:
-    """The outer sides of the cells on an edge. Of a side that lies on two edges each has half."""
+    """Return the outer sides of the cells on an edge. Two edges share a side half and half."""
     points: list[Point]
     if edge == TOP:
         points = [outlines[col][k] for col in range(size) for k in (5, 0)]
@@ -97,7 +97,7 @@ def _between(outline: Points, a: int, b: int) -> Point:
 
 
 def _sides(x: float, y: float, half: float, vert: bool) -> Iterator[Shape]:
-    """A small board with the edges of Vert, or of Horz."""
+    """Yield the shapes of a small board with the edges of Vert, or of Horz."""
     slant = 0.35 * half
     upper, lower = (x - half - slant, x + half - slant), (x - half + slant, x + half + slant)
     corners = ((upper[0], y - half), (upper[1], y - half), (lower[1], y + half), (lower[0], y + half))
@@ -118,7 +118,7 @@ def _names(size: int) -> Iterator[Label]:
 
 
 def _glyphs(size: int, stones: list[int], places: list[tuple[int, int]], last: tuple[int, ...]) -> Iterator[Glyph]:
-    """The names of columns and rows have the colours of the edges that they lie on."""
+    """Yield the board as text; the names of columns and rows have the colours of their edges."""
     for col in range(size):
         yield Glyph(-1, 2 * col - 1, ascii_lowercase[col], VERT)
         yield Glyph(size, 2 * col + size, ascii_lowercase[col], VERT)
@@ -130,13 +130,13 @@ def _glyphs(size: int, stones: list[int], places: list[tuple[int, int]], last: t
 
 
 def badge(game: Game, view: Record, player: int) -> Sample:
-    """A small board with the edges of the player."""
+    """Return a small board with the edges of the player."""
     vert = bool(view["vert"] == player)
     return Sample(tuple(_sides(0, 0, 0.34, vert)), "top and bottom" if vert else "left and right")
 
 
 def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
-    """The letters and the edges."""
+    """Return the samples of the letters and the edges."""
     return (
         Sample(tuple(_stone(0, 0, X)), "the letter x; both players may place it"),
         Sample(tuple(_stone(0, 0, O)), "the letter o; both players may place it"),

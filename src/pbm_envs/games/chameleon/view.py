@@ -1,4 +1,4 @@
-"""What a player of Chameleon sees: everything. Observation planes."""
+"""The observation planes of Chameleon, in which players see everything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ X_PLANE, O_PLANE, VERT_PLANE, HORZ_PLANE, SWAP_PLANE = map(list(PLANES).index, P
 
 
 def cells() -> Planes:
-    """Return (4, 3, WORD) planes of a cell: for Horz, Vert, and both while swap is open; empty, with x, with o."""
+    """Return (4, 3, WORD) the planes of a cell: for Horz and Vert, then with swap open; empty, with x, with o."""
     cells = np.zeros((4, 3, WORD), np.int8)
     cells[1::2, :, VERT_PLANE] = 1
     cells[0::2, :, HORZ_PLANE] = 1
@@ -33,10 +33,10 @@ def cells() -> Planes:
 
 
 def triples() -> Words:
-    """Return (4, 64, 2) the planes of three cells in a row, in two words, by template and stones (two bits each)."""
+    """Return (4, 64, 2) the planes of three adjacent cells in two words, by template and stones (two bits each)."""
     looks, stones = np.zeros((4, 64, 2 * WORD), np.int8), np.arange(64)
     for k in range(3):
-        stone = np.minimum(stones >> 2 * k & 3, O)  # 3 is no stone
+        stone = np.minimum(stones >> 2 * k & 3, O)  # the value 3 does not occur
         looks[:, :, k * len(PLANES) : (k + 1) * len(PLANES)] = cells()[:, stone, : len(PLANES)]
     return looks.view(np.uint64)
 
@@ -47,9 +47,9 @@ CELLS, TRIPLES = cells().view(np.uint64)[..., 0], triples()
 
 @stack_kernel
 def observe_batch(views: States, out: Planes, swap_rule: bool) -> None:
-    """Write the observations of `views`, three cells with two stores.
+    """Write the observations of `views`, three cells by two stores.
 
-    A word is longer than the planes of a cell; the rest belongs to the next cell, which is written later.
+    A word is longer than the planes of a cell; its rest belongs to the next cell, which is written later.
     """
     at, row, buffer = 0, flat(out), np.empty(WORD, np.int8)
     for i in range(len(views)):
@@ -71,6 +71,6 @@ def observe_batch(views: States, out: Planes, swap_rule: bool) -> None:
             at += WIDTH
             cell += 1
         store_word(buffer, 0, CELLS[template, np.uint8(stones[last])])
-        for k in range(WIDTH):  # the rest of the word would lie behind the last row
+        for k in range(WIDTH):  # the rest of a word would lie beyond the last row
             row[at + k] = buffer[k]
         at += WIDTH

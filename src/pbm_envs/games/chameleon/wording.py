@@ -1,4 +1,4 @@
-"""Chameleon in words."""
+"""Texts about Chameleon for players."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LETTERS = ("", "x", "o")
 
 
 def wording(game: Game) -> Wording:
-    """For the options of `game`."""
+    """Return the wording for the options of `game`."""
     size = game.options["size"]
     swap = (
         " At the second turn of the game, and only then, the player to move may say `swap` instead: the players "

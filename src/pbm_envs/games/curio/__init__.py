@@ -1,4 +1,4 @@
-"""Curio. `pieces` has its rules for programs that search lines of play."""
+"""Curio. The module `pieces` contains its rules for programs that search lines of play."""
 
 from .game import Curio
 

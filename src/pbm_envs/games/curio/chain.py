@@ -1,18 +1,17 @@
-"""Determinization by a Markov chain, where rejection would take too long: unknown captures pile up, masks tell of sums.
+"""Determinization by a Markov chain, for views where rejection takes too long (many unknown captures, masks of sums).
 
-What the viewer knows about the hidden faces becomes the conditions of `conditions`. An assignment gives the hidden
-pieces of each army the kinds of its pool, as the orientation (C5) allows; it need not fulfil the conditions. The
-chain's steps are symmetric: two pieces that show the same number exchange what they hide; and, where pieces were turned
-at random, pieces in a cycle that show a, b, c and hide b, c, a come to hide c, a, b. Such steps connect all
-assignments.
+The viewer's knowledge about the hidden faces becomes the conditions of `conditions`. An assignment gives the hidden
+pieces of each army the kinds of its pool, as the orientation (C5) allows; it may violate conditions. The chain's steps
+are symmetric: two pieces that show the same number exchange their hidden numbers; and, where pieces were turned at
+random, pieces in a cycle that show a, b, c and hide b, c, a change to hide c, a, b. Such steps connect all assignments.
 
-An assignment that breaks n conditions has the weight PENALTY ** n (Metropolis et al. 1953), so the chain passes between
-worlds that no single step connects. Seen only at the times when nothing is broken, it is itself a Markov chain (the
-trace chain), with the uniform distribution over all worlds as its only stationary one. It stops after VISITS visits;
-where worlds are rare, and much happens between two visits, it stops LATE_VISITS visits after sweep ENOUGH_SWEEPS. (Not
-at the first of these: worlds next to assignments that break a condition are more often the first that one comes to.)
-`tests/curio/test_chain.py` draws from small positions whose worlds are all known, and compares large ones with
-rejection and, where worlds are rarest, with a chain that runs four times as long.
+An assignment that violates n conditions has the weight PENALTY ** n (Metropolis et al. 1953), so the chain passes
+between worlds that no single step connects. Restricted to the times when no condition is violated, it is itself a
+Markov chain (the trace chain), whose only stationary distribution is uniform over all worlds. It stops after VISITS
+visits; where worlds are rare, and the chain moves far between two visits, it stops LATE_VISITS visits after sweep
+ENOUGH_SWEEPS. (It does not stop at the first of these, since worlds adjacent to assignments that violate a condition
+are reached first more often.) `tests/curio/test_chain.py` draws from small positions whose worlds are all known, and
+compares large ones with rejection and, where worlds are rarest, with a chain that runs four times as long.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from .pieces import RANDOM, beats
 from .rules import kind
 from .worlds import is_consistent
 
-PENALTY = 0.004  # the weight of an assignment for each condition that it breaks
+PENALTY = 0.004  # factor of an assignment's weight per violated condition
 PILOT = 100  # sweeps (as many steps as there are hidden pieces) before visits count
-VISITS = 300  # visits of worlds, one a sweep at most, after which the chain stops
+VISITS = 300  # visits of worlds, at most one per sweep, after which the chain stops
 ENOUGH_SWEEPS, LATE_VISITS = 1000, 30
-"""It stops as well after so many visits that come later than so many sweeps: fewer than a third visit a world then."""
+"""The chain also stops after LATE_VISITS visits beyond sweep ENOUGH_SWEEPS, reached if few sweeps visit a world."""
 MOST_SWEEPS = 1 << 17  # sweeps for one view before `determinize` gives up
 
 
 class Pieces(NamedTuple):
-    """The pieces that hide something, and what they may exchange. Kernels make it."""
+    """The pieces that hide a number, and the groups in which they can exchange it. Made inside kernels."""
 
-    slots: Ints  # (hidden,) group by group, a group being the pieces of one army that show the same number
+    slots: Ints  # (hidden,) group by group; a group is the pieces of one army that show the same number
     groups: Ints  # (cells,) the group of each slot
     starts: Ints  # group g is `slots[starts[g] : starts[g + 1]]`
     shows: Ints  # (cells,) the number that each slot shows
@@ -50,7 +49,7 @@ class Pieces(NamedTuple):
 
 @kernel
 def begin(view: Record, rules: Record, allowed: Ints, hides: Ints, scratch: Ints) -> bool:
-    """Give each hidden slot a value of the pools that is allowed for it alone; return False if that is impossible.
+    """Give each hidden slot a value of the pools that its own bounds allow; return False if that is impossible.
 
     `scratch` is (6, slots or kinds).
     """
@@ -82,7 +81,7 @@ def count_broken(
     slots: Ints, count: int, hides: Ints, worth: Ints, allowed: Ints, offsets: Ints, others: Ints, roles: Ints,
     compare: int,
 ) -> int:  # fmt: skip
-    """Return how many conditions of these slots are broken. (Arrays one by one are 6% faster than `Conditions`.)"""
+    """Return the number of violated conditions of these slots. (Separate arrays are 6% faster than `Conditions`.)"""
     broken = 0
     for k in range(count):
         slot = slots[k]
@@ -97,9 +96,9 @@ def count_broken(
 
 @stack_kernel
 def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds: Seeds, row: int, out: Ints) -> int:
-    """Let two pieces that show the same number exchange what they hide.
+    """Propose an exchange of the hidden numbers of two pieces that show the same number.
 
-    Writes the slots to `out[0]` and what they are to hide to `out[1]`; returns how many (0: nothing changes).
+    Writes the slots to `out[0]` and their new hidden numbers to `out[1]`; returns how many (0: nothing changes).
     """
     one = slots[draw(seeds, row, len(slots))]
     group = groups[one]
@@ -113,11 +112,11 @@ def propose_exchange(slots: Ints, groups: Ints, starts: Ints, hides: Ints, seeds
 def propose_cycle(
     slots: Ints, groups: Ints, starts: Ints, hides: Ints, shows: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
-    """Turn a cycle around: each piece hides what the next one shows, and comes to hide what the last one shows.
+    """Propose to reverse a cycle: each piece hides what the next one shows, and then what the previous one shows.
 
-    The cycle is found at random: from any piece to any of the same army that shows what it hides, until that is what
-    the first one shows. The reversed cycle is found with the same probability, which depends only on how many pieces
-    show each number. Writes and returns the same as `propose_exchange`.
+    The cycle is drawn at random: from a piece to any of the same army that shows its hidden number, until that is the
+    number that the first one shows. The reversed cycle is drawn with the same probability, which depends only on how
+    many pieces show each number. Writes and returns the same as `propose_exchange`.
     """
     slot = slots[draw(seeds, row, len(slots))]
     origin, visited, count = shows[slot], 0, 0
@@ -162,7 +161,7 @@ def list_pieces(view: Record, rules: Record, hides: Ints) -> Pieces:
 
 @kernel
 def count_all_broken(pieces: Pieces, hides: Ints, known: Conditions, compare: int, royals: Ints) -> int:
-    """Return how many conditions an assignment breaks."""
+    """Return the number of conditions that an assignment violates."""
     broken = 0
     for slot in pieces.slots:
         broken += 1 - (known.allowed[slot] >> hides[slot] & 1)
@@ -179,7 +178,7 @@ def count_all_broken(pieces: Pieces, hides: Ints, known: Conditions, compare: in
 
 @kernel
 def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints) -> None:
-    """Set `royals[army]` to the number of its pieces on the board that are royal by what they hide."""
+    """Set `royals[army]` to the number of its pieces on the board that are royal by their hidden number."""
     royals[:] = 0
     for slot in range(len(hides)):
         if royal[slot] and hides[slot] == base:
@@ -190,7 +189,7 @@ def count_royals(view: Record, royal: Ints, hides: Ints, base: int, royals: Ints
 def sweep(
     pieces: Pieces, hides: Ints, known: Conditions, rules: Record, royals: Ints, seeds: Seeds, row: int, out: Ints
 ) -> int:
-    """Make as many steps as there are hidden pieces; return the change in the number of broken conditions."""
+    """Make one step per hidden piece; return the change in the number of violated conditions."""
     slots, groups, starts, shows = pieces.slots, pieces.groups, pieces.starts, pieces.shows
     allowed, worth, offsets, others, roles = known.allowed, known.worth, known.offsets, known.others, known.roles
     royal, need = known.royal, known.need
@@ -259,10 +258,10 @@ def draw_worlds_batch(
     Args:
         views: (B,) records.
         settings: One record of SETTINGS.
-        steps: As in `list_moves`.
-        legal: Under `*_total` (B, actions), the viewers' legal actions; else (1, 0).
+        steps: The steps as in `list_moves`.
+        legal: (B, actions) the viewers' legal actions under `*_total`; else (1, 0).
         seeds: (B,) streams.
-        out: (B,) becomes the number of sweeps, -1 where no world was found.
+        out: (B,) receives the number of sweeps, -1 where no world was found.
         longer: A factor for the length of the chain.
     """
     rules = settings[0]

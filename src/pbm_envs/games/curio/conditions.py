@@ -1,7 +1,7 @@
-"""What a player of Curio knows about the hidden faces, as conditions of three kinds, for the Markov chain of `chain`.
+"""A player's knowledge about hidden faces in Curio, as conditions of three kinds, for the Markov chain of `chain`.
 
-They are the values that each piece may hide, pairs of pieces of which one beats the other or does not, and armies that
-still have a royal piece.
+The conditions are the values that each piece may hide, pairs of pieces of which one is known to beat the other or not,
+and armies that still have a royal piece.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .pieces import ANY, CAPTURED, DIRECTIONS, NO_PIECE, has_royal, reach
 from .rules import ended_by_capture, kind
 
 MINE, WANTED = 1, 2
-"""Bits of a pair as one of its pieces has it: this piece is the one that captures; it beats the other."""
+"""Bits of a pair from the side of one piece. MINE: this piece is the capturer. WANTED: the capturer beats the other."""
 
 
 class Conditions(NamedTuple):
-    """What is known about the hidden faces. Kernels make it."""
+    """The known conditions on hidden faces. Made inside kernels."""
 
     allowed: Ints  # (cells,) from `list_allowed`
     worth: Ints  # (cells,) captures compare `worth + hides`
@@ -34,7 +34,7 @@ class Conditions(NamedTuple):
 
 @kernel
 def list_allowed(view: Record, rules: Record, allowed: Ints) -> None:
-    """Set bit h of `allowed[slot]` if the slot, taken alone, can hide h; 0 for slots that hide nothing."""
+    """Set bit h of `allowed[slot]` if the slot, considered alone, can hide h; 0 for slots that hide nothing."""
     seen, base = view["viewer"], rules["base"]
     ended = ended_by_capture(view, rules)
     for slot in range(len(allowed)):
@@ -52,7 +52,7 @@ def list_allowed(view: Record, rules: Record, allowed: Ints) -> None:
 
 @kernel
 def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Ints) -> int:
-    """Write to `pairs` (capturer, target, whether it beats the target) where the viewer knows; return how many.
+    """Write to `pairs` (capturer, target, whether it beats the target) if known to the viewer; return their number.
 
     `steps` are those of `list_moves`; `legal` (actions,) is read only under `*_total`, at the viewer's turn.
     """
@@ -62,7 +62,7 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
     if rules["compare"] == ANY:
         return 0
     for slot in range(len(owner)) if not rules["turn"] and not rules["reveal"] else range(0):
-        taker = view["taker"][slot]  # under the other options `bounds` say all
+        taker = view["taker"][slot]  # under other options, `bounds` contain everything
         if taker >= 0 and (total or owner[taker] != seen):
             pairs[count, 0], pairs[count, 1], pairs[count, 2] = taker, slot, 1
             count += 1
@@ -83,7 +83,7 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
                                 count += 1
                             break
                         cell = steps[1, cell * DIRECTIONS + d]
-    if ended_by_capture(view, rules) and view["returns"][0] == 0:  # C11: nobody can capture
+    if ended_by_capture(view, rules) and view["returns"][0] == 0:  # C11: no capture is possible
         light, dark = 0, 0
         for slot in range(len(where)):
             light += where[slot] != CAPTURED and owner[slot] == 0
@@ -99,7 +99,7 @@ def list_pairs(view: Record, rules: Record, steps: Ints, legal: Ints, pairs: Int
 
 @kernel
 def join_pairs(pairs: Ints, count: int, offsets: Ints, others: Ints, roles: Ints) -> None:
-    """List the pairs of each slot, from either side: see `Conditions`."""
+    """List the pairs of each slot, from both sides: see `Conditions`."""
     offsets[:] = 0
     for k in range(count):
         offsets[pairs[k, 0] + 1] += 1
@@ -133,7 +133,7 @@ def list_conditions(view: Record, rules: Record, steps: Ints, legal: Ints, allow
             if view["unseen"][army, kind(v, base, base)]:
                 need[army] = 1
         if has_royal(view, army, base, False) or (ended_by_capture(view, rules) and view["returns"][army] < 0):
-            need[army] = 0  # it is in sight, or captured
+            need[army] = 0  # it is visible, or captured
     pairs = np.empty((cells * (DIRECTIONS + 1) + (alive * alive if ended_by_capture(view, rules) else 0), 3), np.int64)
     count = list_pairs(view, rules, steps, legal, pairs)
     offsets, others = np.empty(cells + 1, np.int64), np.empty(2 * count, np.int64)

@@ -1,4 +1,4 @@
-"""Curio by one set of options."""
+"""The class `Curio`: the game with one set of options."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .text import board_text, deal, read_board
 from .view import EXCHANGED_SEATS, hide_batch, observe_batch, piece_words, plane_numbers, planes
 from .worlds import deal_batch, draw_turnings, world_batch
 
-NO_END = 2**31 - 1  # `max_plies` without a limit: what `ply` can count
+NO_END = 2**31 - 1  # `max_plies` without a limit: the greatest value of `ply`
 NO_CANDIDATES = np.zeros((0, 0), np.int64)
 MOST_CHAINS = 8
 NO_LEGAL = np.zeros((1, 0), np.int8)
-MOST_TRIES = 64  # draws for one view before `determinize` turns to the Markov chain of `chain`
+MOST_TRIES = 64  # draws for one view before `determinize` uses the Markov chain of `chain`
 MOST_TURNED_BASE = 5
-"""The greatest base for which the turnings of a pool are counted (`Turnings`): they grow fast with it."""
+"""The greatest base for which the turnings of a pool are counted (`Turnings`): their number grows fast."""
 
 
 @final
@@ -79,7 +79,7 @@ class Curio(Game):
     declared_options = OPTIONS
 
     def __init__(self, **options: Any) -> None:
-        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        """Make the game; raise ValueError for an option or value that is not among `declared_options`."""
         options = self.check_options(options)
         board = square(options["rows"], options["cols"])
         self._base, self._face = options["base"], FACES[options["face"]]
@@ -100,13 +100,13 @@ class Curio(Game):
             planes=planes(self._base),
             moves=[*texts, "pass"],
             form=f"two cells on a line such as {texts[0]!r}, or 'pass'",
-            # at most all pieces but two are captured, each after as long as may be; boards can be full
+            # at most all pieces but two are captured, each after the longest quiet phase; boards can be full
             max_plies=NO_END if quiet_limit is None else (board.size - 1) * quiet_limit,
         )
 
     @classmethod
     def complete_options(cls, options: dict[str, Any]) -> Mapping[str, Any]:
-        """As `Game.complete_options`: the number of pieces, which depends on base and board."""
+        """Return checked options with the number of pieces, which depends on base and board."""
         return with_num_pieces(options)
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
@@ -131,7 +131,7 @@ class Curio(Game):
             mask_large_batch(states, out, self.steps, self.settings)
         else:
             mask_batch(states, out, self._tables, self.settings)
-        if self._total:  # what a view's faces allow is not known there: it carries its legal actions (C7)
+        if self._total:  # legality cannot be derived from a view's faces, so views contain the legal actions (C7)
             views = states["viewer"] != NOBODY
             out[views] = states["legal"][views, : self.num_actions]
 
@@ -149,7 +149,7 @@ class Curio(Game):
         observe_batch(views, out, candidates, *self._piece_words, self.settings, self._plane_numbers)
 
     def _determinize(self, views: States, seeds: Seeds) -> States:
-        own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not tell how many tries it took
+        own = self._branches(seeds, np.arange(len(views)))  # so that `seeds` does not depend on the number of tries
         if self._face == RANDOM and self._base > MOST_TURNED_BASE:
             return self._without_legal(self._run_chains(views, own))
         states, good = self._draw_worlds(views, self._branches(own, np.arange(len(views))))
@@ -172,10 +172,10 @@ class Curio(Game):
         return states
 
     def _run_chains(self, views: States, seeds: Seeds, longer: int = 1) -> States:
-        """Worlds by the chain, one a view; `longer` times as many sweeps as usual."""
+        """Return one world per view, drawn by the chain with `longer` times as many sweeps as usual."""
         legal = np.ascontiguousarray(views["legal"]) if self._total else NO_LEGAL
         worlds, sweeps = copy_states(views), np.empty(len(views), np.int64)
-        for row in range(0, len(worlds), MOST_CHAINS):  # few at once, so that Ctrl-C acts soon
+        for row in range(0, len(worlds), MOST_CHAINS):  # few at once, so that Ctrl-C takes effect soon
             some = slice(row, row + MOST_CHAINS)
             known = legal[some] if self._total else legal
             draw_worlds_batch(worlds[some], self.settings, self.steps, known, seeds[some], sweeps[some], longer)
@@ -190,7 +190,7 @@ class Curio(Game):
         return streams
 
     def _draw_worlds(self, views: States, seeds: Seeds) -> tuple[States, Mask]:
-        """Faces for the hidden pieces of copies of `views`, and which of these are consistent."""
+        """Return copies of `views` with faces drawn for the hidden pieces, and which of them are consistent."""
         worlds, good = copy_states(views), np.empty(len(views), np.bool_)
         hidden = np.zeros((len(views), 2, self._base + 1, self._base + 1), np.int64)
         if self._face == RANDOM:
@@ -226,15 +226,17 @@ class Curio(Game):
         )
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
-        """Faces that the later view still hides have never turned (C8): they are drawn as that view allows. Those that
-        it shows were hidden at the start behind a face that the first view shows.
+        """Return full initial states consistent with both views.
+
+        Faces that the later view still hides have never turned (C8) and are drawn from that view. Those that it shows
+        were initially hidden behind a face that the first view shows.
         """
         check_same_games(self, starts, views)
         drawn = self.determinize(views, rng)
         worlds = copy_states(starts)
         worlds["viewer"] = NOBODY
         hidden = starts["faces"] == 0
-        pairs = drawn["faces"].sum(axis=2, keepdims=True)  # of both faces, whichever way a piece lies
+        pairs = drawn["faces"].sum(axis=2, keepdims=True)  # the sum of both faces, independent of orientation
         if self._total:
             worlds["legal"] = 0  # only views carry it
         worlds["faces"] = np.where(hidden, pairs - starts["faces"].sum(axis=2, keepdims=True), starts["faces"])
@@ -257,7 +259,7 @@ class Curio(Game):
             states["legal"][:, symmetry.actions] = old["legal"][:, : self.num_actions]
 
     def _symmetries(self) -> Iterator[Symmetry]:
-        """Left for right, and Light for Dark, with the board turned around."""
+        """Yield the exchange of left and right, that of Light and Dark with the board turned, and both."""
         places, last = self.board.places, self.board.shape[0] - 1
         words = np.arange(len(self._moves), self.num_actions)
         ends = {(a, b): k for k, (a, _, _, b) in enumerate(self._moves.tolist())}
@@ -303,7 +305,7 @@ class Curio(Game):
         return words.wording(self)
 
     def _public(self, state: Record) -> Record:
-        """Only pieces known to both show their faces."""
+        """Return the state with only the faces of pieces known to both players."""
         shown = state.copy()
         shown["viewer"] = NOBODY
         shown["faces"][shown["known"] == 0] = 0
@@ -311,7 +313,7 @@ class Curio(Game):
 
 
 def _moves(board: Board, farthest: int) -> tuple[Ints, Ints, list[str]]:
-    """The moves (C6): `steps` as `list_moves` has it, (origin, direction, distance, end) of each, and its text."""
+    """Return `steps` for `list_moves`, (origin, direction, distance, end) of each move (C6), and the texts."""
     steps = np.empty((2, board.size, DIRECTIONS), np.int32)
     moves: list[tuple[int, int, int, int]] = []
     texts: list[str] = []

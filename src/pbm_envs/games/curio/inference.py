@@ -1,9 +1,8 @@
-"""What the faces that are hidden from a player of Curio can still be (C5, C8, C9, C15).
+"""The possible values of faces hidden from a player of Curio (C5, C8, C9, C15).
 
-Seen by player w, face w of every piece is open and face 1 - w hidden, unless the piece is known to both. The hidden
-pieces of an army are, in some order, its pieces at the start less its known ones: its *pool*. A hidden piece that shows
-v and has h on the other side uses up one piece {v, h} of the pool; h obeys the piece's bounds and the opening
-orientation.
+Player w sees face w of every piece, and face 1 - w is hidden, unless the piece is known to both. The hidden pieces of
+an army are, in some order, its initial pieces without its known ones: its *pool*. A hidden piece that shows v and hides
+h uses one piece {v, h} of the pool; h obeys the piece's bounds and the initial orientation.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from .rules import kind
 
 @stack_kernel
 def shows_larger(army: int, seen: int, rules: Record) -> bool:
-    """Return whether player `seen` sees the larger numbers of pieces of this army that have not turned (C5)."""
+    """Return whether player `seen` sees the larger numbers of this army's pieces that have not turned (C5)."""
     return (army == seen) == (rules["face"] == LARGE)
 
 
@@ -27,10 +26,10 @@ def shows_larger(army: int, seen: int, rules: Record) -> bool:
 def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> None:
     """Give each of `count` slots a kind k of `fits[slot]`, each at most `pool[k]` times, by augmenting paths.
 
-    `given` becomes -1 for slots that fit nothing.
+    `given` becomes -1 for slots to which no kind can be given.
     """
     kinds = len(pool)
-    left, through, queue = scratch[0], scratch[1], scratch[2]  # through[k]: the slot that would change to kind k
+    left, through, queue = scratch[0], scratch[1], scratch[2]  # through[k]: slot that would change to kind k
     for k in range(kinds):
         left[k] = pool[k]
     for slot in range(count):
@@ -61,7 +60,7 @@ def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> No
                                 free = k
                                 break
         if free < 0:
-            continue  # not in the view of any game
+            continue  # impossible in the view of a game
         left[free] -= 1
         mover = through[free]
         while mover != slot:
@@ -74,8 +73,8 @@ def assign(count: int, fits: Ints, pool: Ints, given: Ints, scratch: Ints) -> No
 def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints, out: Ints, scratch: Ints) -> None:
     """Under `face` "random", set bit h of `out[slot]` if the face hidden from `seen` can be h.
 
-    Each slot gets a kind. All other assignments follow from this one by cycles of exchanges, so a slot can become kind
-    k just if its present kind can be reached from k (Regin 1994). `scratch` is (7, slots or kinds) or more.
+    Each slot gets a kind. All other assignments result from this one by cycles of exchanges, so a slot can have kind k
+    if and only if its present kind can be reached from k (Regin 1994). `scratch` is (7, slots or kinds) or more.
     """
     kinds = len(pool)
     owner, faces, bounds = view["owner"], view["faces"], view["bounds"]
@@ -110,7 +109,7 @@ def find_hidden_turned(view: Record, army: int, seen: int, base: int, pool: Ints
 
 @stack_kernel
 def split_pool(pool: Ints, base: int, larger: bool, hidden: Ints) -> None:
-    """Under `face` "large" and "small", set `hidden[v, h]` to how many pieces of a pool show v and hide h.
+    """Under `face` "large" and "small", set `hidden[v, h]` to the number of pieces of a pool that show v and hide h.
 
     They show the larger of their numbers if `larger`, else the smaller.
     """
@@ -131,10 +130,10 @@ def narrow_group(
 ) -> None:
     """Remove from `out` values that the other pieces of a group need (Hall), although a piece's own bounds allow them.
 
-    The pieces of a group show the same number and hide given values, in some order. If as many slots are bound to a
-    range as there are values in it, those slots use them up. It suffices to check ranges from the least value of one
-    slot to the greatest of another, among slots whose bounds exclude a value of the pool. `open_values` are the values
-    that the group hides, as bits, and so is `out[slot]`; `bound` (slots,) is scratch.
+    The pieces of a group show the same number and hide given values, in some order. If the number of slots bound to a
+    range equals the number of values in it, those slots use all of them. It suffices to check ranges from the least
+    value of one slot to the greatest of another, among slots whose bounds exclude a value of the pool. `open_values`
+    are the values that the group hides, as bits, and so is `out[slot]`; `bound` (slots,) is scratch.
     """
     owner, faces, limits, far, count = view["owner"], view["faces"], view["bounds"], seen ^ 1, 0
     leasts, greatests, every_value = 0, 0, (2 << rules["base"]) - 1
@@ -163,7 +162,7 @@ def narrow_group(
 
 @stack_kernel
 def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Ints, bound: Ints) -> None:
-    """Call `narrow_group` for each group in which a slot cannot hide all that the pool has."""
+    """Call `narrow_group` for each group in which a slot cannot hide all values of the pool."""
     owner, faces, numbers, narrowed = view["owner"], view["faces"], rules["base"] + 1, 0
     for slot in range(len(owner)):
         army, shown = int(owner[slot] & 1), int(faces[slot, seen])
@@ -176,7 +175,7 @@ def narrow_groups(view: Record, seen: int, rules: Record, out: Ints, values: Int
 
 @stack_kernel
 def list_pairs(rules: Record, pairs: Ints) -> None:
-    """Under `face` "large" and "small", set `pairs[k]` to the numbers of kind k, the one that faces the owner first."""
+    """Under `face` "large" and "small", set `pairs[k]` to the numbers of kind k, that facing the owner first."""
     base, k = rules["base"], 0
     for a in range(1, base + 1):
         for b in range(a, base + 1):
@@ -192,7 +191,7 @@ def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None
     """
     mine, enemy = np.uint64(seen), np.uint64(seen ^ 1)
     for army in range(2):
-        for v in range(values.shape[1]):  # 0: what a captured piece or none shows
+        for v in range(values.shape[1]):  # 0: shown by captured and missing pieces
             values[army, v] = 0
     for k in range(len(pairs)):
         own, far = np.uint64(pairs[k, 0]), np.uint64(pairs[k, 1])
@@ -204,9 +203,9 @@ def hidden_by_number(unseen: Ints, seen: int, pairs: Ints, values: Ints) -> None
 def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, values: Ints, bound: Ints) -> None:
     """Under `face` "large" and "small", set bit h of `out[slot]` if the face hidden from `seen` can be h.
 
-    The pieces of an army that show the same number and hide the other are a group: a piece can hide what the pool and
-    its own bounds allow, unless bounds leave a piece of the group less than the pool has. The loop over the slots has
-    no branches, which could not be predicted. `values` (2, base + 1) and `bound` (slots,) are scratch.
+    The hidden pieces of an army that show the same number are a group: a piece can hide every value that the pool and
+    its own bounds allow, unless bounds restrict a piece of the group further than the pool does. The loop over slots
+    is branch-free, since branches would be unpredictable. `values` (2, base + 1) and `bound` (slots,) are scratch.
     """
     owner, faces, bounds, narrowed = view["owner"], view["faces"], view["bounds"], 0
     near, far = np.uint64(seen), np.uint64(seen ^ 1)
@@ -223,7 +222,7 @@ def find_hidden(view: Record, seen: int, rules: Record, pairs: Ints, out: Ints, 
 
 @stack_kernel
 def find_hidden_batch(views: States, out: Ints, settings: States) -> None:
-    """Call `find_hidden_turned` for `out[i]` (B, slots). Games with other options need not compile this kernel."""
+    """Call `find_hidden_turned` for `out[i]` (B, slots). Games with other options do not compile this kernel."""
     base, cells = settings[0]["base"], out.shape[1]
     scratch = np.empty((7, max(base * (base + 1) // 2, cells)), np.int64)
     for i in range(len(views)):

@@ -1,10 +1,10 @@
-"""Curio's ladder: standard games of rising size for research on hidden information, with exact answers.
+"""Curio's ladder: standard games of increasing size for research on hidden information, with exact solutions.
 
     pbm_envs.make_game("curio", **ladder(3))
     pettingzoo.make("aec", "pbm/curio-ladder-3-v0")
 
-Chosen so that secrets matter: the value of the game is away from 0 and from a sure win, it is not drawn by agreement,
-and whoever plays an equilibrium without mixing loses by it. `docs/guides/exploitability.md` has the facts of each.
+In these games, hidden information matters: not all games are drawn, the value is neither 0 nor that of a sure win, and
+playing an equilibrium without mixing loses value. `docs/guides/exploitability.md` describes each game.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 _UNTOLD = {"base": 2, "turn": False, "reveal_captured": False}
-"""Neither what captures nor what is captured shows its other face."""
+"""Options under which neither the capturing nor the captured piece reveals its other face."""
 
 RUNGS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
     {
@@ -36,7 +36,7 @@ RUNGS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
         },
     }
 )
-"""The options of each. They never change: another game would get another name."""
+"""The options of each rung. They never change: a different game would get a different name."""
 
 
 BENCH: Mapping[int, Mapping[str, Any]] = MappingProxyType(
@@ -54,7 +54,7 @@ the default 5x5. Only sizes and the limit of plies without a capture differ. The
 
 
 def ladder(rung: int) -> dict[str, Any]:
-    """The options of `curio-ladder-<rung>`, for `make_game("curio", ...)` and for the environments.
+    """Return the options of `curio-ladder-<rung>`, for `make_game("curio", ...)` and for the environments.
 
     >>> from pbm_envs import make_game
     >>> make_game("curio", **ladder(1)).options["capture"]

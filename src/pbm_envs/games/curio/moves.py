@@ -1,8 +1,9 @@
 """The legal moves of Curio, for masks and playouts (C6, C7, C12).
 
-On boards of at most 64 cells sets of cells are words of bits, and eight moves are tried at once: nothing may stand in
-the way, and the goal must be open to the piece. On larger boards `mask_large_batch` and `playout_large_batch` follow
-each line from cell to cell (`list_moves`). Both give the same moves in the same order: by slot, direction and distance.
+On boards of at most 64 cells, sets of cells are words of bits, and eight moves are tested at once: the path must be
+empty, and the piece must be allowed to end on the goal. On larger boards `mask_large_batch` and `playout_large_batch`
+follow each line from cell to cell (`list_moves`). Both give the same moves in the same order: by slot, direction and
+distance.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from .rules import play
 
 MOST_CELLS = 64
 MOST_MOVES, FEW_MOVES = 32, 16
-"""Room for the moves from one cell of a board of `MOST_CELLS`. Loops over as many, or over the first few where there
-are no more, are unrolled: playouts are a tenth faster than if the loops ran to the number of moves.
+"""Capacities for the moves from one cell of a board of `MOST_CELLS`, and from a cell with few moves. Loops of these
+lengths are unrolled, which makes playouts a tenth faster than loops over the actual number of moves.
 """
 MOST_REACH = 26  # the longest side of a board (C1)
 SIGNS, GATHER = np.uint64(0x8000800080008000), np.uint64(1 << 48 | 1 << 33 | 1 << 18 | 1 << 3)
@@ -28,11 +29,11 @@ SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)  # o
 
 
 def move_tables(moves: Ints, cells: int) -> States:
-    """What the kernels look up, cell by cell.
+    """Return the lookup tables of the kernels, cell by cell.
 
     Args:
-        moves: (M, 4) origin, direction, distance and end of each action, by origin.
-        cells: n, of the board.
+        moves: (M, 4) The origin, direction, distance and end of each action, by origin.
+        cells: The number of cells of the board, n.
 
     Returns:
         (n,) records of the moves from each cell.
@@ -62,15 +63,15 @@ def move_tables(moves: Ints, cells: int) -> States:
 
 @stack_kernel
 def values_compared(rules: Record) -> int:
-    """Return one more than the greatest value that C7 compares."""
+    """Return the greatest value that C7 compares, plus one."""
     return (2 if rules["total"] else 1) * rules["base"] + 1
 
 
 @stack_kernel
 def cells_with_pieces(board: Ints, first: int) -> int:
-    """Return bits k: a piece stands on cell `first + k`, of at most 64 cells.
+    """Return bits k such that a piece is on cell `first + k`, for at most 64 cells.
 
-    Four cells are read at once: a product shifts their signs, each by its own distance, until the bits are adjacent.
+    Four cells are read at once: a product shifts their sign bits, each by its own distance, so that they are adjacent.
     """
     found, last = NO_BITS, min(len(board), first + 64)
     for cell in range(first, last - 3, 4):
@@ -83,7 +84,7 @@ def cells_with_pieces(board: Ints, first: int) -> int:
 
 @stack_kernel
 def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> None:
-    """Set `pieces[army, v]` to the cells of the pieces whose value is v when `viewer` compares them (C7)."""
+    """Set `pieces[army, v]` to the cells of the pieces with value v in the comparison of `viewer` (C7)."""
     board, owner, faces, total = state["board"], state["owner"], state["faces"], rules["total"]
     seen, left = np.uint64(viewer), cells_with_pieces(state["board"], 0)
     for army in range(2):
@@ -101,7 +102,8 @@ def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> Non
 def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
     """Set `closed[v]` to the cells on which no piece of value v may end (C7); return all occupied cells.
 
-    These are the cells of own pieces, and of enemies that it may not capture. `own` and `enemies` are rows of `pieces`.
+    These are the cells of own pieces, and of enemies that such a piece may not capture. `own` and `enemies` are rows of
+    `pieces`.
     """
     no_lower = NO_BITS if beats(1, 0, compare) else ~NO_BITS
     no_equal = NO_BITS if beats(1, 1, compare) else ~NO_BITS
@@ -120,7 +122,7 @@ def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
 
 @stack_kernel
 def forbidden_cells(state: Record, slot: int, table: Record, closed: Words, rules: Record) -> int:
-    """Return the cells on which a piece may not end its move, whatever stands in its way."""
+    """Return the cells on which a piece may not end its move, regardless of pieces on its path."""
     near, value = table["near"], compared_value(state, slot, state["to_move"], rules)
     return closed[value] | ~near[min(reach(state, slot, rules), len(near) - 1)]
 
@@ -129,7 +131,7 @@ def forbidden_cells(state: Record, slot: int, table: Record, closed: Words, rule
 def mask_batch(states: States, out: Mask, tables: States, settings: States) -> None:
     """Write the masks of states, and of the views of players to move.
 
-    The last mask is written to `legal` first, which has room for what the last run has too many.
+    The last mask is written to `legal` first, which has room for the surplus entries of the last run.
     """
     rules, row, width, last = settings[0], flat(out), out.shape[1], len(states) - 1
     moves, values = rules["moves"], values_compared(rules)
@@ -154,9 +156,10 @@ def mask_batch(states: States, out: Mask, tables: States, settings: States) -> N
 def mark_legal(
     state: Record, tables: States, rules: Record, pieces: Words, closed: Words, legal: Mask, first: int
 ) -> int:
-    """Set `legal[first + action]` for the player to move, a run for each piece; return 0 if no move is legal.
+    """Set `legal[first + action]` for the player to move, one run per piece; return 0 if no move is legal.
 
-    Lowest cells come first: what a run has too many belongs to later cells, and that of the last one to the next row.
+    Cells are visited in ascending order: surplus entries of a run belong to later cells, and those of the last run to
+    the next row.
     """
     mover, left, some = state["to_move"], NO_BITS, NO_BITS
     find_pieces(state, mover, rules, pieces)
@@ -197,7 +200,7 @@ def list_pieces(state: Record, rules: Record, slots: Ints, counts: Ints, pieces:
 
 @stack_kernel
 def drop_slot(slots: Ints, counts: Ints, army: int, dropped: int) -> None:
-    """Remove a slot from those of its army."""
+    """Remove a slot from the list of its army."""
     left = 0
     for j in range(counts[army]):
         slot = slots[army, j]
@@ -218,9 +221,9 @@ def flip_piece(state: Record, slot: int, cell: int, rules: Record, pieces: Words
 def playout_batch(
     states: States, seeds: Seeds, moves: Ints, tables: States, settings: States, last_player_by_action: Ints
 ) -> None:
-    """Play at random to the end: count the moves of each piece, draw one of all, find and play it.
+    """Play random moves to the end: count the moves of each piece, draw one of all moves, find and play it.
 
-    The lists and sets of pieces are kept up to date.
+    The lists and sets of pieces are updated incrementally.
     """
     rules, cells, values = settings[0], len(tables), values_compared(settings[0])
     pieces, closed = np.empty((2, 2, values), np.uint64), np.empty(values, np.uint64)
@@ -265,7 +268,7 @@ def playout_batch(
 
 @stack_kernel
 def count_moves(table: Record, occupied: int, forbidden: int) -> int:
-    """Return how many moves a piece has."""
+    """Return the number of legal moves of a piece."""
     count = 0
     for k in range(0, FEW_MOVES, WORD):
         count += count_bits(clear_of(table["way"], occupied, table["goal"], forbidden, k))
@@ -277,7 +280,7 @@ def count_moves(table: Record, occupied: int, forbidden: int) -> int:
 
 @stack_kernel
 def find_move(table: Record, occupied: int, forbidden: int, left: int) -> int:
-    """Return the number of the move of a piece before which `left` others are legal."""
+    """Return the index of the legal move of a piece that is preceded by `left` legal ones."""
     way, goal, k = table["way"], table["goal"], -1
     while left >= 0:
         k += 1

@@ -1,4 +1,4 @@
-"""The options of Curio (C1): what they may be, and what kernels and boards are made of by them."""
+"""The options of Curio (C1): their declarations, and the deck and settings derived from them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ OPTIONS = (
 
 
 def with_num_pieces(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options with the number of pieces; ValueError if the armies do not fit the base or the board."""
+    """Return the options with the number of pieces; raise ValueError if the armies do not fit the base or the board."""
     one_set = options["base"] * (options["base"] + 1) // 2
     pieces = one_set if options["num_pieces"] is None else options["num_pieces"]
     if pieces % one_set:  # C2
@@ -78,12 +78,12 @@ def with_num_pieces(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def rows_of_army(pieces: int, cols: int) -> int:
-    """How many rows an army fills, the last one perhaps in part."""
+    """Return the number of rows that an army fills, the last one possibly in part."""
     return -(-pieces // cols)
 
 
 def make_deck(options: Mapping[str, Any]) -> Ints:
-    """(army cells, 2) smaller and larger number of each piece of an army, then (0, 0) for empty cells (C2, C3)."""
+    """Return (army cells, 2) the smaller and larger number of each piece, then (0, 0) for empty cells (C2, C3)."""
     kinds = list(combinations_with_replacement(range(1, options["base"] + 1), 2))
     deck = np.zeros((rows_of_army(options["num_pieces"], options["cols"]) * options["cols"], 2), np.int8)
     deck[: options["num_pieces"]] = kinds * (options["num_pieces"] // len(kinds))
@@ -91,7 +91,7 @@ def make_deck(options: Mapping[str, Any]) -> Ints:
 
 
 def make_settings(options: Mapping[str, Any], moves: int) -> States:
-    """One record of SETTINGS: the options for kernels. `moves` is the number of (from, to) actions."""
+    """Return one record of SETTINGS: the options for kernels. `moves` is the number of (from, to) actions."""
     settings = np.zeros(1, SETTINGS)
     settings["base"] = options["base"]
     settings["turn"] = options["turn"]

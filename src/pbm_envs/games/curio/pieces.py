@@ -1,10 +1,10 @@
-"""Curio's pieces: how they move and capture, and when captures end the game (C6 to C12), as kernels.
+"""Kernels for Curio's pieces: moves, captures, and the end of the game by captures (C6 to C12).
 
-The game plays by these, and so does a program that searches lines of play: its board is a copy of a state, of which
-they read and change only `board`, `cell`, `owner` and `faces`. `rules` adds what a whole game needs, such as what
-the players learn.
+They are used by the game and by programs that search lines of play on a copy of a state, of which they read and change
+only `board`, `cell`, `owner` and `faces`. `rules` adds everything else that a complete game needs, such as the players'
+knowledge.
 
-A move is one integer, which holds the number of its action, the slot that moves and the cell where it ends.
+A move is one integer, which contains its action, the slot that moves and the cell where it ends.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from ...core.boards import NO_CELL
 from ...core.kernels import stack_kernel
 from ...core.types import Ints, Record
 
-WORST = 127  # more than any number that C7 compares
+WORST = 127  # greater than any number that C7 compares
 NO_PIECE = -1
 CAPTURED = -1
 DIRECTIONS = 8
 LARGE, SMALL, RANDOM = 0, 1, 2
 LESS, EQUAL, GREATER = 1, 2, 4
-ANY = LESS | EQUAL | GREATER  # bits: how the enemy's number may compare with the mover's (C7)
-GOES_ON, WON, DRAWN = 0, 1, 2  # results of a capture; WON by the player who captures
+ANY = LESS | EQUAL | GREATER  # bits: the allowed relations of the enemy's number to the mover's (C7)
+GOES_ON, WON, DRAWN = 0, 1, 2  # results of a capture; WON by the capturing player
 NUMBER_BITS = 10  # bits for a slot and for a cell in a move: boards have at most 26 x 26 cells
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
-NEXT_ACTION = 1 << 2 * NUMBER_BITS  # added to a move, the next action
+NEXT_ACTION = 1 << 2 * NUMBER_BITS  # increment of a move to the next action
 
 SETTINGS = np.dtype(
     [
@@ -33,21 +33,21 @@ SETTINGS = np.dtype(
         ("turn", "?"),
         ("limit", "?"),
         ("face", "i8"),  # LARGE, SMALL or RANDOM
-        ("compare", "i8"),  # bits LESS, EQUAL, GREATER: what the enemy's number may be
+        ("compare", "i8"),  # bits LESS, EQUAL, GREATER: the allowed relations of the enemy's number
         ("total", "?"),  # compare the sums of both faces
         ("reveal", "?"),
-        ("quiet_limit", "i8"),  # 0: none
+        ("quiet_limit", "i8"),  # 0: no limit
         ("moves", "i8"),  # number of (from, to) actions; the next is `pass`
         ("resign", "i8"),  # that action, or -1
     ],
     align=True,
 )
-"""C1 as the kernels need it: batch kernels take an array of one such record, the rest the record, as `rules`."""
+"""The options (C1) for kernels: batch kernels take an array of one such record, others the record, as `rules`."""
 
 
 @stack_kernel
 def move_to(slot: int, end: int) -> int:
-    """Return the move of a slot to a cell, for those who do not need its action."""
+    """Return the move of a slot to a cell, for callers that do not need its action."""
     return slot << NUMBER_BITS | end
 
 
@@ -78,7 +78,7 @@ def compared_value(state: Record, slot: int, mover: int, rules: Record) -> int:
 
 @stack_kernel
 def beats(mine: int, theirs: int, compare: int) -> bool:
-    """C7"""
+    """Return whether a piece with number `mine` can capture one with number `theirs` (C7)."""
     return compare >> (int(theirs >= mine) + int(theirs > mine)) & 1 == 1
 
 
@@ -91,21 +91,21 @@ def may_capture(state: Record, slot: int, target: int, mover: int, rules: Record
 
 @stack_kernel
 def reach(state: Record, slot: int, rules: Record) -> int:
-    """Return how far a piece may go (C6)."""
+    """Return the maximum distance of a piece's move (C6)."""
     return int(state["faces"][slot, state["owner"][slot]]) if rules["limit"] else len(state["board"])
 
 
 @stack_kernel
 def is_royal(state: Record, slot: int, base: int) -> bool:
-    """C10"""
+    """Return whether a piece is royal (C10)."""
     return bool(state["faces"][slot, 0] == base or state["faces"][slot, 1] == base)
 
 
 @stack_kernel
 def has_royal(state: Record, player: int, base: int, captured: bool) -> bool:
-    """C10: has the player a royal piece on the board, or if `captured`, has there been one?
+    """Return whether the player has a royal piece on the board, or if `captured`, has had one (C10).
 
-    It looks for Dark's from the last slot on, where they stood at the start.
+    The search for Dark's pieces begins at the last slot, where they stood at the start.
     """
     last = len(state["cell"]) - 1
     for k in range(last + 1):
@@ -118,11 +118,11 @@ def has_royal(state: Record, player: int, base: int, captured: bool) -> bool:
 
 @stack_kernel
 def is_dead(state: Record, rules: Record) -> bool:
-    """C11: no capture can ever happen again, or each player has one piece left.
+    """Return whether no capture can ever happen again, or each player has one piece left (C11).
 
-    Is there a pair of pieces that C7 would let a player capture, wherever they stand? The player's piece that beats
-    most and the enemy piece that is beaten most easily answer that. They are looked for from both ends of the slots,
-    where the two armies stand at the start: mostly three or four pieces show that the game goes on.
+    A capture is possible if C7 allows it for some pair of pieces, wherever they are. It suffices to compare the
+    player's piece that beats most with the enemy piece that is beaten most easily. The search begins at both ends of
+    the slots, where the armies stand at the start: three or four pieces usually show that the game is not over.
     """
     where, owner, faces, total, compare = (
         state["cell"],
@@ -153,16 +153,16 @@ def is_dead(state: Record, rules: Record) -> bool:
 
 @stack_kernel
 def list_moves(state: Record, mover: int, steps: Ints, rules: Record, captures_only: bool, out: Ints) -> int:
-    """Write the legal moves of a player to `out`: by slot, direction and distance; return how many (C6, C7, C12).
+    """Write the legal moves of a player to `out` by slot, direction and distance; return their number (C6, C7, C12).
 
     Args:
         state: A full state. Its `to_move` is not read.
-        mover: The player.
-        steps: (2, cells * DIRECTIONS) by cell and direction: the action that goes one step (each further step is the
-            next action), and the next cell, or NO_CELL.
+        mover: The player who moves.
+        steps: (2, cells * DIRECTIONS) For each cell and direction, the action of a single step (each further step is
+            the next action), and the next cell, or NO_CELL.
         rules: A record of SETTINGS.
         captures_only: Leave out moves to empty cells, and `pass`.
-        out: (moves + 1,) is overwritten.
+        out: (moves + 1,) The moves; overwritten.
     """
     board, cell, owner, actions, ends = state["board"], state["cell"], state["owner"], steps[0], steps[1]
     count, compare = 0, rules["compare"]
@@ -197,7 +197,7 @@ def list_moves(state: Record, mover: int, steps: Ints, rules: Record, captures_o
 
 @stack_kernel
 def move_piece(state: Record, slot: int, origin: int, end: int) -> int:
-    """Move a piece (C6); return the slot that stood there, which `capture_piece` takes from the board, or NO_PIECE."""
+    """Move a piece (C6); return the slot at its end, which `capture_piece` removes from the board, or NO_PIECE."""
     target = state["board"][end]
     state["board"][origin] = NO_PIECE
     state["board"][end] = slot
@@ -207,7 +207,7 @@ def move_piece(state: Record, slot: int, origin: int, end: int) -> int:
 
 @stack_kernel
 def capture_piece(state: Record, taker: int, taken: int, rules: Record) -> None:
-    """Take a captured piece from the board, and turn the one that has captured it (C8)."""
+    """Remove a captured piece from the board, and turn the piece that captured it (C8)."""
     state["cell"][taken] = CAPTURED
     if rules["turn"]:
         turn_piece(state, taker)

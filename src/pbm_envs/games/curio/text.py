@@ -1,4 +1,4 @@
-"""Boards of Curio as text, and the set-up as chance events in the same form (C2, C3, C5)."""
+"""Boards of Curio as text, and the set-up as chance events whose outcomes are such texts (C2, C3, C5)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OWNERS = "LD"
 
 
 def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Return owner (cells,) and faces (cells, 2) of a board text; ValueError if it cannot be read."""
+    """Return owner (cells,) and faces (cells, 2) of a board text; raise ValueError if it is invalid."""
     rows, cols = board.shape
     lines = [line.split() for line in text.strip().split("/")]
     if [len(line) for line in lines] != [cols] * rows:
@@ -53,12 +53,12 @@ def _piece(state: Record, slot: int) -> str:
 
 
 def deal(board: Board, deck: Ints, face: str) -> Deal:
-    """The deal of both armies, Light's first.
+    """Return the deal of both armies, Light's first.
 
     Args:
         board: The board.
-        deck: (army cells, 2) smaller and larger number of each piece, then (0, 0) for empty cells.
-        face: "large", "small" or "random".
+        deck: (army cells, 2) The smaller and larger number of each piece, then (0, 0) for empty cells.
+        face: The option: "large", "small" or "random".
     """
     (rows, cols), count = board.shape, len(deck)
     cells = (*range(count), *range(rows * cols - count, rows * cols))
@@ -75,6 +75,6 @@ def deal(board: Board, deck: Ints, face: str) -> Deal:
 
 
 def orientations(owner: str, low: int, high: int, face: str) -> Piece:
-    """Return how a piece can lie at the start (C5), as texts: owner, face towards Light, face towards Dark."""
+    """Return the possible initial orientations of a piece (C5), as texts: owner, face towards Light, towards Dark."""
     ways = {"small": [(low, high)], "large": [(high, low)], "random": sorted({(low, high), (high, low)})}
     return tuple(f"L{own}{far}" if owner == "L" else f"D{far}{own}" for own, far in ways[face])

@@ -1,4 +1,4 @@
-"""Curio in words. Of a piece, the number towards the viewer comes first; "?" is one that the viewer does not know."""
+"""Texts about Curio for players. A piece's number towards the viewer comes first; "?" is an unknown number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMPARED = {
 
 
 def wording(game: Game) -> Wording:
-    """For the options of `game`."""
+    """Return the wording for the options of `game`."""
     options = game.options
     base, sets = options["base"], options["num_pieces"] // (options["base"] * (options["base"] + 1) // 2)
     capture = options["capture"]
@@ -84,12 +84,12 @@ def wording(game: Game) -> Wording:
 
 
 def cell_texts(game: Game, view: Record) -> tuple[str, ...]:
-    """Such as "own 4/?" or "enemy 2/1"; of a full state "Light 4/1", Light's side first."""
+    """Return texts such as "own 4/?" or "enemy 2/1"; in a full state "Light 4/1", Light's side first."""
     return tuple("" if slot == NO_PIECE else f"{_whose(view, slot)} {numbers_of(view, slot)}" for slot in view["board"])
 
 
 def facts(game: Game, view: Record) -> dict[str, JSON]:
-    """The captured pieces, and how long ago the last capture was."""
+    """Return the captured pieces and the number of plies since the last capture."""
     captured: dict[str, JSON] = {
         name: [
             numbers_of(view, slot)
@@ -101,7 +101,7 @@ def facts(game: Game, view: Record) -> dict[str, JSON]:
 
 
 def move_note(game: Game, before: Record, after: Record) -> str:
-    """The piece that was captured, and the numbers of the one that captured it."""
+    """Return the captured piece and the numbers of the piece that captured it."""
     slot = int(after["last_captured"])
     if slot == NO_PIECE or before["cell"][slot] == CAPTURED:
         return ""
@@ -116,6 +116,6 @@ def _whose(view: Record, slot: int) -> str:
 
 
 def numbers_of(view: Record, slot: int) -> str:
-    """The side towards the viewer (Light's in a full state), then the other."""
+    """Return the number towards the viewer (Light in a full state), then the other."""
     seen = max(int(view["viewer"]), 0)
     return f"{view['faces'][slot, seen] or '?'}/{view['faces'][slot, 1 - seen] or '?'}"

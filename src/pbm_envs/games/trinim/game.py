@@ -1,4 +1,4 @@
-"""Trinim by one set of options."""
+"""The class `Trinim`: the game with one set of options."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Trinim(Game):
     )
 
     def __init__(self, **options: Any) -> None:
-        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        """Make the game; raise ValueError for an option or value that is not among `declared_options`."""
         options = self.check_options(options)
         size, num_players = options["size"], options["num_players"]
         board = triangle(size)
@@ -91,7 +91,7 @@ class Trinim(Game):
 
     @property
     def remark(self) -> str:
-        """That every game is a draw, if it is (T7)."""
+        """The sentence that every game is a draw, if this is so (T7)."""
         return _always_drawn(self.options["size"], self.board.size) if self.num_players == 2 else ""
 
     def _init(self, states: States, seeds: Seeds, board: str | None) -> None:
@@ -127,7 +127,7 @@ class Trinim(Game):
         expect(np.abs(states["returns"]) <= 1, states, "returns", "numbers from -1 to 1")
 
     def _deal(self) -> Deal:
-        """T3"""
+        """Return the deal of equally many pieces of each colour (T3)."""
         size = self.board.shape[0]
         return Deal(
             cells=tuple(range(self.board.size)),
@@ -138,7 +138,7 @@ class Trinim(Game):
         )
 
     def _remove_player(self, state: States) -> None:
-        last, resign = state["last_action"].copy(), len(self._takes)  # among three the others play on
+        last, resign = state["last_action"].copy(), len(self._takes)  # with three players, the others continue
         rules.step_batch(state, np.array([resign]), self._takes, self.board.neighbours, resign)
         state["last_action"] = last
 
@@ -170,7 +170,7 @@ class Trinim(Game):
         states["held"][:, :, marks[1:] - 1] = held
 
     def _symmetries(self) -> Iterator[Symmetry]:
-        """The six of the triangle, each with the six of the colours."""
+        """Yield the six symmetries of the triangle, each with the six permutations of the colours."""
         size, places = self.board.shape[0], self.board.places
         # (row, col) -> distances from the three sides, which sum to size - 1
         distances = {(row, col): (size - 1 - row, size - 1 - col, row + col - size + 1) for row, col in places}
@@ -218,7 +218,7 @@ class Trinim(Game):
 
 
 def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:
-    """(first, last cell) of each action."""
+    """Yield the first and the last cell of each action."""
     for first, d, length in takes.tolist():
         cell = first
         for _ in range(length - 1):

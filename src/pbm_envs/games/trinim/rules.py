@@ -14,32 +14,32 @@ from ...core.words import BITS, WORD, Words, clear_of, flat, store_word
 COLOURS = 3
 DIRECTIONS = 3
 RED, GREEN, BLUE = 1, 2, 3
-CELLS = 64  # of a word
+CELLS = 64  # bits of a word
 ALL_BITS, EIGHT_TRUE = (1 << CELLS) - 1, np.uint64(0x0101010101010101)
-LETTERS = ".rgb"  # of board texts: EMPTY, RED, GREEN, BLUE
+LETTERS = ".rgb"  # in board texts: EMPTY, RED, GREEN, BLUE
 NAMES = {RED: "red", GREEN: "green", BLUE: "blue"}
 
 
 def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
-    """Return the type of a record with `cells` cells."""
+    """Return the dtype of a record with `cells` cells."""
     return state_dtype(
         players,
         [
             ("left", "i2"),  # pieces on the board
-            ("held", "i2", (players, COLOURS)),  # pieces grabbed, red, green, blue
-            ("out", "i1", (players,)),  # 1 for who has resigned (A2)
+            ("held", "i2", (players, COLOURS)),  # pieces taken: red, green, blue
+            ("out", "i1", (players,)),  # 1 for a player who has resigned (A2)
             ("pieces", "i1", (cells,)),  # EMPTY or a colour
         ],
     )
 
 
 def lines(board: Board) -> tuple[Ints, Words]:
-    """Every way to grab (T4).
+    """Return all lines of cells that an action can take (T4).
 
     Returns:
-        `takes`: (A, 3) the first cell of each action, its direction and number of cells. The first actions take one
-        cell each.
-        `cells`: (W, A) the cells of each action as bits of W words, an even number.
+        `takes`: (A, 3) The first cell of each action, its direction and its number of cells. The first actions take
+        one cell each.
+        `cells`: (W, A) The cells of each action as bits of W words; W is even.
     """
     takes = [(cell, 0, 1) for cell in range(board.size)]
     sets = [1 << cell for cell in range(board.size)]
@@ -57,7 +57,7 @@ def lines(board: Board) -> tuple[Ints, Words]:
 
 
 def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
-    """Return the actions that take a cell: `actions[starts[cell] : starts[cell + 1]]`."""
+    """Return `actions` and `starts`: `actions[starts[cell] : starts[cell + 1]]` are the actions that take a cell."""
     through: list[list[int]] = [[] for _ in range(board.size)]
     for action, (first, d, length) in enumerate(takes.tolist()):
         cell = first
@@ -70,7 +70,7 @@ def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
 
 @stack_kernel
 def set_up_batch(states: States, seeds: Seeds) -> None:
-    """Put the pieces, as many of each colour, on the board in a random order (T3)."""
+    """Put equally many pieces of each colour on the board in random order (T3)."""
     for i in range(len(states)):
         pieces = states[i]["pieces"]
         for cell in range(len(pieces)):
@@ -100,7 +100,7 @@ def score(held: Ints) -> int:
 
 @stack_kernel
 def finish(state: Record) -> None:
-    """End the game: the board is empty, or one player is left (T6, A1, A2)."""
+    """End the game, since the board is empty or one player is left (T6, A1, A2)."""
     players = len(state["out"])
     best, winners, winner, still_in = -1, 0, 0, 0
     for agent in range(players):
@@ -137,7 +137,7 @@ def grab(state: Record, take: Ints, neighbours: Ints) -> None:
 
 @stack_kernel
 def give_up(state: Record) -> None:
-    """Take the player to move out of the game, with the losing reward at once (A2)."""
+    """Remove the player to move from the game, with the losing return immediately (A2)."""
     mover = state["to_move"]
     players = len(state["out"])
     state["out"][mover] = 1
@@ -153,7 +153,7 @@ def give_up(state: Record) -> None:
 
 @stack_kernel
 def is_line(pieces: Ints, take: Ints, neighbours: Ints) -> bool:
-    """Return whether a line has no gap (T4)."""
+    """Return whether a line of pieces has no gap (T4)."""
     cell, direction, length = take[0], take[1], take[2]
     for _ in range(length):
         if pieces[cell] == EMPTY:
@@ -164,7 +164,7 @@ def is_line(pieces: Ints, take: Ints, neighbours: Ints) -> bool:
 
 @stack_kernel
 def step_batch(states: States, actions: Ints, takes: Ints, neighbours: Ints, resign: int) -> int:
-    """`resign` is that action, or -1."""
+    """Play one ply and return -1, or return the first row with an illegal action; `resign` is its action, or -1."""
     for i in range(len(states)):
         state, action = states[i], actions[i]
         if state["done"]:
@@ -189,9 +189,9 @@ def step_batch(states: States, actions: Ints, takes: Ints, neighbours: Ints, res
 
 @stack_kernel
 def mark_legal(pieces: Ints, cells: Words, at: int, out: Mask) -> None:
-    """Write what can be grabbed from `out[at]` on, eight actions at once: there must be pieces on all of its cells.
+    """Write the mask of actions, eight at a time, from `out[at]` on: legal actions have pieces on all of their cells.
 
-    `cells` is of `lines`.
+    `cells` is from `lines`.
     """
     takes, empty = cells.shape[1], np.zeros(len(cells), np.uint64)
     for cell in range(len(pieces)):
@@ -231,9 +231,9 @@ def playout_batch(
     starts: Ints,
     last_player_by_action: Ints,
 ) -> None:
-    """Draw each ply from a list of the legal actions, and remove those that a grab breaks.
+    """Draw each ply from a list of the legal actions, and remove those that it makes illegal.
 
-    Each action is removed once, so a game takes no longer than all lines together.
+    Each action is removed at most once, so the time per game is linear in the size of all lines.
     """
     legal = np.empty(len(takes), np.bool_)
     left, place = np.empty(len(takes), np.int32), np.empty(len(takes), np.int32)  # left[place[a]] == a, or place is -1

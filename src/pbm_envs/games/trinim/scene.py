@@ -13,9 +13,9 @@ from ...core.types import Record
 from ...render.parts import ROOT3, chip, frame, hexagon, rectangle, ring, star, warm_cells, warm_lines, words
 from .rules import COLOURS, GREEN, LETTERS, NAMES, RED, score
 
-COLUMNS = (3.3, 4.6, 5.9)  # middles of the table's columns of colours, in units from its left
+COLUMNS = (3.3, 4.6, 5.9)  # centres of the colour columns of the table, in units from its left
 WIDTH = 7.9  # of the table, in units
-STEP = 1.75  # width of a colour in what a player holds
+STEP = 1.75  # width of a colour in a player's holdings
 
 
 def draw(game: Game, view: Record, heat: Heat) -> Scene:
@@ -55,7 +55,7 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
 
 
 def _piece(x: float, y: float, radius: float, colour: int) -> Iterator[Shape]:
-    """Red ones are round, green ones triangles, blue ones squares."""
+    """Yield the shapes of a piece: red ones are circles, green ones triangles, blue ones squares."""
     name, letter = NAMES[colour], LETTERS[colour].upper()
     if colour == RED:
         yield Circle(x, y, radius, name)
@@ -76,7 +76,7 @@ def _heads(left: float, y: float, unit: float) -> Iterator[Shape]:
 
 
 def _holdings(left: float, y: float, unit: float, game: Game, view: Record, seat: int) -> Iterator[Shape]:
-    """One row of the table: an even number scores and is filled, an odd one is not."""
+    """Yield one row of the table: an even number scores and is filled, an odd one is not."""
     held, out = view["held"][seat].tolist(), bool(view["out"][seat])
     _, name, active, won = game.seat(view, seat)
     if active:
@@ -101,12 +101,12 @@ def _holdings(left: float, y: float, unit: float, game: Game, view: Record, seat
 
 
 def _points(view: Record, seat: int) -> int:
-    """T5: shown as 0 until something is held."""
+    """Return the score (T5), shown as 0 until the player holds a piece."""
     return int(score(view["held"][seat])) if view["held"][seat].any() else 0
 
 
 def _names(size: int) -> Iterator[Shape]:
-    """Rows on the left; columns, which run to the lower right, below, each with a line that goes on along it."""
+    """Yield the names of rows, on the left, and of columns, below, each with a line that extends the column."""
     bottom = (size - 1) * ROOT3 / 2
     for k in range(size):
         yield Label(-k / 2 - 0.9, k * ROOT3 / 2, str(k + 1), 0.42, "muted")
@@ -135,7 +135,7 @@ def _table(view: Record) -> Iterator[str]:
 
 
 def holdings(game: Game, view: Record, player: int) -> Sample:
-    """How many pieces of each colour a player holds, even or odd, and the score."""
+    """Return the numbers of pieces of each colour that a player holds, even or odd, and the score."""
     held, points = view["held"][player].tolist(), _points(view, player)
     counts = ", ".join(f"{count} {name}" for count, name in zip(held, NAMES.values(), strict=True))
     if view["out"][player]:
@@ -153,7 +153,7 @@ def _counts(held: list[int]) -> Iterator[Shape]:
 
 
 def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
-    """The pieces, and the frame around an even number."""
+    """Return the samples of the pieces and of the frame around an even number."""
     pieces = [Sample(tuple(_piece(0, 0, 0.36, colour)), f"a {name} piece") for colour, name in NAMES.items()]
     outline = Polygon(rectangle(-0.4, -0.4, 0.8, 0.8), None, "ink", 0.06)
     even = Sample((outline, Label(0, 0, "2", 0.6, "ink", bold=True)), "framed: an even number, which scores a point")

@@ -1,4 +1,4 @@
-"""What a player of Trinim sees: everything. Observation planes."""
+"""The observation planes of Trinim, in which players see everything."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .rules import COLOURS, NAMES, RED
 
 OWNERS = ("me", "the next player", "the player after that")
 HELD, ODD, TURN, OUT = "{colour} held by {owner}", "odd {colour} held by {owner}", "turn of {owner}", "out: {owner}"
-"""Names of planes; the seats are counted from the viewer."""
+"""The names of planes; seats are counted from the viewer."""
 SEAT_PLANES = (HELD, ODD, TURN, OUT)
 
 
 def planes(players: int) -> dict[str, str]:
-    """Return the planes of an observation: name and meaning."""
+    """Return the names and meanings of the planes of an observation."""
     table = {"cell": "a cell of the triangle"}
     table |= {colour: f"a {colour} piece lies here" for colour in NAMES.values()}
     for owner in OWNERS[:players]:
@@ -43,7 +43,7 @@ def seat_planes(players: int) -> Ints:
 
 
 def recoloured_planes(players: int, colours: Mapping[int, int]) -> Mapping[str, str]:
-    """Return what each plane becomes when the colours are exchanged."""
+    """Return the image of each plane under an exchange of colours."""
     becomes = {NAMES[old]: NAMES[new] for old, new in colours.items()}
     return becomes | {
         name.format(colour=old, owner=owner): name.format(colour=new, owner=owner)
@@ -54,7 +54,7 @@ def recoloured_planes(players: int, colours: Mapping[int, int]) -> Mapping[str, 
 
 
 def colour_words(players: int) -> States:
-    """Return (1 + COLOURS,) records: the planes of a cell without a piece and with one of each colour, in words."""
+    """Return (1 + COLOURS,) records: the planes of an empty cell and of a piece of each colour, in words."""
     looks = np.zeros((1 + COLOURS, len(planes(players)) // WORD * WORD), np.int8)
     for colour, name in NAMES.items():
         looks[colour, list(planes(players)).index(name)] = 1
@@ -63,7 +63,7 @@ def colour_words(players: int) -> States:
 
 @stack_kernel
 def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_planes: Ints) -> None:
-    """Write the observations of `views`; `places` (n,) is where each cell lies in the grid, counted row by row."""
+    """Write the observations of `views`; `places` (n,) is the index of each cell in the grid, counted row by row."""
     row, width = flat(out), out.shape[3]
     size = out.shape[1] * out.shape[2] * width
     same = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
@@ -82,7 +82,7 @@ def observe_batch(views: States, out: Planes, looks: States, places: Ints, seat_
             same[np.uint64(seat_planes[seat, 2])] = agent == to_move
             same[np.uint64(seat_planes[seat, 3])] = resigned[np.uint64(agent)]
             agent = agent + 1 if agent + 1 < players else 0
-        for k in range(size):  # between writing bytes and reading them as words, which waits for them
+        for k in range(size):  # here, since reading just-written bytes as words stalls
             row[first + k] = 0
         tail = load_word(same, width - WORD)
         for cell in range(len(pieces)):

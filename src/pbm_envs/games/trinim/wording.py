@@ -1,4 +1,4 @@
-"""Trinim in words."""
+"""Texts about Trinim for players."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLOURS = ("", "red", "green", "blue")
 
 
 def wording(game: Game) -> Wording:
-    """For the options of `game`."""
+    """Return the wording for the options of `game`."""
     size, players = game.options["size"], game.num_players
     out = (
         " A player may `resign`: "
@@ -48,7 +48,7 @@ def cell_texts(game: Game, view: Record) -> tuple[str, ...]:
 
 
 def facts(game: Game, view: Record) -> dict[str, JSON]:
-    """What each player has taken."""
+    """Return the pieces that each player has taken."""
     taken: dict[str, JSON] = {}
     for seat, held in enumerate(view["held"].tolist()):
         counts: dict[str, JSON] = dict(zip(COLOURS[1:], held, strict=True))
@@ -57,7 +57,7 @@ def facts(game: Game, view: Record) -> dict[str, JSON]:
 
 
 def move_note(game: Game, before: Record, after: Record) -> str:
-    """The pieces that were taken, by colour."""
+    """Return the pieces taken in the ply, by colour."""
     gone = before["pieces"][before["pieces"] != after["pieces"]]
     counts = np.bincount(gone, minlength=4).tolist()
     return ", ".join(f"{counts[k]} {COLOURS[k]}" for k in range(1, 4) if counts[k])

@@ -1,4 +1,4 @@
-"""Unlur by one set of options."""
+"""The class `Unlur`: the game with one set of options."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Unlur(ConnectionGame):
     )
 
     def __init__(self, **options: Any) -> None:
-        """The rules with these options; ValueError for an option or a value that is not among `declared_options`."""
+        """Make the game; raise ValueError for an option or value that is not among `declared_options`."""
         options = self.check_options(options)
         board = hexagon(options["radius"])
         super().__init__(
@@ -102,7 +102,7 @@ class Unlur(ConnectionGame):
         )
 
     def _symmetries(self) -> Iterator[Symmetry]:
-        """The twelve of the hexagon."""
+        """Yield the twelve symmetries of the hexagon."""
         middle, places = self.board.shape[0] // 2, self.board.places
         words = np.arange(self.board.size, self.num_actions)
         for mirrored in (False, True):

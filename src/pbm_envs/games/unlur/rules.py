@@ -13,27 +13,27 @@ from ...core.types import Ints, Mask, Record, Seeds, States
 from ..chains import Chains, broken_bridges, chain_fields, copy_board, join, saving_cell, would_touch
 
 BLACK, WHITE = 1, 2
-LETTERS = ".XO"  # of board texts: EMPTY, BLACK, WHITE
+LETTERS = ".XO"  # in board texts: EMPTY, BLACK, WHITE
 SIDES_135, SIDES_246 = 0b010101, 0b101010
 SIDES_14, SIDES_25, SIDES_36 = 0b001001, 0b010010, 0b100100
 FIGURES = SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36
 
 
 def unlur_dtype(cells: int) -> np.dtype[np.void]:
-    """Return the type of a record with `cells` cells."""
+    """Return the dtype of a record with `cells` cells."""
     # stones are EMPTY, BLACK or WHITE; black is the agent who is Black; NOBODY in the contract phase (U3)
     return state_dtype(2, [*chain_fields(cells), ("black", "i1")])
 
 
 @stack_kernel
 def may_place(stone: int, edge: int, contract: bool) -> bool:
-    """Return whether a stone may be placed (U3, U4). Without branches, for the sake of `mask_batch`."""
+    """Return whether a stone may be placed (U3, U4). Branch-free, which makes `mask_batch` fast."""
     return (stone == EMPTY) & ((edge == 0) | (not contract))
 
 
 @stack_kernel
 def result_of(touches: int, colour: int) -> int:
-    """Return 1 if a chain of the mover's `colour` that touches these sides wins, -1 if it loses, else 0 (U5)."""
+    """Return 1 if a chain of the mover's `colour` with these touches wins, -1 if it loses, else 0 (U5)."""
     y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
     line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
     if y or line:
@@ -69,7 +69,7 @@ def take_black(state: Record) -> None:
 
 @stack_kernel
 def step_batch(states: States, actions: Ints, around: Ints, edges: Ints, resign: int) -> int:
-    """Play, or return the first row whose action is illegal; `resign` is that action, or -1."""
+    """Play one ply and return -1, or return the first row with an illegal action; `resign` is its action, or -1."""
     cells = len(edges)
     for i in range(len(states)):
         state, action = states[i], actions[i]
@@ -115,7 +115,7 @@ def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
 def avoid_losing_move(
     position: Chains, colour: int, free: Ints, count: int, choice: int, seeds: Seeds, row: int
 ) -> int:
-    """Return `choice`, of `count` free cells, or another one if it loses at once and not all of them do."""
+    """Return `choice` among `count` free cells, or another one if it loses immediately and not all of them do."""
     left = count
     while True:
         if left == 1 or result_of(would_touch(position, free[choice], colour), colour) >= 0:
@@ -126,7 +126,7 @@ def avoid_losing_move(
 
 
 def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
-    """Make a kernel for playouts. The flag is a constant in its code: plain playouts contain nothing of bridges."""
+    """Make a kernel for playouts. The flag is a constant in its code, so plain playouts contain no code for bridges."""
 
     @stack_kernel
     def playout_batch(
@@ -154,7 +154,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                 choice = int(np.int64(draw(seeds, i, count + contract)))
                 if choice == count:
                     action, black = cells, mover
-                    for cell in range(cells):  # the edges are open now
+                    for cell in range(cells):  # the edges are allowed from now on
                         if edges[cell] and stones[cell] == EMPTY:
                             free[count] = cell
                             count += 1
@@ -188,6 +188,6 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
 
 
 playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _playout_kernel(save_bridges=True)
-"""In `bridge_playout_batch` a player whose bridge the last move has broken saves it (`broken_bridges`), once the
-contract is over, unless that loses at once.
+"""In `bridge_playout_batch`, a player whose bridge was broken by the last move saves it (`broken_bridges`) after the
+contract phase, unless that loses immediately.
 """

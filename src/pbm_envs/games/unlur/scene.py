@@ -1,4 +1,4 @@
-"""The picture of a game of Unlur: a hexagon whose sides are numbered; odd and even ones differ, as a Y needs."""
+"""The picture of a game of Unlur: a hexagon with numbered sides; odd and even sides differ, as a Y joins one kind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ODD, EVEN = "blue", "orange"
 YS = ((1, 4, 16), (2, 8, 32))
 LINES = ((1, 8), (2, 16), (4, 32))  # the sides of each figure (U5), as bits
 OUTWARD = [(0, -1), (ROOT3 / 2, -0.5), (ROOT3 / 2, 0.5), (0, 1), (-ROOT3 / 2, 0.5), (-ROOT3 / 2, -0.5)]
-"""Of each side."""
+"""The outward direction of each side."""
 
 
 def draw(game: Game, view: Record, heat: Heat) -> Scene:
@@ -75,7 +75,7 @@ def _stone(x: float, y: float, radius: float, black: bool) -> Iterator[Shape]:
 
 
 def _sides(half: int) -> Iterator[tuple[Point, ...]]:
-    """Along the outer sides of the cells of sides 1 to 6; of a corner cell's, each side has half."""
+    """Yield the outlines along the cells of sides 1 to 6; two sides share the outline of a corner cell equally."""
     for side in range(6):
         (x, y), (to_x, to_y) = _corner(side - 1, half), _corner(side, half)
         points: list[Point] = []
@@ -93,7 +93,7 @@ def _half(a: Point, b: Point) -> Point:
 
 
 def _corner(side: int, half: int) -> Point:
-    """The middle of the corner cell at the end of a side, clockwise: 0 is the upper right."""
+    """Return the centre of the corner cell at the end of a side, clockwise: 0 is the upper right."""
     high = half * ROOT3 / 2
     corners = ((half / 2, -high), (half, 0), (half / 2, high), (-half / 2, high), (-half, 0), (-half / 2, -high))
     return corners[side]
@@ -114,7 +114,7 @@ def _names(half: int) -> Iterator[Shape]:
 
 
 def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]], last_move: tuple[int, ...]) -> Iterator[Glyph]:
-    """As the help page draws it: a column runs along "/", and its number stands at its upper end."""
+    """Yield the board as text, as in the help page: columns run along "/", with the number at the upper end."""
     last = 2 * half
     for col in range(last + 1):
         top = max(0, col - half)
@@ -134,7 +134,7 @@ def _glyphs(half: int, stones: list[int], places: list[tuple[int, int]], last_mo
 
 
 def badge(game: Game, view: Record, player: int) -> Sample:
-    """The stone that the player places; both, while nobody is Black."""
+    """Return the stone that the player places; both stones while nobody is Black."""
     if view["black"] == NOBODY:
         both = (*_stone(-0.12, -0.12, 0.26, black=True), *_stone(0.12, 0.12, 0.26, black=False))
         return Sample(both, "black or white is still open")
@@ -143,7 +143,7 @@ def badge(game: Game, view: Record, player: int) -> Sample:
 
 
 def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
-    """The stones and the sides."""
+    """Return the samples of the stones and the sides."""
     odd, even = (
         (Circle(0, 0, 0.36, colour), Label(0, 0, text, 0.5, f"on {colour}", bold=True))
         for colour, text in ((ODD, "1"), (EVEN, "2"))

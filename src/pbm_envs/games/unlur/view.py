@@ -1,4 +1,4 @@
-"""What a player of Unlur sees: everything. Observation planes."""
+"""The observation planes of Unlur, in which players see everything."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ PLANES = {
 }
 CELL_PLANE, BLACK_PLANE, WHITE_PLANE, EDGE_PLANE, *PHASE_PLANES = map(list(PLANES).index, PLANES)
 CONTRACT, AM_BLACK, AM_WHITE = range(len(PHASE_PLANES))
-"""The phases; each has an empty board of its own."""
+"""The phases; each has its own observation of the empty board."""
 
 
 def cell_places(board: Board) -> Ints:
-    """Return (n,) where the planes of each cell begin in an observation."""
+    """Return (n,) the offset of the planes of each cell in an observation."""
     return ((board.rows * board.shape[1] + board.cols) * len(PLANES)).astype(np.uint16)
 
 
@@ -57,5 +57,5 @@ def observe_batch(views: States, out: Planes, empty: Planes, places: Ints) -> No
         for k in range(size):
             row[first + k] = board[k]
         stones = view["stones"]
-        for cell in range(len(stones)):  # an empty one sets the plane "cell" again: the planes of stones follow it
+        for cell in range(len(stones)):  # an empty cell sets the plane "cell" again; the planes of stones follow it
             row[np.uint64(first + int(places[np.uint64(cell)]) + int(stones[np.uint64(cell)]))] = 1

@@ -1,4 +1,4 @@
-"""Unlur in words."""
+"""Texts about Unlur for players."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLOURS = ("", "black", "white")
 
 
 def wording(game: Game) -> Wording:
-    """For the options of `game`."""
+    """Return the wording for the options of `game`."""
     radius = game.options["radius"]
     return Wording(
         title="Unlur",
