@@ -1,8 +1,8 @@
 """The record of a game of Curio, and its rules as kernels (C1 to C15); `pieces` has those of moves and captures.
 
-A piece is a *slot*: the number of the cell on which it stood at the start. It keeps it wherever it goes. Its two faces
-are numbered by the agent they look at: Light's 0, Dark's 1. What the players learn from public moves is kept with the
-piece: see `learn` and `move`.
+A piece is identified by its *slot*: the number of the cell on which it stood at the start. Its two faces are numbered
+by the player whom they face: Light 0, Dark 1. Information that players gain from public moves is stored with the piece:
+see `learn` and `move`.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ MOST_BASE = 9
 
 
 def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.void]:
-    """One game of Curio on `cells` cells. Under `*_total` a view carries its legal actions (C7)."""
+    """Return the dtype of a record with `cells` cells. Under `*_total`, a view contains its legal actions (C7)."""
     fields: list[Any] = [
         ("quiet", "i4"),  # plies since the last capture (C13)
         ("last_captured", "i2"),  # the slot that was captured last, or NO_PIECE
         ("passed", "?"),  # the last ply was a pass (C12)
         ("unseen", "i2", (2, base * (base + 1) // 2)),  # pieces of each kind in each army that are not known to both
         ("board", "i2", (cells,)),  # the slot that stands on a cell, or NO_PIECE
-        ("cell", "i2", (cells,)),  # where each slot stands, or CAPTURED
+        ("cell", "i2", (cells,)),  # the cell of each slot, or CAPTURED
         ("taker", "i2", (cells,)),  # the slot that captured it, or NO_PIECE
         ("owner", "i1", (cells,)),  # of each slot, or NOBODY
         ("known", "i1", (cells,)),  # 1: both players know both faces (C8, C9)
-        ("faces", "i1", (cells, 2)),  # towards Light, towards Dark; 0 in a view: hidden
-        ("bounds", "i1", (cells, 2, 2)),  # of each face, for the player who does not see it: least, most (C15)
+        ("faces", "i1", (cells, 2)),  # towards Light, towards Dark; 0 if hidden in a view
+        ("bounds", "i1", (cells, 2, 2)),  # of each face, for a player who cannot see it: least, greatest (C15)
     ]
     if total:
         fields.append(("legal", "i1", (moves + 2,)))
@@ -63,7 +63,7 @@ def curio_dtype(cells: int, base: int, moves: int, total: bool) -> np.dtype[np.v
 
 
 def _kinds(base: int) -> Ints:
-    """(10, 10) the numbers of the unordered pairs of 1..base: 11, 12, ..., 1base, 22, ... (C2); else 0."""
+    """Return (10, 10) the numbers of the unordered pairs of 1..base: 11, 12, ..., 1base, 22, ... (C2); else 0."""
     numbers = np.zeros((MOST_BASE + 1, MOST_BASE + 1), np.int8)
     for k, (a, b) in enumerate(combinations_with_replacement(range(1, base + 1), 2)):
         numbers[a, b] = numbers[b, a] = k
@@ -76,12 +76,12 @@ KINDS = np.stack([_kinds(base) for base in range(MOST_BASE + 1)])
 @stack_kernel
 def kind(a: int, b: int, base: int) -> int:
     """Return the number of the kind of piece with these faces."""
-    return int(KINDS[base, a, b])  # plain Python would go on in eight bits
+    return int(KINDS[base, a, b])  # plain Python would compute in eight bits
 
 
 @stack_kernel
 def has_move(state: Record, neighbours: Ints, rules: Record) -> bool:
-    """Return whether a piece can move (C12): if it can move at all, it can move a single step."""
+    """Return whether any piece can move (C12): a piece that can move at all can move a single step."""
     mover = state["to_move"]
     for slot in range(len(state["cell"])):
         if state["owner"][slot] == mover and state["cell"][slot] != CAPTURED:
@@ -122,10 +122,10 @@ def is_legal(state: Record, action: int, moves: Ints, neighbours: Ints, rules: R
 
 @stack_kernel
 def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: int, rules: Record) -> None:
-    """Narrow the bounds of a piece that is not known by a capture whose other piece is known (C15).
+    """Narrow the bounds of an unknown piece after a capture in which the other piece is known (C15).
 
-    `mine` and `theirs` are the numbers that C7 compared. If both pieces stay unknown, only `taker` is kept: their faces
-    do not change any more.
+    `mine` and `theirs` are the numbers that C7 compared. If both pieces remain unknown, only `taker` is stored, since
+    their faces no longer change.
     """
     if rules["compare"] == ANY or state["known"][taker] == state["known"][taken]:
         return
@@ -135,7 +135,7 @@ def learn(state: Record, taker: int, taken: int, mover: int, mine: int, theirs: 
     at_least = (about == taken) == greater
     for player in range(2):
         if player == mover and not rules["total"]:
-            continue  # who has seen the numbers compared learns nothing
+            continue  # a player who saw the compared numbers learns nothing
         least = bound - state["faces"][about, player] if rules["total"] else bound
         limits = state["bounds"][about, 1 - player]
         if at_least:
@@ -154,7 +154,7 @@ def make_known(state: Record, slot: int, base: int) -> None:
 
 @stack_kernel
 def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) -> None:
-    """C7 to C11."""
+    """Carry out a capture (C7 to C11)."""
     mine, theirs = compared_value(state, taker, mover, rules), compared_value(state, taken, mover, rules)
     capture_piece(state, taker, taken, rules)
     state["taker"][taken] = taker
@@ -174,10 +174,10 @@ def capture(state: Record, taker: int, taken: int, mover: int, rules: Record) ->
 
 @stack_kernel
 def move(state: Record, origin: int, distance: int, cell: int, rules: Record) -> None:
-    """Move the piece on `origin` as far as `distance`, to `cell` (C6)."""
+    """Move the piece on `origin` by `distance` to `cell` (C6)."""
     mover, slot = state["to_move"], state["board"][origin]
     target = move_piece(state, slot, origin, cell)
-    if rules["limit"]:  # C15: it has a face of at least this towards its owner
+    if rules["limit"]:  # C15: its face towards the owner is at least this
         limits = state["bounds"][slot, mover]
         limits[0] = max(limits[0], distance)
     state["quiet"] += 1
@@ -223,7 +223,7 @@ def step_batch(states: States, actions: Ints, moves: Ints, neighbours: Ints, set
 
 @stack_kernel
 def ended_by_capture(state: Record, rules: Record) -> bool:
-    """Return whether a capture has ended the game, or it was over before the first move (C10, C11)."""
+    """Return whether the game was ended by a capture or before the first move (C10, C11)."""
     return state["done"] and state["quiet"] == 0 and not state["last_action"] == rules["resign"] >= 0
 
 
@@ -253,9 +253,9 @@ def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> 
 
 @stack_kernel
 def start_batch(states: States, settings: States) -> None:
-    """Number the pieces of boards on which `owner` and `faces` are set, and note what is known from the start.
+    """Number the pieces of boards on which `owner` and `faces` are set, and set the initial knowledge.
 
-    A piece that contradicts `face` must have captured (C8). C11 may hold already.
+    A piece that contradicts `face` must have captured (C8). C11 may already apply.
     """
     rules = settings[0]
     for i in range(len(states)):
@@ -281,7 +281,7 @@ def start_batch(states: States, settings: States) -> None:
 
 
 def validate_records(states: States, rules: Record) -> None:
-    """Raise InvalidStateError for the first row that is neither a state nor a view; `rules` is a record of SETTINGS."""
+    """Raise InvalidStateError for the first row that is not a state or view; `rules` is a record of SETTINGS."""
     base, last = int(rules["base"]), states["owner"].shape[1] - 1
     expect_range(states, "owner", NOBODY, 1)
     for field in ("board", "cell", "taker", "last_captured"):
@@ -304,7 +304,7 @@ def validate_records(states: States, rules: Record) -> None:
 
 
 def _validate_places(states: States) -> None:
-    """Pieces and the cells they stand on, captured ones and who took them."""
+    """Check that pieces and their cells, and captured pieces and their takers, are consistent."""
     owner, board, cell, taker = (states[name] for name in ("owner", "board", "cell", "taker"))
     rows, slots = np.arange(len(states))[:, None], np.arange(owner.shape[1])
     pieces, captured = owner != NOBODY, (owner != NOBODY) & (cell == CAPTURED)
@@ -320,7 +320,7 @@ def _validate_places(states: States) -> None:
 
 
 def _validate_faces(states: States, rules: Record) -> None:
-    """Faces are there unless the viewer cannot know them; those that can be hidden fit the bounds and `face`."""
+    """Check that faces are present unless hidden from the viewer, and that hideable faces fit the bounds and `face`."""
     owner, faces, viewer = states["owner"], states["faces"], states["viewer"][:, None, None]
     pieces, known = (owner != NOBODY)[:, :, None], (states["known"] == 1)[:, :, None]
     seen = pieces & (known | (viewer == NOBODY) | (viewer == np.arange(2)))
@@ -338,7 +338,7 @@ def _validate_faces(states: States, rules: Record) -> None:
 
 
 def _validate_unseen(states: States, base: int) -> None:
-    """As many pieces as are not known to both, and none of a kind that there is not."""
+    """Check that `unseen` counts the pieces not known to both players, and only existing kinds."""
     owner, faces, unseen = states["owner"], states["faces"].astype(np.int64), states["unseen"]
     kinds = KINDS[base][faces[..., 0], faces[..., 1]]
     unknown = (owner != NOBODY) & (states["known"] == 0)

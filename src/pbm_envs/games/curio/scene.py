@@ -1,8 +1,8 @@
-"""The picture of a game of Curio: tiles that stand between the players, as their viewer sees them; a full state as
-Light does, with both faces of every tile.
+"""The picture of a game of Curio: tiles that stand between the players, as seen by the viewer; a full state is seen by
+Light, with both faces of every tile.
 
-A tile points at the enemy of its owner. Below, in large, is the face towards the viewer; above it the other one: a
-number if the viewer knows it, else "?" and a dot for each number that it can still be (C15). Royals wear a crown (C10).
+A tile points at its owner's enemy. The large number below is the face towards the viewer; above is the other face: a
+number if the viewer knows it, else "?" and a dot for each possible number (C15). Royals have a crown (C10).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .wording import ARMIES as NAMES
 from .wording import numbers_of
 
 ARMIES = ("light", "dark")
-TILE = 0.92, 1.0  # width and height that a tile takes
+TILE = 0.92, 1.0  # width and height of a tile
 
 
 def draw(game: Game, view: Record, heat: Heat) -> Scene:
@@ -72,7 +72,7 @@ def draw(game: Game, view: Record, heat: Heat) -> Scene:
 
 
 def _possible(game: Game, view: Record) -> NDArray[np.bool_]:
-    """(n, base): which numbers the face away from the viewer can have, cell by cell; none in a full state."""
+    """Return (n, base) the possible numbers of the face away from the viewer on each cell; none in a full state."""
     base = game.options["base"]
     if view["viewer"] == NOBODY:
         return np.zeros((game.board.size, base), np.bool_)
@@ -92,7 +92,7 @@ def _tile(
     *,
     fresh: bool = False,
 ) -> Iterator[Shape]:
-    """`hides` is (base,), all False if the viewer does not think about it; `fresh` tiles were captured just now."""
+    """Yield the shapes of a tile; `hides` (base,) marks possible numbers; a `fresh` tile was captured just now."""
     seen, owner = max(0, int(view["viewer"])), int(view["owner"][slot])
     near, far = int(view["faces"][slot, seen]), int(view["faces"][slot, 1 - seen])
     yield from _swatch(x, y, scale, owner, up=owner == seen, line="mark" if fresh else "")
@@ -119,7 +119,7 @@ def _tile(
 
 
 def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str = "") -> Iterator[Shape]:
-    """A tile without numbers: it points away from its owner."""
+    """Yield the shapes of a tile without numbers, which points away from its owner."""
     side = scale if up else -scale
     outline = ((-0.41, 0.44), (0.41, 0.44), (0.41, -0.23), (0, -0.44), (-0.41, -0.23))
     points = tuple((x + scale * a, y + side * b) for a, b in outline)
@@ -127,7 +127,7 @@ def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str 
 
 
 def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: int, *, fresh: bool) -> Iterator[Shape]:
-    """The captured tiles of an army, in a place 5 units wide and 1 high. If `fresh`, the last one fell just now."""
+    """Yield an army's captured tiles, in an area 5 units wide and 1 high; if `fresh`, the last was just captured."""
     slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED)).tolist()
     most = max(int(game.options["num_pieces"]), len(slots))
     wide, high = 5 * unit / TILE[0], unit / TILE[1]
@@ -153,7 +153,7 @@ def _names(rows: int, cols: int, seen: int) -> Iterator[Label]:
 
 
 def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...]) -> Iterator[Glyph]:
-    """On the front of a tile is the face towards the viewer, on its top the other one, if the viewer knows it; the
+    """Yield the board as text. The front of a tile has the face towards the viewer, its top the other one if known; the
     opponent's tiles are dotted. The face of the piece that moved, and the cell that it left, are marked.
     """
     for depth in reversed(range(rows)):  # from the far side, so that nearer tiles cover farther ones
@@ -179,7 +179,7 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...
                 yield Glyph(line, x + 1, f",-{far or '-'}-,")
                 yield Glyph(line + 1, x, "+---+|")
                 if k and view["board"][cell - (1 if seen == 0 else -1)] == NO_PIECE:
-                    yield Glyph(line + 2, x - 1, "+")  # the corner that the tile hides, as the help page has it
+                    yield Glyph(line + 2, x - 1, "+")  # the corner hidden by the tile, as in the help page
                 yield Glyph(line + 2, x, f"|{fill}{near or '?'}{fill}||")
                 yield Glyph(line + 2, x + 1, f"{fill}{near or '?'}{fill}", style)
                 yield Glyph(line + 3, x, f"|{fill * 3}|/")
@@ -190,7 +190,7 @@ def _glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...
 
 
 def _narrow_glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[int, ...]) -> Iterator[Glyph]:
-    """Three columns a cell: the opponent's tiles with a colon, then the face towards the viewer, then the other one."""
+    """Yield three columns per cell: a colon for the opponent's tiles, the face towards the viewer, the other face."""
     for line in range(rows):
         row = rows - 1 - line if seen == 0 else line
         yield Glyph(line, 0, f"{row + 1:>2}")
@@ -211,7 +211,7 @@ def _narrow_glyphs(view: Record, rows: int, cols: int, seen: int, moved: tuple[i
 
 
 def _captured(view: Record, seen: int) -> Iterator[str]:
-    """The captured pieces, with the viewer's side of each first."""
+    """Yield the captured pieces as texts, with the viewer's side of each first."""
     for army in range(2):
         slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED))
         pieces = [f"{view['faces'][slot, seen] or '?'}{view['faces'][slot, 1 - seen] or '?'}" for slot in slots]
@@ -219,13 +219,13 @@ def _captured(view: Record, seen: int) -> Iterator[str]:
 
 
 def badge(game: Game, view: Record, player: int) -> Sample:
-    """A piece of the player's army, pointing as it does on the board."""
+    """Return a piece of the player's army, in its orientation on the board."""
     shapes = tuple(_swatch(0, 0, 0.95, player, up=player == max(0, int(view["viewer"]))))
     return Sample(shapes, f"the pieces of {NAMES[player]}")
 
 
 def holdings(game: Game, view: Record, player: int) -> Sample:
-    """The pieces that a player has lost, as far as the viewer knows them."""
+    """Return the pieces that a player has lost, as far as the viewer knows them."""
     lost = np.flatnonzero((view["owner"] == player) & (view["cell"] == CAPTURED)).tolist()
     fresh = int(view["last_action"]) >= 0 and view["quiet"] == 0
     shapes = tuple(_lost(-2.5, 0, 1.0, game, view, player, fresh=bool(fresh)))
@@ -234,7 +234,7 @@ def holdings(game: Game, view: Record, player: int) -> Sample:
 
 
 def symbols(game: Game, view: Record) -> tuple[Sample, ...]:
-    """How to read a piece."""
+    """Return samples that explain how to read a piece."""
     seen, base = max(0, int(view["viewer"])), game.options["base"]
     ink = ARMIES[1 - seen]
     piece = tuple(_swatch(0, 0, 0.95, seen, up=True))

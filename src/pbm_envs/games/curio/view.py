@@ -1,7 +1,7 @@
-"""What a player of Curio sees (C5, C8, C9): hiding, observation planes.
+"""Views and observation planes of Curio (C5, C8, C9).
 
-Seen by player w, face w of every piece is open and face 1 - w hidden, unless the piece is known to both. What a hidden
-face can still be is in `inference`.
+Player w sees face w of every piece, and face 1 - w is hidden, unless the piece is known to both. `inference` computes
+the possible values of hidden faces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rules import MOST_BASE
 
 MOST = 127  # counts in int8 planes stop here
 EXCHANGED_SEATS = {"I am Light": "I am Dark", "I am Dark": "I am Light"}
-"""Planes that change places when Light and Dark do."""
+"""The planes that are exchanged with Light and Dark."""
 FIRST_PLANES = {
     "mine": "mine",
     "enemy": "enemy",
@@ -33,11 +33,11 @@ FIRST_PLANES = {
     "my_unseen": "my 11 unseen",
     "enemy_unseen": "enemy 11 unseen",
 }
-"""The planes that kernels write, by field of `plane_numbers`; of several in a row the first."""
+"""The planes that kernels write, by field of `plane_numbers`; the first of each group of consecutive planes."""
 NO_BOUNDS = np.array([[1, base] * 2 for base in range(MOST_BASE + 1)], np.int8).view(np.uint32)[:, 0].astype(np.uint64)
-"""(bases,) the bounds of a piece of which nothing is known, as half a word."""
+"""(bases,) the bounds of a piece about which nothing is known, as half a word."""
 FACE_BOUNDS, FACE_BITS = np.uint64(0xFFFF), np.uint64(16)
-"""Of half a word, the bounds of the first face; how many bits these are."""
+"""The mask of the first face's bounds in half a word, and its number of bits."""
 
 
 def planes(base: int) -> dict[str, str]:
@@ -59,18 +59,18 @@ def planes(base: int) -> dict[str, str]:
 
 
 def plane_numbers(base: int) -> States:
-    """Return one record: the numbers of `FIRST_PLANES`."""
+    """Return one record with the indices of `FIRST_PLANES`."""
     index = list(planes(base)).index
     return np.array([tuple(map(index, FIRST_PLANES.values()))], [(name, "i8") for name in FIRST_PLANES])
 
 
 @stack_kernel
 def hide_batch(states: States, views: States, base: int) -> None:
-    """Copy to `views`, whose `viewer` is set, all but the faces that the viewers have not seen and the bounds of faces
-    that they have seen.
+    """Copy to `views`, whose `viewer` is set, everything except the faces that the viewers have not seen and the bounds
+    of faces that they have seen.
 
-    Without branches, which could not be predicted. Bounds are read from the state in one piece: the processor would
-    wait for a copy that has just been written.
+    Branch-free, since branches would be unpredictable. Bounds are read from the state as one word, since the processor
+    would stall on a copy that has just been written.
     """
     no_bounds = NO_BOUNDS[base]
     for i in range(len(views)):
@@ -93,10 +93,10 @@ def piece_words(base: int) -> tuple[States, States]:
     """Return the planes of a cell as words.
 
     Returns:
-        `looks`: row `look_of(known, mine, v, hides, base)` has the planes of a piece that shows v and can hide the
+        `looks`: Row `look_of(known, mine, v, hides, base)` has the planes of a piece that shows v and can hide the
         numbers whose bits are set in `hides` (v = 0 and no bits: no piece). Its field `words` has only as many words
         as contain planes of pieces.
-        `empty`: one record with all words that fit a cell, zeros: their number is a constant for kernels.
+        `empty`: One record with all words that fit a cell, all zeros; their number is a constant for kernels.
     """
     table = list(planes(base))
     index, own_planes = table.index, table.index("known") + 1
@@ -112,7 +112,7 @@ def piece_words(base: int) -> tuple[States, States]:
 
 @stack_kernel
 def look_of(known: int, mine: int, shown: int, hides: int, base: int) -> int:
-    """Return a row of `looks`."""
+    """Return the row of `looks` for a piece."""
     return ((2 * known + mine) * (base + 1) + shown) * (2 << base) + hides
 
 
@@ -142,7 +142,7 @@ def fill_same(view: Record, seen: int, planes: Record, same: Planes) -> None:
 def write_cells(
     board: Ints, look: Ints, looks: States, empty: States, same: Planes, width: int, at: int, out: Planes
 ) -> None:
-    """Write an observation from `out[at]` on: the planes that all cells share, `same`, and those of the pieces."""
+    """Write an observation from `out[at]` on: the planes `same`, which all cells share, and those of the pieces."""
     own, words, tail = len(looks[0]["words"]), len(empty[0]["words"]), load_word(same, width - WORD)
     for cell in range(len(board)):
         slot = np.uint16(board[cell] if board[cell] >= 0 else len(board))
@@ -161,11 +161,11 @@ def observe_batch(
 ) -> None:
     """Write the observations of `views`; `looks` and `empty` are from `piece_words`.
 
-    Under `face` "random", `candidates` (B, slots) comes from `find_hidden_batch`; else it is (0, 0).
+    Under `face` "random", `candidates` (B, slots) is from `find_hidden_batch`; else it is (0, 0).
     """
     rules, base, cells, width = settings[0], settings[0]["base"], out.shape[1] * out.shape[2], out.shape[3]
     pairs, values = np.empty((base * (base + 1) // 2, 2), np.int64), np.empty((2, base + 1), np.int64)
-    look, hides = np.zeros(cells + 1, np.uint16), np.empty(cells, np.uint16)  # by slot; look[cells] is nothing
+    look, hides = np.zeros(cells + 1, np.uint16), np.empty(cells, np.uint16)  # by slot; look[cells] is the empty cell
     bound = np.empty(cells, np.int64)
     same = np.zeros(-(-width // WORD) * WORD, np.int8)  # the planes that are the same on every cell
     row = flat(out)

@@ -1,14 +1,14 @@
 """Determinization: faces for a view's hidden pieces, drawn uniformly from all that are consistent with it (C15).
 
-Two steps. First, how many pieces that show v hide h, for each v and h: fixed by the pool under `face` "large" and
-"small", where each piece of the pool shows a known side; drawn with exact weights under "random". Second, within the
-pieces that show v, who hides which: in the order of falling lower bounds each takes one of the values left that is
-large enough. Earlier takers chose from what is open to later ones too, so the number of choices never depends on the
-choices, and every assignment is equally likely.
+The draw has two steps. The first determines the number of pieces that show v and hide h, for each v and h: it is fixed
+by the pool under `face` "large" and "small", where each piece of the pool shows a known side, and drawn with exact
+weights under "random". The second assigns hidden values to the pieces that show v: in the order of decreasing lower
+bounds, each takes one of the remaining values that is large enough. Values open to earlier pieces are open to later
+ones too, so the number of choices never depends on the choices, and every assignment is equally likely.
 
-What this does not cover is met by drawing again, which keeps the rest uniform: upper bounds; captures between two
-pieces that are both still unknown; that the game has not ended; and, under `*_total`, the legal moves (C7). A player's
-past legal moves under `*_total` and what a `pass` implies are not remembered.
+All other conditions are satisfied by rejection, which keeps the distribution uniform: upper bounds; captures between
+two pieces that are both still unknown; that the game has not ended; and, under `*_total`, the legal moves (C7). A
+player's past legal moves under `*_total` and the implications of a `pass` are not used.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from .pieces import RANDOM, has_royal, is_dead, is_royal, may_capture
 from .rules import ended_by_capture
 
 BITS, SPAN_BITS = 10, 32
-MOST_DONE = (1 << BITS) - 1  # more than there are pieces in an army (C1)
+MOST_DONE = (1 << BITS) - 1  # more than the pieces of an army (C1)
 GROUP_TRIES = 1000
-"""How often the pieces that show one number are dealt anew in search of upper bounds, before the whole view is."""
+"""The maximum number of deals to the pieces that show one number, to satisfy upper bounds, before the view restarts."""
 
 
 @stack_kernel
 def sort_group(view: Record, army: int, shown: int, group: Ints, least: Ints) -> int:
-    """List the hidden slots of an army that show `shown`, by falling lower bound; return how many."""
+    """List the hidden slots of an army that show `shown`, by decreasing lower bound; return their number."""
     owner, faces, bounds, seen = view["owner"], view["faces"], view["bounds"], view["viewer"]
     count = 0
     for slot in range(len(owner)):
@@ -54,7 +54,7 @@ def sort_group(view: Record, army: int, shown: int, group: Ints, least: Ints) ->
 
 @stack_kernel
 def split_pools(view: Record, rules: Record, hidden: Ints) -> None:
-    """Under "large" and "small", set `hidden[army, v, h]` to how many pieces show v and hide h."""
+    """Under "large" and "small", set `hidden[army, v, h]` to the number of pieces that show v and hide h."""
     if view["viewer"] != NOBODY:
         for army in range(2):
             larger = shows_larger(army, view["viewer"], rules)
@@ -65,7 +65,7 @@ def split_pools(view: Record, rules: Record, hidden: Ints) -> None:
 def deal_group(
     view: Record, group: Ints, least: Ints, count: int, left: Ints, rules: Record, seeds: Seeds, row: int
 ) -> bool:
-    """Give the values `left` (how many of each) to the slots of a group; return False if an upper bound is broken."""
+    """Deal the values `left` (counts by value) to the slots of a group; return False if an upper bound is violated."""
     faces, bounds, hidden = view["faces"], view["bounds"], 1 - view["viewer"]
     for k in range(count):
         slot = group[k]
@@ -88,7 +88,7 @@ def deal_group(
 
 @stack_kernel
 def is_consistent(state: Record, rules: Record) -> bool:
-    """Return whether the game can stand or have ended so with these faces, after legal captures (C7, C10, C11)."""
+    """Return whether these faces are consistent with legal captures and the end of the game (C7, C10, C11)."""
     if not rules["turn"] and not rules["reveal"]:
         for slot in range(len(state["owner"])):
             taker = state["taker"][slot]
@@ -128,7 +128,7 @@ def deal(view: Record, hidden: Ints, rules: Record, seeds: Seeds, row: int) -> b
 
 @stack_kernel
 def deal_batch(views: States, hidden: Ints, settings: States, seeds: Seeds, good: Mask) -> None:
-    """`deal` for each view, under "random" with the numbers of `hidden`, else with those of `split_pools`."""
+    """Call `deal` for each view, under "random" with the numbers in `hidden`, else with those of `split_pools`."""
     rules = settings[0]
     for i in range(len(views)):
         if rules["face"] != RANDOM:
@@ -137,34 +137,34 @@ def deal_batch(views: States, hidden: Ints, settings: States, seeds: Seeds, good
 
 
 class Turnings:
-    """For "random": how the pool of an army can have been turned, so that each number is shown as often as it is.
+    """The possible orientations of an army's pool under "random", given how often each number is shown.
 
-    The kinds of pieces are gone through in order; of kind ab, k pieces show a and hide b, the rest the other way round.
-    The pieces that show v thus get their hidden values in rising order, and those that may hide h are the ones whose
-    lower bound is at most h: `comb` counts the choices. `_completions` counts, exactly, what can follow a beginning.
+    The kinds of pieces are processed in order; of kind ab, k pieces show a and hide b, and the rest vice versa. The
+    pieces that show v thus get their hidden values in ascending order, and those that may hide h are the ones whose
+    lower bound is at most h: `comb` counts the choices. `_completions` counts the completions of a prefix exactly.
 
-    A beginning is one integer, `done`, of BITS bits each: how many kinds are done, then for each v how many pieces that
-    show v have got their values. As tuples, thousands of objects a view, they set off garbage collections.
+    A prefix is one integer, `done`, with fields of BITS bits: the number of processed kinds, then for each v the number
+    of pieces that show v and have a value. Tuples, thousands of objects per view, would trigger garbage collections.
     """
 
     def __init__(self, base: int, pool: bytes, least: bytes) -> None:
-        """`pool` and `least`: of one army, as `collect_batch` writes them."""
+        """Set the `pool` and the lower bounds `least` of one army; `least` is from `collect_batch`."""
         self._base, self._pool = base, np.frombuffer(pool, np.int64).tolist()
         lows = np.frombuffer(least, np.int64).reshape(base, -1).tolist()
         self._kinds = tuple(combinations_with_replacement(range(1, base + 1), 2))
         self._open = tuple(
             tuple(sum(0 < low <= value for low in shown) for value in range(base + 1)) for shown in ([], *lows)
         )
-        """[shown][value]: how many pieces that show `shown` may hide `value`."""
-        self._ways: dict[int, int] = {}  # `_completions` of `done`, where known
+        """The number of pieces that show `shown` and may hide `value`, as [shown][value]."""
+        self._ways: dict[int, int] = {}  # cached `_completions` by `done`
         self._sums = array("d")
-        """The running sums of `_weigh` of each `done` where something was drawn from them, one after another."""
+        """The running sums of `_weigh`, concatenated for each `done` at which a draw was made."""
         self._spans: dict[int, int] = {}
-        """Where in `_sums` those of `done` begin and end, as one integer: collections of garbage go through
-        dictionaries of tuples, 40 milliseconds long where a thousand views are known."""
+        """The beginning and end of each `done` in `_sums`, as one integer: garbage collection traverses dictionaries of
+        tuples, which takes 40 milliseconds for a thousand cached views."""
 
     def draw(self, chances: list[float]) -> list[list[int]]:
-        """[v][h]: how many that show v hide h; `chances` in [0, 1), one a kind."""
+        """Return the numbers of pieces that show v and hide h, as [v][h]; `chances` are in [0, 1), one per kind."""
         hidden = [[0] * (self._base + 1) for _ in range(self._base + 1)]
         done = 0
         for (a, b), pieces, chance in zip(self._kinds, self._pool, chances, strict=True):
@@ -177,7 +177,7 @@ class Turnings:
         return hidden
 
     def _span(self, done: int) -> tuple[int, int]:
-        """Where in `_sums` those of `done` begin and end."""
+        """Return the beginning and end of the sums of `done` in `_sums`."""
         span = self._spans.get(done)
         if span is None:
             start = len(self._sums)
@@ -186,13 +186,13 @@ class Turnings:
         return span >> SPAN_BITS, span & (1 << SPAN_BITS) - 1
 
     def _weigh(self, done: int) -> list[int]:
-        """In how many ways all can go on if 0, 1, 2, ... pieces of the next kind show the lower number."""
+        """Return the numbers of completions if 0, 1, 2, ... pieces of the next kind show the lower number."""
         (a, b), pieces = self._kinds[done & MOST_DONE], self._pool[done & MOST_DONE]
-        first = self._open[a][b] - (done >> BITS * a & MOST_DONE)  # slots that show a, have no value yet, may hide b
+        first = self._open[a][b] - (done >> BITS * a & MOST_DONE)  # slots that show a, may hide b and have no value
         second = self._open[b][a] - (done >> BITS * b & MOST_DONE)
         least = pieces if a == b else max(0, pieces - second)
         if b == self._base:
-            least = max(least, first)  # the last kind takes all slots that are left
+            least = max(least, first)  # the last kind takes all remaining slots
         ways, then = [0] * least, done + 1 + (least << BITS * a) + (pieces - least << BITS * b)
         for k in range(least, min(pieces, first) + 1):
             ways.append(comb(first, k) * comb(second, pieces - k) * self._completions(then))
@@ -200,7 +200,7 @@ class Turnings:
         return ways
 
     def _completions(self, done: int) -> int:
-        """In how many ways the other kinds can be turned and given to slots."""
+        """Return the number of ways to orient the remaining kinds and assign them to slots."""
         if done & MOST_DONE == len(self._kinds):
             return 1
         ways = self._ways.get(done)
@@ -228,7 +228,7 @@ def world_batch(worlds: States, seeds: Seeds, good: Mask, settings: States) -> N
 
 @stack_kernel
 def collect_batch(views: States, settings: States, seeds: Seeds, least: Ints, chances: Floats) -> None:
-    """Under "random", write for each army the lower bounds of the pieces that show each number, and chances in [0, 1).
+    """Under "random", write for each army the lower bounds of the pieces by shown number, and chances in [0, 1).
 
     The bounds are (base, cells), 0 where there is no piece; the chances (kinds,).
     """
