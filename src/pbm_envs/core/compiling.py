@@ -32,7 +32,7 @@ class Progress(NamedTuple):
     expected: int
     """The number of kernels of this part that were not on disk. Some of them may never be needed."""
     running: bool
-    """Whether a kernel is being compiled now."""
+    """True if a kernel is being compiled now."""
 
 
 class Compiling:
@@ -49,7 +49,7 @@ class Compiling:
         """Names of kernels that this process has compiled or loaded, for any types."""
         self._parts: dict[str, dict[str, Any]] = {}
         self._outstanding: dict[str, bool] = {}
-        """Whether a kernel was missing on disk when it was first counted, by name."""
+        """The kernels that have been counted, by name; True for those missing on disk when first counted."""
         self._running = 0
         self._logged: set[str] = set()
         self._last = self._began = -PAUSE

@@ -47,18 +47,18 @@ class GameHooks(ABC):
     named_options: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
     """Sets of options by name: "ladder-5" of "curio" is `make_game("curio-ladder-5")`, id `pbm/curio-ladder-5-v0`."""
     perfect_information: bool = True
-    """Whether every player knows the whole state; if not, views hide something."""
+    """True if every player knows the whole state; if not, views hide something."""
     random_setup: bool = False
-    """Whether `init` draws the position; if not, all games without a board text start alike."""
+    """True if `init` draws the position; if not, all games without a board text start alike."""
     public_moves: bool = True
-    """Whether every player sees every move. If False, `last_action` is blank in views, and histories, prompts,
+    """True if every player sees every move. If False, `last_action` is blank in views, and histories, prompts,
     information states and pages contain the result of `_seen_actions`. The fact that a ply was played, and its player,
     are always public.
     """
     mask_reveals_hidden: bool = False
-    """Whether a mover's legal actions can reveal more than the rest of the view (Curio's `*_total` options, C7)."""
+    """True if a mover's legal actions can reveal more than the rest of the view (Curio's `*_total` options, C7)."""
     moves_player_independent: bool = False
-    """Whether an action has the same effect on the board for every player."""
+    """True if an action has the same effect on the board for every player."""
     playout_options: frozenset[str] = frozenset({LAST_PLAYER_BY_ACTION})
     """The keyword options that `playout` accepts."""
     rules: RecordRules | None = None

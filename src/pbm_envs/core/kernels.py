@@ -14,7 +14,7 @@ import numpy as np
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 COMPILES = False
-"""Whether kernels are compiled."""
+"""True if kernels are compiled."""
 try:
     import numba
 except ImportError as error:

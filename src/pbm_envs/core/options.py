@@ -56,13 +56,13 @@ class Option:
     help: str = ""
     """One or two sentences: the effect of the option, and the meaning of special values such as 0 or None."""
     optional: bool = False
-    """Whether None is allowed. It is always allowed if it is the default."""
+    """True if None is allowed. It is always allowed if it is the default."""
     many: bool = False
-    """Whether the value is a tuple; type, range and choices then apply to its elements."""
+    """True if the value is a tuple; type, range and choices then apply to its elements."""
 
     @property
     def takes_none(self) -> bool:
-        """Whether None is allowed."""
+        """True if None is allowed."""
         return self.optional or self.default is None
 
     @property

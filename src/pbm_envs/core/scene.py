@@ -78,7 +78,7 @@ class Seat(NamedTuple):
     """The player's role, or ""."""
     name: str
     active: bool
-    """Whether it is this player's turn."""
+    """True if it is this player's turn."""
     won: bool
 
 

@@ -132,9 +132,9 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self.game_number = -1
         """The number of the game that `reset` or `set_state` began last, unique in the process."""
         self._cut_off = False
-        """Whether a limit of plies has ended the game."""
+        """True if a limit of plies has ended the game."""
         self._stepped = False
-        """Whether there was a step or a reset since `agent_iter` named an agent."""
+        """True if there was a step or a reset since `agent_iter` named an agent."""
         self._history = History(game, 1, history) if history else None
         self.state_space = spaces.Box(0, 127, game.observation_shape, np.int8)
         self.observation_spaces = {

@@ -46,7 +46,7 @@ class GameBatch:
         self._ended = np.zeros(count, np.int64)
         """The rows that the last step ended, at the beginning of the array."""
         self.states_are_views = type(game)._view is GameHooks._view
-        """Whether setting `viewer` turns a state into a view, without a copy."""
+        """True if setting `viewer` turns a state into a view, without a copy."""
         self._rngs: list[Rng] = []
         self._ahead = np.zeros((count, AHEAD), np.uint64)
         """(N, AHEAD) each stream's seeds for its next set-ups."""
@@ -231,8 +231,8 @@ class GameBatch:
     def last_views(self, rows: Rows, players: Players | None = None) -> States:
         """Return the last views (R,) of `players` (R,) in these rows, which are over; None: the players to move.
 
-        A game truncated by a limit of plies or an illegal action is shown as if it continued with that player to move,
-        like every observation of a game under way, so that a learner can estimate its value.
+        The view of a game truncated by a limit of plies or an illegal action is that of an unfinished game with this
+        player to move, so that a learner can estimate its value.
         """
         states = take_rows(self.states, rows)
         if players is None:

@@ -205,7 +205,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     @property
     def has_opponents(self) -> bool:
-        """Whether the learner plays one seat against opponents; otherwise actions are those of the current player."""
+        """True if the learner plays one seat against opponents; otherwise actions are those of the current player."""
         return self._opponents is not None
 
     @property

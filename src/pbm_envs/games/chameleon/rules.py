@@ -20,7 +20,7 @@ TOP_BOTTOM, LEFT_RIGHT = TOP | BOTTOM, LEFT | RIGHT
 
 def chameleon_dtype(cells: int) -> np.dtype[np.void]:
     """Return the dtype of a record with `cells` cells."""
-    # stones are EMPTY, X or O; vert is the agent who owns top and bottom (H3, H4)
+    # stones are EMPTY, X or O; vert is the player who owns top and bottom (H3, H4)
     return state_dtype(2, [*chain_fields(cells), ("vert", "i1")])
 
 

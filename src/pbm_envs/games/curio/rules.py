@@ -253,7 +253,7 @@ def set_up_batch(states: States, seeds: Seeds, deck: Ints, settings: States) -> 
 
 @stack_kernel
 def start_batch(states: States, settings: States) -> None:
-    """Number the pieces of boards on which `owner` and `faces` are set, and set the initial knowledge.
+    """Assign slots to the pieces of boards on which `owner` and `faces` are set, and set the initial knowledge.
 
     A piece that contradicts `face` must have captured (C8). C11 may already apply.
     """

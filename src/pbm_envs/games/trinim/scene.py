@@ -1,4 +1,4 @@
-"""The picture of a game of Trinim: the triangle, and a table of what each player holds, even or odd (T5)."""
+"""The picture of a game of Trinim: the triangle, and a table of each player's holdings, even or odd (T5)."""
 
 from __future__ import annotations
 

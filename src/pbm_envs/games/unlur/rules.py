@@ -21,7 +21,7 @@ FIGURES = SIDES_135, SIDES_246, SIDES_14, SIDES_25, SIDES_36
 
 def unlur_dtype(cells: int) -> np.dtype[np.void]:
     """Return the dtype of a record with `cells` cells."""
-    # stones are EMPTY, BLACK or WHITE; black is the agent who is Black; NOBODY in the contract phase (U3)
+    # stones are EMPTY, BLACK or WHITE; black is the player with Black, NOBODY in the contract phase (U3)
     return state_dtype(2, [*chain_fields(cells), ("black", "i1")])
 
 
