@@ -91,8 +91,7 @@ def check_array(array: Any, name: str, shape: tuple[int, ...], kinds: str = "f")
 def read_arrays(path: str | Path, what: str, names: tuple[str, ...] | None = None) -> dict[str, Array]:
     """Return the arrays of an `.npz` file, at most `MOST_BYTES`; nothing in the file is executed.
 
-    `what` names the expected file in errors, with its article. The file must contain exactly the arrays `names`; None
-    accepts any.
+    `what` names the expected file in errors, with its article. The file must have exactly the arrays `names` (or any).
     """
     arrays, left = {}, MOST_BYTES
     try:

@@ -30,9 +30,8 @@ SAVE_BRIDGES = "save_bridges"
 class GameHooks(ABC):
     """The part of a game that its author implements; `Game` is the part that users call.
 
-    The moves (`__init__`), `_init`, `_board_to_string` and the rules are required. The rules are given either as
-    `rules`, kernels over one record, or as `_step`, `_legal_action_mask` and `_observe` over batches. Everything else
-    has a default.
+    The moves (`__init__`), `_init`, `_board_to_string` and the rules (either `rules`, kernels over one record, or
+    `_step`, `_legal_action_mask` and `_observe` over batches) are required. Everything else has a default.
     """
 
     drawing: ClassVar[Drawing]
@@ -52,8 +51,7 @@ class GameHooks(ABC):
     """True if `init` draws the position; if not, all games without a board text start alike."""
     public_moves: bool = True
     """True if every player sees every move. If False, `last_action` is blank in views, and histories, prompts,
-    information states and pages contain the result of `_seen_actions`. The fact that a ply was played, and its player,
-    are always public.
+    information states and pages contain the result of `_seen_actions`. The player of a ply is always public.
     """
     mask_reveals_hidden: bool = False
     """True if a mover's legal actions can reveal more than the rest of the view (Curio's `*_total` options, C7)."""

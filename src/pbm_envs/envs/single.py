@@ -64,8 +64,7 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
                 the autoreset mode DISABLED, and then determines opponent, seat, illegal actions and history.
             opponent: One or several opponents (`pbm_envs.envs.opponents`); by default "random".
             seat: The learner's seat, or "random" to draw it for each game.
-            illegal_action: "terminate" ends the game, with a reward of -1; "raise" raises ValueError and changes
-                nothing.
+            illegal_action: "terminate" ends the game, with reward -1; "raise" raises ValueError and changes nothing.
             history: The number of last moves in the infos, as in the vector environment.
             render_mode: None, "ansi", "rgb_array" or "human"; the seat's view is drawn.
             render_size: Pixels of the longer side.

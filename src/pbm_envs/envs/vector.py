@@ -4,9 +4,8 @@
     planes, info = envs.reset(seed=7)
     planes, reward, terminated, truncated, info = envs.step(actions)
 
-In self-play, each action is that of the current player, and observations show what the next player to move can know.
-With an `opponent` (`pbm_envs.envs.opponents`) each game is seen from one seat, and the opponent has moved when `step`
-returns.
+In self-play each action is the current player's, and observations show what the next player to move can know. With an
+`opponent` (`pbm_envs.envs.opponents`) each game is seen from one seat, and the opponent has moved when `step` returns.
 
 | | shape | |
 |---|---|---|
@@ -27,9 +26,8 @@ next player to move, or of the seat; `final_info["action_mask"]` is its mask, so
 position. A terminated game has a mask of ones.
 
 Every key k has a `_k` (N,) bool that marks its rows. Row i plays the game that the AEC environment plays with the same
-seed and actions; an integer seed s means s, s + 1, ... . `reset(options=...)` accepts "board" and "moves" as there, one
-for all or a list with one per game (None: the game's own set-up), for the first game only; "reset_mask" (N,) bool
-selects games.
+seed and actions; a seed s means s, s + 1, ... . `reset(options=...)` accepts "board" and "moves" as there, one for all
+or a list with one per game (None: the game's own set-up), for the first game only; "reset_mask" (N,) selects games.
 
 Autoreset modes: SAME_STEP (default) returns the next game's first observation in the step that ends a game; in
 NEXT_STEP the action after the end is ignored and starts a game; in DISABLED finished games are unchanged until reset.
@@ -135,8 +133,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
                 changes nothing.
             copy: If False, observations and masks (also in `final_info`) are always the same arrays, which the next
                 call overwrites and the caller must not change.
-            threads: The number of threads that write observations and masks; more than one is useful from about 16384
-                games on (1024 in Curio).
+            threads: The number of threads that write observations and masks; useful from 16384 games on (Curio: 1024).
             history: The number of last moves in the infos (`pbm_envs.envs.history`).
             buffers: "torch" returns tensors that share the memory (`pbm_envs.envs.buffers`).
             pin_memory: Whether the tensors are pinned; needs `copy=False`.

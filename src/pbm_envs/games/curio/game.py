@@ -226,9 +226,7 @@ class Curio(Game):
         )
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
-        """Return full initial states consistent with both views.
-
-        Faces that the later view still hides have never turned (C8) and are drawn from that view. Those that it shows
+        """Draw faces that the later view still hides, which have never turned (C8), from that view. Those that it shows
         were initially hidden behind a face that the first view shows.
         """
         check_same_games(self, starts, views)

@@ -1,9 +1,8 @@
 """The legal moves of Curio, for masks and playouts (C6, C7, C12).
 
 On boards of at most 64 cells, sets of cells are words of bits, and eight moves are tested at once: the path must be
-empty, and the piece must be allowed to end on the goal. On larger boards `mask_large_batch` and `playout_large_batch`
-follow each line from cell to cell (`list_moves`). Both give the same moves in the same order: by slot, direction and
-distance.
+empty and the goal open to the piece. On larger boards `mask_large_batch` and `playout_large_batch` follow each line
+from cell to cell (`list_moves`). Both give the same moves in the same order: by slot, direction and distance.
 """
 
 from __future__ import annotations
@@ -102,8 +101,7 @@ def find_pieces(state: Record, viewer: int, rules: Record, pieces: Words) -> Non
 def close_cells(own: Words, enemies: Words, compare: int, closed: Words) -> int:
     """Set `closed[v]` to the cells on which no piece of value v may end (C7); return all occupied cells.
 
-    These are the cells of own pieces, and of enemies that such a piece may not capture. `own` and `enemies` are rows of
-    `pieces`.
+    These are the cells of own pieces, and of enemies that it may not capture. `own` and `enemies` are rows of `pieces`.
     """
     no_lower = NO_BITS if beats(1, 0, compare) else ~NO_BITS
     no_equal = NO_BITS if beats(1, 1, compare) else ~NO_BITS
@@ -158,8 +156,7 @@ def mark_legal(
 ) -> int:
     """Set `legal[first + action]` for the player to move, one run per piece; return 0 if no move is legal.
 
-    Cells are visited in ascending order: surplus entries of a run belong to later cells, and those of the last run to
-    the next row.
+    Cells ascend: surplus entries of a run belong to later cells, and those of the last run to the next row.
     """
     mover, left, some = state["to_move"], NO_BITS, NO_BITS
     find_pieces(state, mover, rules, pieces)
