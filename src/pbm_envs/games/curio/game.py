@@ -226,8 +226,8 @@ class Curio(Game):
         )
 
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
-        """Draw faces that the later view still hides, which have never turned (C8), from that view. Those that it shows
-        were initially hidden behind a face that the first view shows.
+        """Return full initial states consistent with both views. Faces hidden in the later view have never turned (C8)
+        and are drawn from it. Those that it shows were initially hidden behind a face that the first view shows.
         """
         check_same_games(self, starts, views)
         drawn = self.determinize(views, rng)
