@@ -241,8 +241,8 @@ def rate_on_ladder(
     half_width: Annotated[
         float, Option(low=1, high=BEYOND, help="Stop when half the width of the 95% interval is this many Elo points.")
     ] = 35.0,
-    openings: Annotated[int, Option(low=1, help="Stop after this many openings in any case.")] = 2000,
-    seed: Annotated[int, Option(low=0, help="Seed of the first opening. The others follow.")] = 0,
+    openings: Annotated[int, Option(low=1, help="Stop after this many openings even if the interval is wider.")] = 2000,
+    seed: Annotated[int, Option(low=0, help="Seed of the first opening. Each further opening adds 1.")] = 0,
     key: Annotated[str, Option(help="Key of another folder, to play its games again (see `pbm tournament`).")] = "",
     run: Run = ALONE,
 ) -> LadderRating:

@@ -50,9 +50,9 @@ class Tournament:
     form: str = setting(
         ROUND_ROBIN,
         choices=FORMS,
-        help="Pairing. round-robin: all agents meet. gauntlet: the first agent meets each other one. pairs: the first "
-        "agent meets the second, the third the fourth, and so on. neighbours: each agent, in the order of strength, "
-        f"meets those up to {REACH} places away.",
+        help="Pairing. round-robin: each agent plays each other agent. gauntlet: the first agent plays each of the "
+        "others. pairs: the first agent plays the second, the third plays the fourth, and so on. neighbours: each "
+        f"agent plays those up to {REACH} places away, for agents given in the order of strength.",
     )
     openings: int = setting(
         10,
@@ -66,8 +66,8 @@ class Tournament:
         help="Board text to start from, instead of drawn set-ups; can be repeated. Agents play it from all seats, so "
         "it hides nothing from them.",
     )
-    opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
-    seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
+    opening_moves: int = setting(0, low=0, help="Random moves at the start of each opening.")
+    seed: int = setting(0, low=0, help="Seed of the first opening. Each further opening adds 1.")
     key: str = setting(
         "",
         help="Secret from which the random numbers of openings and agents are derived, so that no agent can compute "

@@ -63,14 +63,14 @@ class SequentialTest:
 
     game: Game = setting(help="The game they play.")  # noqa: RUF009
     new: str = setting(help="The agent that may be stronger, by name.")
-    old: str = setting(help="The agent that it is compared with.")
+    old: str = setting(help="The agent to compare it with.")
     elo0: float = setting(0.0, low=-1000, high=1000, help="Elo difference under H0.")
     elo1: float = setting(10.0, low=-1000, high=1000, help="Elo difference under H1.")
     alpha: float = setting(0.05, low=1e-9, high=0.5, help="Largest probability of accepting H1 if H0 is true.")
     beta: float = setting(0.05, low=1e-9, high=0.5, help="Largest probability of accepting H0 if H1 is true.")
     openings: int = setting(10_000, low=1, help="Openings after which the test ends undecided.")
-    opening_moves: int = setting(0, low=0, help="Random moves that each opening begins with.")
-    seed: int = setting(0, low=0, help="Seed of the first opening. The others follow.")
+    opening_moves: int = setting(0, low=0, help="Random moves at the start of each opening.")
+    seed: int = setting(0, low=0, help="Seed of the first opening. Each further opening adds 1.")
     batch: int = setting(32, low=1, help="Games that are played and written together, rounded to whole openings.")
     key: str = setting("", help="Key of another folder, to play its games again (see `pbm tournament`).")
     normalized: bool = setting(False, help="Read the Elo differences as normalized Elo, as fastchess does.")

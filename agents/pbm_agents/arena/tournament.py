@@ -48,7 +48,7 @@ class Run:
     )
     progress: bool = setting(False, help="Show a progress bar.")
     accept_changes: bool = setting(
-        False, help="Resume although agents, files or packages have changed. The folder records it."
+        False, help="Resume even if agents, files or packages have changed. The folder records the change."
     )
     max_requests: int | None = setting(
         None, low=0, help="Pause once agents have sent this many requests, in all runs together."

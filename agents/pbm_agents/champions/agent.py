@@ -59,8 +59,8 @@ class ChampionAgent:
             int,
             Option(
                 low=1,
-                help="Threads that share the positions of a batch or, by the clock, the trees of one position. Curio's "
-                "alpha-beta search uses one.",
+                help="Threads that share the positions of a batch or, with a budget in seconds, the trees of one "
+                "position. Curio's alpha-beta search uses one.",
             ),
         ] = 1,
         early_stop: Annotated[

@@ -36,7 +36,7 @@ SUMMARIES = {
     "export": "Write recorded games as a data set, one row for each position.",
     "dataset": "Make a graded data set of games.",
     "bench": "Measure speed on this machine.",
-    "warm-up": "Compile the rules, the search and the champions of games ahead.",
+    "warm-up": "Compile rules, search and champions in advance.",
 }
 """The commands in the order of the help, with the first paragraphs of their docstrings."""
 EXPECTED = (ValueError, ImportError, OSError, InfrastructureError)

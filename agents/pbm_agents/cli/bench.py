@@ -32,7 +32,7 @@ SIMULATIONS = 1000
 def bench(
     game: Annotated[str | None, typer.Argument(help="Measure only this game.")] = None,
     options: Options = None,
-    seconds: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to measure each figure, at least.")] = 0.5,
+    seconds: Annotated[float, typer.Option(min=0, max=3600, help="Minimum seconds to measure each figure.")] = 0.5,
 ) -> None:
     """Measure speed on this machine.
 

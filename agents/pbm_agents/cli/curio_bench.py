@@ -65,7 +65,7 @@ def curio_bench(
     level: Annotated[int, typer.Option(min=1, max=len(LEVELS), help="The level, for an agent by name.")] = 1,
     by: Annotated[str, typer.Option(help="The author, for an agent by name.")] = "",
     results: Annotated[Path | None, typer.Option(help="A results file to which the row is appended.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is random.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
 ) -> None:
     """Evaluate an agent or a submission on Curio-Bench.
 

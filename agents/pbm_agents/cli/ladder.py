@@ -53,9 +53,9 @@ def ladder(
     """Rate an agent on a frozen ladder.
 
     The agent plays the most informative opponents of the ladder, each opening from every seat, until the 95% interval
-    is as narrow as requested. The same command resumes a rating after any interruption. The card is printed and written
-    as `card.txt`, `card.json` and, with the extra `plot`, `card.png` and `card.svg`. A card of Curio also has the
-    agent's exploitability in the smallest games, where it can be computed exactly (see `pbm exploit`).
+    is as narrow as requested. The same command resumes a rating after any interruption. The result is a card, printed
+    and written as `card.txt`, `card.json` and, with the extra `plot`, `card.png` and `card.svg`. A card of Curio also
+    has the agent's exploitability in the smallest games, where it can be computed exactly (see `pbm exploit`).
     """
     if agent is None:
         rows = [

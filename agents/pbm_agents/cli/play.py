@@ -48,7 +48,9 @@ def play(
     beginning: dict[str, Any],
     players: GamePlayers = None,
     options: Options = None,
-    save: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the game there when you leave it.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the game to this file when you leave it.")
+    ] = None,
     pause: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait after each move of an agent.")] = 0,
 ) -> None:
     """Play a game, or watch one.

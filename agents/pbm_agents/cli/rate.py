@@ -48,7 +48,8 @@ def rate(
         typer.Option(metavar="AGENT", help="Agent whose rating is set to 0 (default: the mean rating is 0)."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write the tables there as CSV, and plots as PNG and SVG.")
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write tables as CSV, and plots as PNG and SVG, to this folder."),
     ] = None,
 ) -> None:
     """Rate the agents of tournaments.

@@ -36,7 +36,7 @@ def replay(
         bool, typer.Option("--names", help="With --show: call the players by their agents' names in the boards.")
     ] = False,
     write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the games that replay to a new file of records.")
+        Path | None, typer.Option(metavar="FILE", help="Write the games without errors to a new file of records.")
     ] = None,
 ) -> None:
     """Play records again, and check moves and results.

@@ -41,8 +41,10 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Show the games of a file of records, or of a tournament's folder."),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address to listen at. The default is this machine alone.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at. 0 takes a free one.")] = PORT,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. The default accepts connections from this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on. 0 picks a free one.")] = PORT,
     open: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,  # noqa: A002
 ) -> None:
     """Play in the browser.

@@ -41,7 +41,7 @@ class StartSettings:
 
     seed: int | None = setting(None, low=0, help="The same seed sets up the same game.")
     board: str | None = setting(None, help="Board text to start from, in games that have one.")
-    moves: str = setting("", help="Moves to start after, separated by blanks.")
+    moves: str = setting("", help="Moves played before the game starts, separated by spaces.")
     hint: str | None = setting(
         None, help=f"Agent that gives hints (default: {DEFAULT_AGENT} in the terminal, the champion on a page)."
     )

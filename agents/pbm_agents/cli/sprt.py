@@ -25,7 +25,7 @@ EXAMPLES = """
 @with_run()
 def sprt(
     new: Annotated[str, typer.Argument(metavar="NEW", help="An agent by name.")],
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The agent that it is compared with.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The agent to compare it with.")],
     game: Annotated[str, typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="The game they play.")],
     settings: dict[str, Any],
     run: dict[str, Any],

@@ -21,7 +21,7 @@ from .terminal import table
 
 EXAMPLES = """
   pbm warm-up                          # every game at its usual size
-  pbm warm-up chameleon:size=7 curio   # these
+  pbm warm-up chameleon:size=7 curio   # only these
   pbm warm-up --processes 1            # one step after the other
 """
 
@@ -39,7 +39,7 @@ def warm_up(
         typer.Option(min=1, help=f"Processes that compile (default: one per core, at most {MOST_PROCESSES})."),
     ] = None,
 ) -> None:
-    """Compile the rules, the search and the champions of games ahead.
+    """Compile rules, search and champions in advance.
 
     Without this command, the first use of a game compiles its rules for boards of all sizes, the first search compiles
     the search for all games, and the first move of a champion compiles the champion. Compiled code is kept on this

@@ -33,8 +33,10 @@ def make_games(
     agents: Sequence[str],
     games: Annotated[int, Option(low=1, help="Games in all.")] = 1000,
     *,
-    seed: Annotated[int, Option(low=0, help="Seed of the first game, and of --label. The others follow.")] = 0,
-    opening_moves: Annotated[int, Option(low=0, help="Random moves that begin each game. They make no rows.")] = 0,
+    seed: Annotated[int, Option(low=0, help="Seed of the first game, and of --label. Each further game adds 1.")] = 0,
+    opening_moves: Annotated[
+        int, Option(low=0, help="Random moves at the start of each game, which make no rows.")
+    ] = 0,
     batch: Annotated[int, Option(low=1, help="Games that are played and written together.")] = 64,
     run: Run = ALONE,
 ) -> list[GameRecord]:

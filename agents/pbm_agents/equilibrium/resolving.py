@@ -45,16 +45,17 @@ class Resolving:
     size: int = setting(
         20_000,
         low=1,
-        help="Most transitions of the tree that looks ahead; it always reaches the agent's next move.",
+        help="Maximum number of transitions in the lookahead tree, which always reaches the agent's next move.",
     )
-    playouts: int = setting(8, low=1, help="Playouts from each world where the tree is cut off.")
+    playouts: int = setting(8, low=1, help="Playouts from each world at the cut-off leaves of the tree.")
     seconds: float | None = setting(
         None, low=1e-9, high=1e9, help="Seconds for each move, in place of `iterations` and `size`."
     )
     worlds: int = setting(
         6,
         low=1,
-        help="Worlds drawn for the agent, and for the opponent in each of them, where there are too many to keep all.",
+        help="If there are too many worlds to keep them all: worlds drawn for the agent, and for the opponent in "
+        "each of them.",
     )
 
     def __post_init__(self) -> None:

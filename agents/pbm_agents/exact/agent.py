@@ -37,13 +37,15 @@ class ExactAgent:
             Option(
                 low=0,
                 high=28,
-                help="Pieces left up to which positions with two players of Trinim are solved. 22 take about a second "
-                "and 12 MB, and each more twice as much.",
+                help="Solve positions of two-player Trinim with at most this many pieces left. 22 pieces take about "
+                "a second and 12 MB, and each further piece doubles both.",
             ),
         ] = 22,
         pieces_of_three: Annotated[
             int,
-            Option(low=0, high=20, help="The same with three players. 15 take about a tenth of a second, and 25 MB."),
+            Option(
+                low=0, high=20, help="The same for three players. 15 pieces take about a tenth of a second and 25 MB."
+            ),
         ] = 16,
         **settings: Any,
     ) -> None:

@@ -13,12 +13,12 @@ from ..players.agent import Agent, AnyAgent
 @checked
 def network_agent(
     *,
-    file: Annotated[str, Option(help="What `PolicyValueNetwork.save` has written.")] = "network.pt",
+    file: Annotated[str, Option(help="File written by `PolicyValueNetwork.save`.")] = "network.pt",
     temperature: Annotated[
         float,
         Option(
             low=0,
-            help="0 plays the most probable action, else one is drawn in proportion to `probability ** (1 / "
+            help="0 plays the most probable action. Above 0, draws an action in proportion to `probability ** (1 / "
             "temperature)`.",
         ),
     ] = 0.0,
@@ -32,9 +32,9 @@ def network_agent(
 @checked
 def recurrent_agent(
     *,
-    file: Annotated[str, Option(help="What `RecurrentNetwork.save` has written.")] = "gru.pt",
+    file: Annotated[str, Option(help="File written by `RecurrentNetwork.save`.")] = "gru.pt",
     draws: Annotated[
-        bool, Option(help="Whether actions are drawn by their probability. Else the most probable one is played.")
+        bool, Option(help="Whether actions are drawn by their probabilities, instead of playing the most probable one.")
     ] = False,
 ) -> AnyAgent:
     """Return an agent that plays a trained recurrent network, which remembers each game."""

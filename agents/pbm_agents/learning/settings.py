@@ -30,49 +30,51 @@ class Training:
         0.0, low=0, help="Forced playouts as in KataGo (which uses 2). Needs gumbel 0. 0 turns them off."
     )
     full_share: float = setting(
-        1.0, low=0, high=1, help="Share of the positions that are searched in full and learned from."
+        1.0, low=0, high=1, help="Share of the positions that are searched in full and used as policy targets."
     )
     quick_simulations: int = setting(12, low=1, help="Simulations for each move in the other positions.")
     exploring_plies: int = setting(
-        12, low=0, help="Plies at the start of a game in which moves are drawn. Later the best one found is played."
+        12,
+        low=0,
+        help="Plies at the start of a game in which moves are sampled. After them, the best move found is played.",
     )
     resign_below: float | None = setting(
         None, low=-1, high=1, help="A player whose search expects less than this resigns. None turns resigning off."
     )
     imitation_rounds: int = setting(
-        0, low=0, help="First rounds, whose games are played by a search with random playouts, as a warm start."
+        0, low=0, help="Number of first rounds in which a search with random playouts plays the games, as a warm start."
     )
     imitation_simulations: int = setting(400, low=1, help="Simulations for each move in these rounds.")
     reuse: float = setting(
-        8.0, low=1e-9, help="How often, on average, a position is learned from in the round that adds it."
+        8.0, low=1e-9, help="Average number of times that a position is used in training in the round that adds it."
     )
     batch: int = setting(128, low=1, help="Positions per update.")
     learning_rate: float = setting(1e-3, low=1e-9, help="Learning rate of AdamW.")
     weight_decay: float = setting(1e-4, low=0, help="Weight decay of AdamW.")
-    capacity: int = setting(50_000, low=1, help="Most examples that are kept, those of the newest games.")
+    capacity: int = setting(50_000, low=1, help="Maximum number of examples kept. The oldest are dropped first.")
     critic_share: float = setting(
         0.0,
         low=0,
         high=1,
-        help="Weight of a critic that sees hidden information in the value target; the rest is the game's result. 0 "
-        "turns it off.",
+        help="Share of the value target that comes from a critic, which sees hidden information; the rest is the "
+        "game's result. 0 turns the critic off.",
     )
     hidden: int = setting(128, low=1, help="Units per layer of the network.")
     layers: int = setting(3, low=1, help="Layers of the network.")
     opponents: tuple[str, ...] = setting(
-        ("random", "mcts:simulations=100"), help="Agents by name that never change, to measure progress by."
+        ("random", "mcts:simulations=100"), help="Fixed opponents, as agents by name, that measure progress."
     )
     evaluation_games: int = setting(40, low=0, help="Games against each opponent after a round. 0 turns them off.")
     evaluation_simulations: int = setting(
-        48, low=1, help="Simulations for each move of the networks in evaluations and in games for the gate."
+        48, low=1, help="Simulations for each move of the networks in evaluation games and gate games."
     )
     gate_games: int = setting(
         40,
         low=0,
-        help="Games against the best network so far. A network that scores its fair share or more replaces it. With 0 "
-        "the newest network always does.",
+        help="Games against the best network so far. A network that scores its fair share or more replaces it. With "
+        "0, the newest network always replaces it.",
     )
-    seed: int = setting(1, low=0, help="Seed of everything that is random.")
+    seed: int = setting(1, low=0, help="Seed of all random numbers.")
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -23,10 +23,10 @@ MEBIBYTE = 1 << 20
 class Limits:
     """The largest resources that an agent named on a page may request."""
 
-    simulations: int = setting(100_000, low=1, help="Most simulations per move of an agent chosen on the page.")
-    seconds: float = setting(60.0, low=0.1, help="Most seconds per move of any agent. Longer searches end early.")
-    memory: int = setting(1024, low=1, help="Most MiB for the search trees of an agent chosen on the page.")
-    threads: int = setting(1, low=1, help="Most threads of an agent chosen on the page.")
+    simulations: int = setting(100_000, low=1, help="Maximum simulations per move of an agent chosen on the page.")
+    seconds: float = setting(60.0, low=0.1, help="Maximum seconds per move of any agent. Longer searches end early.")
+    memory: int = setting(1024, low=1, help="Maximum MiB for the search trees of an agent chosen on the page.")
+    threads: int = setting(1, low=1, help="Maximum threads of an agent chosen on the page.")
     own_agents: Collection[str] = ()
     """Agents without limits, which were named when the server was started."""
 

@@ -86,7 +86,7 @@ class RandomAgent:
 
 @final
 class GreedyAgent:
-    """Plays an action that wins at once, if there is one; else one that does not lose at once. It never resigns.
+    """Plays an action that wins at once, or else one that does not lose at once, if there is any. It never resigns.
 
     With hidden information it draws `worlds` full states from its view, the same ones for every action, and plays the
     action with the best mean return one ply later. Ties are broken at random.

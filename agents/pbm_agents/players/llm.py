@@ -87,13 +87,21 @@ class LLMAgent(AgentWithMemory):
         url: Annotated[
             str, Option(help="Address of the server, up to `/v1`. By default OPENAI_BASE_URL, else OpenAI's.")
         ] = "",
-        attempts: Annotated[int, Option(low=1, help="Answers per position. The last bad one is an error.")] = 3,
-        temperature: Annotated[float | None, Option(help="Sampling temperature. None is the server's own.")] = None,
-        max_tokens: Annotated[int | None, Option(help="Tokens of an answer. None is the server's own limit.")] = None,
-        timeout: Annotated[float, Option(low=1e-3, help="Seconds that an answer may take, with all retries.")] = 120.0,
-        retries: Annotated[int, Option(low=0, help="How often a request that failed on the way is sent again.")] = 4,
-        wait: Annotated[float, Option(low=1e-3, help="Seconds before the first retry. Each next wait doubles.")] = 1.0,
-        parallel: Annotated[int, Option(low=1, help="Requests at the same time.")] = 8,
+        attempts: Annotated[
+            int, Option(low=1, help="Maximum answers per position. If the last one is bad too, it is an error.")
+        ] = 3,
+        temperature: Annotated[
+            float | None, Option(help="Sampling temperature. None uses the server's default.")
+        ] = None,
+        max_tokens: Annotated[
+            int | None, Option(help="Maximum tokens of an answer. None uses the server's limit.")
+        ] = None,
+        timeout: Annotated[float, Option(low=1e-3, help="Seconds that an answer may take, retries included.")] = 120.0,
+        retries: Annotated[int, Option(low=0, help="Maximum retries of a request that failed temporarily.")] = 4,
+        wait: Annotated[
+            float, Option(low=1e-3, help="Seconds before the first retry. Each further wait is twice as long.")
+        ] = 1.0,
+        parallel: Annotated[int, Option(low=1, help="Number of requests at the same time.")] = 8,
         rules: Annotated[str, Option(help="Rules in the prompt, as in PromptStyle.")] = "short",
         position: Annotated[str, Option(help="Position in the prompt, as in PromptStyle.")] = "both",
         history: Annotated[int | None, Option(help="Moves in the prompt, as in PromptStyle.")] = None,

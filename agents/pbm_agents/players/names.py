@@ -52,14 +52,14 @@ register_agent(
     "champion",
     "pbm_agents.champions:ChampionAgent",
     web_settings=("simulations", "seconds", "early_stop"),
-    help="For every game the strongest player that we have, with a budget.",
+    help="The strongest player of this package for each game, with a budget.",
 )
 register_agent(
     "exact",
     "pbm_agents.exact:ExactAgent",
     settings=AGENT_SETTINGS,
     web_settings=SEARCH_WEB_SETTINGS,
-    help="Plays Trinim exactly, and what is too large for that, or another game, as the tree search does.",
+    help="Plays Trinim exactly; plays larger positions and other games as the tree search does.",
 )
 register_agent(
     "equilibrium",

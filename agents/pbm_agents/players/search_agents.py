@@ -15,16 +15,16 @@ from ..search.result import check_temperature
 from .agent import Actions, Views, check_searchable
 
 DEFAULT_SIMULATIONS = 1000
-TEMPERATURE = "0 plays the best action, else one is drawn in proportion to `visits ** (1 / temperature)`."
+TEMPERATURE = "0 plays the best action. Above 0, draws an action in proportion to `visits ** (1 / temperature)`."
 NETWORK = (
-    "File of a network that evaluates leaves: as `PolicyValueNetwork.save` writes it (extra `torch`), `.onnx` as "
-    "`export_onnx` does (extra `onnx`), or `.npz`, a small network, which needs neither."
+    "File of a network that evaluates leaves: `.pt` from `PolicyValueNetwork.save` (extra `torch`), `.onnx` from "
+    "`export_onnx` (extra `onnx`), or `.npz`, a small network, which needs no extra."
 )
 
 
 @final
 class SearchAgent:
-    """Plays the best action of a search; with a temperature, one drawn by visits.
+    """Plays the best action of a search, or, with a temperature, an action drawn by visits.
 
     The agent keeps a `Workspace`, so with `reuse=True` each move starts from the tree of the last one. Use it in one
     thread at a time. A pickled or copied agent has an empty workspace.

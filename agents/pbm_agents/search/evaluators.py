@@ -78,10 +78,11 @@ class Playouts:
 
     count: int = setting(1, low=1, help="Random games from each leaf.")
     avoid_losing_moves: bool = setting(
-        True, help="Whether playouts avoid moves that lose at once, in the games whose playouts can."
+        True, help="Whether playouts avoid moves that lose at once, in games that support it."
     )
     save_bridges: bool = setting(
-        False, help="Whether playouts save bridges, in the games whose playouts can: better informed and slower."
+        False,
+        help="Whether playouts save bridges, in games that support it. They are then slower, but better informed.",
     )
 
     gives_priors: ClassVar[bool] = False

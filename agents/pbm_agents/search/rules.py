@@ -68,14 +68,18 @@ class UCT:
     """
 
     c: float | None = setting(
-        None, low=0, high=1e9, help="Weight of exploration. None: that registered for the game (`register_weights`)."
+        None,
+        low=0,
+        high=1e9,
+        help="Weight of exploration. None means the weight registered for the game (`register_weights`).",
     )
     rave: float | None = setting(
         None,
         low=0,
         high=1e9,
-        help="Equivalence parameter of RAVE, with perfect information and playouts: after this many visits an action's "
-        "own mean has the same weight as that of RAVE. 0 turns RAVE off. None: that registered for the game.",
+        help="Equivalence parameter of RAVE, with perfect information and playouts: after this many visits, an "
+        "action's own mean and its RAVE mean have equal weights. 0 turns RAVE off. None means the value "
+        "registered for the game.",
     )
     priors: ActionPriors | None = setting(  # noqa: RUF009
         None, help="Prior probabilities of actions, beside playouts and RAVE, with perfect information."
@@ -130,16 +134,16 @@ class PUCT:
         0.0,
         low=0,
         high=1e9,
-        help="An action without a visit has the mean value of its node less this times the square root of the sum of "
-        "the visited actions' priors.",
+        help="Reduces the value of an action without a visit: the mean value of its node minus this times the square "
+        "root of the sum of the visited actions' priors.",
     )
     forced_playouts: float = setting(
         0.0,
         low=0,
         high=1e9,
-        help="For self-play (Wu 2020, who takes 2): a visited action of the root gets at least the square root of this "
-        "times its prior times the visits of the root; `SearchResult.policy` leaves out visits that only were forced. "
-        "0 turns it off.",
+        help="Forced playouts for self-play (Wu 2020, with 2): each visited action of the root gets at least "
+        "sqrt(this * prior * visits of the root) visits, and `SearchResult.policy` subtracts those that were "
+        "only forced. 0 turns them off.",
     )
     noise: float = setting(0.0, low=0, high=1, help="Share of Dirichlet noise in the priors of the root.")
     concentration: float = setting(0.3, low=1e-9, high=1e9, help="Parameter of the Dirichlet distribution.")
@@ -167,14 +171,16 @@ class Gumbel:
     search.
     """
 
-    actions: int = setting(16, low=1, help="Actions that are considered at the root.")
+    actions: int = setting(16, low=1, help="Number of actions considered at the root.")
     noise: float = setting(
         0.0,
         low=0,
         high=1e9,
-        help="Scale of the Gumbel numbers that decide which these are: 1 in self-play, 0 for the best play.",
+        help="Scale of the Gumbel noise in the choice of these actions: 1 in self-play, 0 for the strongest play.",
     )
-    value_weight: float = setting(1.0, low=0, high=1e9, help="Weight of values against priors, c_scale in the paper.")
+    value_weight: float = setting(
+        1.0, low=0, high=1e9, help="Weight of values relative to priors (c_scale in the paper)."
+    )
 
     needs_priors: ClassVar[bool] = True
 

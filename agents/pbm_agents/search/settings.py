@@ -20,47 +20,49 @@ class SearchSettings:
         None,
         low=1e-9,
         high=1e9,
-        help="Budget of each position, in seconds. A batch takes this times its size, over `threads`.",
+        help="Budget of each position, in seconds. A batch of N positions gets N times as much, divided by `threads`.",
     )
     selection: Rule | None = setting(  # noqa: RUF009
         None,
-        help="The selection rule: UCT, PUCT, Gumbel, or a Selection of your own. None: PUCT() for an evaluator that "
-        "gives priors, else UCT().",
+        help="The selection rule: UCT, PUCT, Gumbel, or a Selection of your own. None chooses PUCT() for an "
+        "evaluator that gives priors, else UCT().",
     )
     evaluator: Evaluator | PriorsAndValues | None = setting(  # noqa: RUF009
         None,
-        help="Evaluates leaves: Playouts, a function from observations and masks to priors and values (see "
-        "`FunctionEvaluator`), or any `Evaluator`. None: Playouts().",
+        help="What evaluates leaves: Playouts, a function from observations and masks to priors and values (see "
+        "`FunctionEvaluator`), or any `Evaluator`. None means Playouts().",
     )
     parallel_simulations: int | None = setting(
         None,
         low=1,
         help="Number of simulations that run at the same time per position. More is faster, but each sees slightly "
-        "older statistics; 1 is the sequential algorithm. None: 1; by the clock 8, with an evaluator as many as pay, "
-        "from 4 to 32, measured before the clock starts, once for each evaluator and game.",
+        "older statistics; 1 is the sequential algorithm. None means 1 with a budget in simulations and 8 with "
+        "one in seconds; with an evaluator and seconds, the best number from 4 to 32 is measured once for each "
+        "evaluator and game, before the clock starts.",
     )
     solver: bool = setting(
         True,
-        help="Whether outcomes are proven, with perfect information. No player resigns in a search: among three "
-        "players a proven outcome is one if nobody resigns.",
+        help="Whether outcomes are proven, with perfect information. With three players, a proven outcome assumes "
+        "that nobody resigns.",
     )
     early_stop: bool = setting(
         False,
-        help="Whether a search ends when no other action can overtake the most visited one; by the clock, at the speed "
-        "so far.",
+        help="Whether a search ends when no other action can overtake the most visited one. With a budget in "
+        "seconds, this is estimated from the speed so far.",
     )
     reuse: bool = setting(
         False,
         help="Whether a run starts from the trees that the last run left in the workspace, with perfect information. "
-        "What it finds then depends on the runs before.",
+        "Its result then depends on earlier runs.",
     )
     trees: int | None = setting(
         None,
         low=1,
         high=1024,
-        help="Trees of each position, each with its own random numbers, which share the budget (in simulations rounded "
-        "up); the statistics at their roots are added up before the choice (root parallelization: Chaslot, Winands & "
-        "van den Herik 2008). None: 1; by the clock and with playouts, as many as there are threads for each position.",
+        help="Number of trees per position (root parallelization: Chaslot, Winands & van den Herik 2008). Each has "
+        "its own random numbers and an equal share of the budget, rounded up; the statistics at their roots are "
+        "added up before the choice. None means 1, or, with playouts and a budget in seconds, the number of "
+        "threads per position.",
     )
     threads: int = setting(
         1, low=1, help="Threads that share the trees of a batch. They call the evaluator at the same time."
@@ -68,7 +70,8 @@ class SearchSettings:
     memory: int = setting(
         1024,
         low=1,
-        help="MiB for the trees of a search by the clock. When they are full, simulations end at their leaves.",
+        help="MiB for the trees of a search with a budget in seconds. When they are full, simulations add no more "
+        "nodes.",
     )
 
     def __post_init__(self) -> None:

@@ -35,7 +35,7 @@ OPTIONS = (
         None,
         low=1,
         high=26 * 13,
-        help="Pieces of each army, a multiple of a set, base * (base + 1) / 2. None is one set.",
+        help="Pieces of each army, a multiple of the size of a set, base * (base + 1) / 2. None means one set.",
     ),
     Option(
         "turn", bool, True, help="A piece that captures is turned around, and both players know it from then on."
@@ -58,7 +58,7 @@ OPTIONS = (
         low=1,
         high=1_000_000,
         optional=True,
-        help="Plies without a capture after which the game is truncated as a draw. None is no limit.",
+        help="Plies without a capture after which the game is truncated as a draw. None means no limit.",
     ),  # C13
     ALLOW_RESIGN,
 )

@@ -56,8 +56,8 @@ class Trinim(Game):
             int,
             5,
             choices=tuple(size for size in range(3, 21) if size * (size + 1) // 2 % COLOURS == 0),
-            help="Rows of the triangle, so that the cells divide by three. For two players only 5, 6, 9, 14, 17 and 18 "
-            "can be won; the others are allowed with a warning.",
+            help="Rows of the triangle; the number of cells is a multiple of three. With two players, only sizes 5, "
+            "6, 9, 14, 17 and 18 can be won; the others give a warning.",
         ),  # T1, T7
         Option("num_players", int, 2, choices=(2, 3), help="Players."),
         ALLOW_RESIGN,
