@@ -193,3 +193,20 @@ def test_turnings_count_every_way_to_hide_a_pool():
         assert set(drawn) <= set(splits)
         expected = {split: 400 * count / sum(splits.values()) for split, count in splits.items()}
         assert sum((drawn[s] - n) ** 2 / n for s, n in expected.items()) < chi_square_bound(len(splits))
+
+
+def test_kernel_draws_the_worlds_of_determinize():
+    """A search draws worlds without Python: the same ones, also where the first attempt fails."""
+    game, rng = Curio(face="small", capture="ge", reveal_captured=False), np.random.default_rng(3)
+    world = game._play_kernels(False, False).world
+    states = game.init(50, rng)
+    for ply in range(30):
+        actions = [
+            int(rng.choice(np.flatnonzero(mask))) if mask.any() else 0 for mask in game.legal_action_mask(states)
+        ]
+        game.step(states, actions)
+        views, seeds = game.view(states, ply % 2), rng.integers(0, 2**64, 50, np.uint64)
+        drawn, worlds, good = game.determinize(views, seeds.copy()), views.copy(), np.zeros(50, np.bool_)
+        world.kernel(worlds, seeds, good, *world.arguments)
+        assert good.all()
+        assert all((drawn[name] == worlds[name]).all() for name in drawn.dtype.names)

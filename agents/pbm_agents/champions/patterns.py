@@ -17,7 +17,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import Ints, States
-from pbm_envs.toolbox import Array, BatchKernel, Floats, stack_kernel
+from pbm_envs.toolbox import Array, BatchKernel, Floats, exp, stack_kernel
 
 EMPTY, SAME, OTHER, OFF_OWN, OFF_OTHER = range(5)
 """Kinds of cells relative to an action: empty, a stone of the same or the other mark, off the board beyond an edge of
@@ -167,7 +167,7 @@ def write_priors(
         if priors[a] == BELOW_ALL:
             priors[a] = 0
         else:
-            priors[a] = np.exp(priors[a] - highest)
+            priors[a] = exp(priors[a] - highest)
             total += priors[a]
     share = np.float32(1) / max(total, np.float32(1))
     for a in range(cells * count):

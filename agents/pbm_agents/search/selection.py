@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 
 from pbm_envs.authoring import Seeds, Tables, draw, next_bits
-from pbm_envs.toolbox import Array, stack_kernel
+from pbm_envs.toolbox import Array, log, stack_kernel
 
 from .tree import (
     AN_EDGE,
@@ -152,7 +152,7 @@ def random_untried(tree: Tree, g: int, n: int, mask: Array, hidden: bool) -> int
 @stack_kernel
 def uct(visits: int, mean: float, prior: float, parent_visits: int, c: float) -> float:
     """Return the score of UCT (Kocsis & Szepesvari 2006)."""
-    return mean + c * math.sqrt(math.log(parent_visits) / visits)
+    return mean + c * math.sqrt(log(parent_visits) / visits)
 
 
 @stack_kernel
@@ -248,7 +248,7 @@ def choose_with_rave(priors: bool) -> Callable[..., int]:
         best, highest = -1, BELOW_ALL
         all_proven = node["unproven"] == 0
         visits = node["visits"] + 1.0
-        spread = settings["parameter"] * math.sqrt(math.log(visits))
+        spread = settings["parameter"] * math.sqrt(log(visits))
         trust = settings["prior_weight"] * math.sqrt(visits)
         for a in range(places.shape[2]):
             place = int(places[g, n, a])

@@ -32,8 +32,8 @@ class PlayKernels(NamedTuple):
     evaluator can take its place and write its values to `returns`."""
     world: BatchKernel | None = None
     """Called as `kernel(worlds, seeds, good, *arguments)`: replaces views by the full states that
-    `GameHooks._determinize` finds with these seeds, which are not advanced, if its first attempt succeeds; `good` (B,)
-    bool marks these rows. None: `_determinize` is called."""
+    `GameHooks._determinize` finds with these seeds, which are not advanced, if one of its first
+    attempts succeeds; `good` (B,) bool marks these rows. None: `_determinize` is called."""
     priors: BatchKernel | None = None
     """Called as `kernel(states, *arguments, out)`: writes priors (B, A) float32 of actions, used with playouts."""
     network: BatchKernel | None = None

@@ -30,13 +30,12 @@ from .pieces import DIRECTIONS, NO_PIECE, RANDOM
 from .rules import curio_dtype, set_up_batch, start_batch, step_batch, validate_records
 from .text import board_text, deal, read_board
 from .view import EXCHANGED_SEATS, hide_batch, observe_batch, piece_words, plane_numbers, planes
-from .worlds import deal_batch, draw_turnings, world_batch
+from .worlds import MOST_TRIES, deal_batch, draw_turnings, world_batch
 
 NO_END = 2**31 - 1  # `max_plies` without a limit: the greatest value of `ply`
 NO_CANDIDATES = np.zeros((0, 0), np.int64)
 MOST_CHAINS = 8
 NO_LEGAL = np.zeros((1, 0), np.int8)
-MOST_TRIES = 64  # draws for one view before `determinize` uses the Markov chain of `chain`
 MOST_TURNED_BASE = 5
 """The greatest base for which the turnings of a pool are counted (`Turnings`): their number grows fast."""
 

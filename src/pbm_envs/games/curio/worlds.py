@@ -31,6 +31,8 @@ from .rules import ended_by_capture
 
 BITS, SPAN_BITS = 10, 32
 MOST_DONE = (1 << BITS) - 1  # more than the pieces of an army (C1)
+MOST_TRIES = 64
+"""Draws for one view before `determinize` uses the Markov chain of `chain`."""
 GROUP_TRIES = 1000
 """The maximum number of deals to the pieces that show one number, to satisfy upper bounds, before the view restarts."""
 
@@ -214,16 +216,30 @@ turnings = lru_cache(maxsize=1024)(Turnings)
 
 @stack_kernel
 def world_batch(worlds: States, seeds: Seeds, good: Mask, settings: States) -> None:
-    """Make one attempt of `Curio._determinize` under "large" and "small"; set `good` where it is consistent."""
-    rules = settings[0]
-    hidden, own = np.empty((2, rules["base"] + 1, rules["base"] + 1), np.int64), np.empty(1, np.uint64)
+    """Make the first attempts of `Curio._determinize` under "large" and "small"; set `good` where one is consistent."""
+    rules, faces = settings[0], np.empty(worlds[0]["faces"].shape, np.int8)
+    hidden, own = np.empty((2, rules["base"] + 1, rules["base"] + 1), np.int64), np.empty(2, np.uint64)
     for i in range(len(worlds)):
+        world = worlds[i]
         own[0] = seeds[i]
         own[0] = next_bits(own, 0)
-        own[0] = next_bits(own, 0)
-        split_pools(worlds[i], rules, hidden)
-        good[i] = deal(worlds[i], hidden, rules, own, 0)
-        worlds[i]["viewer"] = NOBODY
+        split_pools(world, rules, hidden)
+        copy_faces(world["faces"], faces)
+        for tried in range(MOST_TRIES):
+            own[1] = next_bits(own, 0)
+            if tried > 0:
+                copy_faces(faces, world["faces"])
+            good[i] = deal(world, hidden, rules, own, 1)
+            if good[i]:
+                break
+        world["viewer"] = NOBODY
+
+
+@stack_kernel
+def copy_faces(source: Ints, target: Ints) -> None:
+    for slot in range(len(source)):
+        for player in range(2):
+            target[slot, player] = source[slot, player]
 
 
 @stack_kernel
