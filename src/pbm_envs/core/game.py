@@ -55,9 +55,7 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
 """Limits on rows, worlds and playouts per kernel call; larger batches are split so that Ctrl-C takes effect soon."""
 NOT_RECORDED = np.zeros((0, 0), np.int8)
-ALLOW_RESIGN = Option(
-    "allow_resign", bool, False, help="Adds the action `resign`, the last one, with which a player gives up."
-)
+ALLOW_RESIGN = Option("allow_resign", bool, False, help="Adds `resign` as the last action: the player gives up.")
 """The declaration of the option `allow_resign` (A2), for games that support it."""
 
 

@@ -28,7 +28,7 @@ from .rules import BLUE, COLOURS, GREEN, LETTERS, RED
 
 @final
 class Trinim(Game):
-    """Nim on a triangle of coloured pieces, for two or three: hold an even number of most colours (T1 to T7).
+    """Nim on a triangle of coloured pieces, for two or three: score for each even number of a colour (T1 to T7).
 
     A game of perfect information with a random set-up. The rules in full are the page of `pbm_envs.trinim_v0`.
 
