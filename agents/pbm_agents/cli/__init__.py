@@ -1,7 +1,5 @@
 """The `pbm` command. It needs the extra `cli` (typer and rich), which nothing else in the package imports."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """`pbm agents`: the kinds of agents and their settings."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`pbm animate`: make an animated GIF or a video of a recorded game."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +11,7 @@ from pbm_envs.render.film import check_path
 from pbm_envs.toolbox import in_one_piece, require
 
 from .replay import game_in_line
+from .settings import Records
 
 EXAMPLES = """
   pbm animate games.jsonl game.gif
@@ -21,9 +20,7 @@ EXAMPLES = """
 
 
 def animate(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A file of records, one per line, or the folder of a tournament.")
-    ],
+    source: Records,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="The file to write: .gif or .mp4.")],
     show: Annotated[int, typer.Option(metavar="N", min=1, help="Film the game in line N.")] = 1,
     seen_by: Annotated[

@@ -6,11 +6,8 @@ its module's EXAMPLES follow the help. It raises ValueError, ImportError or OSEr
 A command's module is imported when the command is called, so that `pbm --help` does not wait for Numba.
 """
 
-from __future__ import annotations
-
 import importlib
 import warnings
-from difflib import get_close_matches
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -54,9 +51,6 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] in SUMMARIES:
             self.commands[args[0]] = loaded(args[0])
-        elif args and not args[0].startswith("-"):
-            nearest = "".join(f" Did you mean '{name}'?" for name in get_close_matches(args[0], SUMMARIES, 1))
-            ctx.fail(f"No such command '{args[0]}'.{nearest}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -79,8 +73,8 @@ class Commands(TyperGroup):
             except EXPECTED as error:
                 from pbm_envs.toolbox import printable
 
-                said_lines = in_words(error)[:LONGEST_ERROR].split("\n")
-                say("\n".join(printable(line, LONGEST_ERROR) for line in said_lines))
+                lines = in_words(error)[:LONGEST_ERROR].split("\n")
+                say("\n".join(printable(line, LONGEST_ERROR) for line in lines))
                 raise typer.Exit(UNPLAYED if isinstance(error, InfrastructureError) else 2) from None
             except KeyboardInterrupt:
                 typer.echo(err=True)
@@ -122,16 +116,12 @@ def about(
 
 def loaded(name: str) -> Any:
     """Import a command's module and return the command."""
-    module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
+    python_name = name.replace("-", "_")
+    module = importlib.import_module(f".{python_name}", __package__)
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    function = getattr(module, name.replace("-", "_"))
-    alone.command(name=name, epilog="\b\nExamples:\n" + module.EXAMPLES.strip("\n"))(function)
+    alone.command(name=name, epilog="\b\nExamples:\n" + module.EXAMPLES.strip("\n"))(getattr(module, python_name))
     return typer.main.get_command(alone)
 
 
-def _placeholder() -> None:
-    """Stand for a command in the help, until it is called."""
-
-
 for _name, _summary in SUMMARIES.items():
-    app.command(name=_name, help=_summary)(_placeholder)
+    app.command(name=_name, help=_summary)(lambda: None)  # replaced when it is called

@@ -1,7 +1,5 @@
 """`pbm bench`: the speed of the games on this machine. `benchmarks/` compares with other checkouts and libraries."""
 
-from __future__ import annotations
-
 import os
 import platform
 import random
@@ -48,24 +46,21 @@ def bench(
     rows = []
     for name in registered_games() if game is None else [game]:
         rules = parse_game(name, options)
-        games, plies = _rates(seconds, _playouts, rules)
-        steps, _ = _rates(seconds, _episode, rules)
-        simulations, _ = _rates(seconds, _search, rules)
-        rows.append([name, *(f"{rate:,.0f}" for rate in (games, plies, steps, simulations))])
+        rates = [rate for work in (_playouts, _episode, _search) for rate in _rates(seconds, work, rules)]
+        rows.append([name, *(f"{rate:,.0f}" for rate in rates)])
     table(["", *columns], rows, numbers=columns)
 
 
-def _rates(seconds: float, work: Callable[[Game], tuple[float, float, float]], game: Game) -> tuple[float, float]:
-    """Return both counts of `work` per second of the time that it reports; the first call only compiles."""
+def _rates(seconds: float, work: Callable[[Game], tuple[float, ...]], game: Game) -> list[float]:
+    """Return the counts of `work` per second of the time that it reports; the first call only compiles."""
     work(game)
-    spent, first, second = 0.0, 0.0, 0.0
+    spent, *counts = work(game)
     while not spent or spent < seconds:
-        took, one, two = work(game)
-        spent, first, second = spent + took, first + one, second + two
-    return first / spent, second / spent
+        spent, *counts = (a + b for a, b in zip((spent, *counts), work(game), strict=True))
+    return [count / spent for count in counts]
 
 
-def _playouts(game: Game) -> tuple[float, float, float]:
+def _playouts(game: Game) -> tuple[float, ...]:
     """Play random games; return seconds, games, plies."""
     rng = np.random.default_rng()
     states = game.init(BATCH, rng)
@@ -74,7 +69,7 @@ def _playouts(game: Game) -> tuple[float, float, float]:
     return perf_counter() - start, BATCH, states["ply"].sum()
 
 
-def _episode(game: Game) -> tuple[float, float, float]:
+def _episode(game: Game) -> tuple[float, ...]:
     """Play a game in the environment; return seconds, excluding the choice of actions, and plies."""
     env = make_raw_env(game)
     env.reset()
@@ -85,16 +80,15 @@ def _episode(game: Game) -> tuple[float, float, float]:
         start = perf_counter()
         env.step(action)
         observation = env.observe(env.agent_selection)
-        spent += perf_counter() - start
-        plies += 1
-    return spent, plies, plies
+        spent, plies = spent + perf_counter() - start, plies + 1
+    return spent, plies
 
 
-def _search(game: Game) -> tuple[float, float, float]:
+def _search(game: Game) -> tuple[float, ...]:
     """Search the first position; return seconds and simulations."""
     rng = np.random.default_rng()
     states = game.init(1, rng)
     views = game.view(states, states["to_move"])
     start = perf_counter()
     Search(simulations=SIMULATIONS).run(game, views, rng)
-    return perf_counter() - start, SIMULATIONS, SIMULATIONS
+    return perf_counter() - start, SIMULATIONS

@@ -1,7 +1,5 @@
 """`pbm curio-bench`: six games of Curio with default rules, evaluated by one protocol."""
 
-from __future__ import annotations
-
 import json
 from hashlib import blake2b
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`pbm dataset`: graded sets of games that agents play against themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`pbm export`: recorded games as a data set."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`pbm games`: the games and their options."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`pbm ladder`: an agent's rating on a frozen ladder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`pbm play`: games of persons and agents in a terminal or through a pipe."""
 
-from __future__ import annotations
-
 import secrets
 import textwrap
 import time

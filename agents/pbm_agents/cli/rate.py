@@ -1,7 +1,5 @@
 """`pbm rate`: tables and plots of tournaments, from their records."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -59,38 +57,27 @@ def rate(
     """
     if out is not None:
         require("pbm rate --out", "plot", "matplotlib")
-    tables = report(chain.from_iterable(map(_read, sources)), anchor)
+    tables = report(
+        chain.from_iterable(finished_games(each) if each.is_dir() else read_records(each) for each in sources), anchor
+    )
     if out is not None:
         try:
-            paths = _write(out, tables)
+            out.mkdir(parents=True, exist_ok=True)
+            paths = write_csv(out, tables)
+            for title, (rows, meetings) in tables.items():
+                name = "".join(letter if letter.isalnum() else "-" for letter in title)
+                paths += save_plot(plot_ratings(rows, title), out / f"ratings-{name}")
+                paths += save_plot(plot_head_to_head(meetings, title), out / f"head-to-head-{name}")
         except OSError as error:  # for a full disk the error names no file
             raise OSError(error.errno, error.strerror, error.filename or str(out)) from error
         print(f"\nwritten: {', '.join(map(str, paths))}")
 
 
-def _write(out: Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> list[Path]:
-    """Write all tables and plots, and return their files."""
-    out.mkdir(parents=True, exist_ok=True)
-    paths = write_csv(out, tables)
-    for title, (rows, meetings) in tables.items():
-        name = "".join(letter if letter.isalnum() else "-" for letter in title)
-        paths += save_plot(plot_ratings(rows, title), out / f"ratings-{name}")
-        paths += save_plot(plot_head_to_head(meetings, title), out / f"head-to-head-{name}")
-    return paths
-
-
 def report(records: Iterable[GameRecord], anchor: str | None = None) -> dict[str, tuple[list[Standing], HeadToHead]]:
-    """Print the tables of each game, and of all games together if the same agents have played several.
+    """Print the tables of each game, and of all games together if the same agents have played several; return them.
 
-    Args:
-        records: The games, read once; unfinished ones do not count.
-        anchor: The agent whose rating is set to 0.
-
-    Returns:
-        The tables by title.
-
-    Raises:
-        ValueError: No game is finished, or the anchor has not played.
+    Unfinished games do not count. The rating of the agent `anchor` is set to 0. Raises ValueError if no game is
+    finished, or the anchor has not played.
     """
     everything, parts = Results(), defaultdict[str, Results](Results)
     for record in records:
@@ -120,10 +107,6 @@ def report(records: Iterable[GameRecord], anchor: str | None = None) -> dict[str
             groups = "; ".join(map(", ".join, apart))
             print(f"\nThese groups have not met, and their ratings cannot be compared: {printable(groups)}")
     return tables
-
-
-def _read(source: Path) -> Iterable[GameRecord]:
-    return finished_games(source) if source.is_dir() else read_records(source)
 
 
 def _print_standings(rows: Sequence[Standing], mixed: bool) -> None:

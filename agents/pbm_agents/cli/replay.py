@@ -1,7 +1,5 @@
 """`pbm replay`: check records against the rules and show games move by move."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +11,7 @@ from pbm_envs.server_log import is_server_log, read_server_log
 from pbm_envs.toolbox import printable
 
 from ..arena.tournament import GAMES
+from .settings import Records
 from .terminal import say, show_board
 
 EXAMPLES = """
@@ -23,14 +22,11 @@ EXAMPLES = """
 
 
 def replay(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A file of records, one per line, or the folder of a tournament.")
-    ],
+    source: Records,
     show: Annotated[int | None, typer.Option(metavar="N", min=1, help="Show the game in line N, move by move.")] = None,
     ply: Annotated[int | None, typer.Option(min=0, help="With --show: show only the position after this ply.")] = None,
     seen_by: Annotated[
-        int | None,
-        typer.Option(metavar="PLAYER", min=0, help="With --show: show only what this seat sees."),
+        int | None, typer.Option(metavar="PLAYER", min=0, help="With --show: show only what this seat sees.")
     ] = None,
     names: Annotated[
         bool, typer.Option("--names", help="With --show: call the players by their agents' names in the boards.")
@@ -51,23 +47,21 @@ def replay(
         raise ValueError("--ply, --seen-by and --names need --show N: which game?")
     if write is not None and write.exists():
         raise ValueError(f"{str(write)!r} exists: expected the name of a new file")
-    path, lines = _lines(source)
-    wrong, good = 0, []
+    (path, lines), good = _lines(source), []
     for number, line in enumerate(lines, start=1):
         try:
             record = GameRecord.from_json(line.decode())
             verify(record)
             good.append(record)
         except ValueError as error:
-            wrong += 1
             print(f"{path}, line {number}: {printable(error)}")
-    print(f"{len(lines) - wrong} of {len(lines)} games replay")
-    if lines and not wrong:
-        print(f"on a board: pbm serve --replay {printable(str(source))}")
+    print(f"{len(good)} of {len(lines)} games replay")
     if write is not None:
         append_records(write, good)
-    if wrong:
+    if len(good) < len(lines):
         raise typer.Exit(1)
+    if lines:
+        print(f"on a board: pbm serve --replay {printable(str(source))}")
 
 
 def all_games(source: Path) -> list[GameRecord]:
@@ -99,7 +93,7 @@ def _lines(source: Path) -> tuple[Path, list[bytes]]:
 
 def _show(record: GameRecord, ply: int | None, seen_by: int | None, names: bool) -> None:
     """Print every position, or the one after `ply`."""
-    game = record.rules()
+    game, mover = record.rules(), 0
     if seen_by is not None and seen_by >= game.num_players:
         raise ValueError(f"--seen-by {seen_by}: expected 0..{game.num_players - 1}")
     if ply is not None and ply > record.plies:
@@ -107,15 +101,12 @@ def _show(record: GameRecord, ply: int | None, seen_by: int | None, names: bool)
     say(f"{game!r}, seed {record.seed}")
     for seat, agent in enumerate(record.agents):
         print(f"player_{seat}: {printable(agent)}")
-    reasons = {forfeit.ply: f" (forfeit: {printable(forfeit.reason)})" for forfeit in record.forfeits}
-    mover = 0
+    notes = {forfeit.ply: f" (forfeit: {printable(forfeit.reason)})" for forfeit in record.forfeits}
     for number, state in enumerate(positions(record)):
         if ply is None or number == ply:
             if number:
-                given = ", given" if number <= record.opening else ""
-                print(
-                    f"\n{number}. player_{mover}: {printable(record.moves[number - 1])}{given}{reasons.get(number, '')}"
-                )
+                note = ", given" * (number <= record.opening) + notes.get(number, "")
+                print(f"\n{number}. player_{mover}: {printable(record.moves[number - 1])}{note}")
             show_board(game, state if seen_by is None else game.view(state, seen_by), record.agents if names else None)
         mover = int(state["to_move"][0])
     results = ", ".join(f"player_{seat} {value:+g}" for seat, value in enumerate(record.returns))

@@ -1,7 +1,5 @@
 """`pbm serve`: boards to click on in the browser."""
 
-from __future__ import annotations
-
 import logging
 import webbrowser
 from pathlib import Path

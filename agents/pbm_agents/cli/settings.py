@@ -5,12 +5,11 @@ signature. cyclopts and tyro read dataclasses themselves, but expect help, range
 and annotations, which would be a second declaration, and the commands without settings already use Typer.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -29,6 +28,10 @@ Options = Annotated[
 ]
 """The command parameter for the options of a game."""
 
+GameName = Annotated[str, typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="The game.")]
+Records = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="A file of records, one per line, or the folder of a tournament.")
+]
 GamePlayers = Annotated[
     list[str] | None,
     typer.Argument(help=f"By seat: 'person', or an agent by name (default: a person, then {DEFAULT_AGENT})."),

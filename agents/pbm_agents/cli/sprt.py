@@ -1,7 +1,5 @@
 """`pbm sprt`: a sequential test of two agents."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +10,7 @@ from pbm_envs.registry import parse_game
 from pbm_envs.toolbox import write_text
 
 from ..arena import Run, SequentialTest, play_sprt
-from .settings import with_run, with_settings
+from .settings import GameName, with_run, with_settings
 
 EXAMPLES = """
   pbm sprt my_module:New my_module:Old -g chameleon:size=7
@@ -26,7 +24,7 @@ EXAMPLES = """
 def sprt(
     new: Annotated[str, typer.Argument(metavar="NEW", help="An agent by name.")],
     old: Annotated[str, typer.Argument(metavar="OLD", help="The agent to compare it with.")],
-    game: Annotated[str, typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="The game they play.")],
+    game: GameName,
     settings: dict[str, Any],
     run: dict[str, Any],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the games.")] = Path("sprt"),

@@ -1,31 +1,24 @@
 """Input and output in a terminal or a pipe: text, tables, lines with completion, and a screen shared by players."""
 
-from __future__ import annotations
-
 import pydoc
 import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NoReturn
 
 import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from pbm_envs import Game
+from pbm_envs import Game
 
-    from ..players.agent import Views
+from ..players.agent import Views
 
-try:
-    import readline
-except ImportError:  # Windows
-    READLINE = False
-else:
-    READLINE = True
-
+readline: Any = import_module("readline") if find_spec("readline") else None  # missing on Windows
 PIPE_WIDTH = 1000
 CLEAR = "\033[H\033[2J\033[3J"
 """The escape codes that clear the screen and the scrollback."""
@@ -39,11 +32,8 @@ def wrapped(text: str, *, err: bool = False) -> str:
     if not (sys.stderr if err else sys.stdout).isatty():
         return text
     width = max(20, shutil.get_terminal_size().columns)
-    lines = [
-        textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False, subsequent_indent="  ")
-        for line in text.split("\n")
-    ]
-    return "\n".join(lines)
+    form = {"break_long_words": False, "break_on_hyphens": False, "subsequent_indent": "  "}
+    return "\n".join(textwrap.fill(line, width, **form) for line in text.split("\n"))  # type: ignore[arg-type]
 
 
 def stopped(message: str) -> NoReturn:
@@ -70,17 +60,18 @@ def table(
         prose: Headings of columns whose cells may take several lines.
     """
     width = Console().width if sys.stdout.isatty() else PIPE_WIDTH
-    wide = {name: max(cell_len(text) for text in (name, *(row[k] for row in rows))) for k, name in enumerate(columns)}
-    for name in (name for name in optional if name in wide):
-        if sum(wide.values()) + 2 * (len(wide) - 1) > width:
+    texts = {cells[0]: cells for cells in zip(columns, *rows, strict=True)}
+    wide = {name: max(map(cell_len, cells)) for name, cells in texts.items()}
+    for name in optional:
+        if name in wide and sum(wide.values()) + 2 * (len(wide) - 1) > width:
             del wide[name]
     if not prose:
         width = max(width, sum(wide.values()) + 2 * len(wide))
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in wide:
         grid.add_column(name, justify="right" if name in numbers else "left", no_wrap=name not in prose)
-    for row in rows:
-        grid.add_row(*(cell for name, cell in zip(columns, row, strict=True) if name in wide))
+    for row in zip(*(texts[name][1:] for name in wide), strict=True):
+        grid.add_row(*row)
     console = Console(highlight=False, markup=False, width=width)
     with console.capture() as capture:
         console.print(grid)
@@ -125,8 +116,7 @@ def keyboard() -> bool:
 def read_line(prompt: str, words: Sequence[str]) -> str:
     """Read a line after a prompt; EOFError if there is none. The Tab key completes it to one of `words`."""
     if keyboard():
-        if READLINE:
-            _complete(words)
+        _complete(words)
         return input(prompt).strip()
     print(prompt, end="", flush=True)
     line = sys.stdin.readline()
@@ -152,9 +142,11 @@ def hand_over(name: str, first: bool) -> None:
 
 
 def _complete(words: Sequence[str]) -> None:
+    if readline is None:
+        return
+
     def completer(text: str, k: int) -> str | None:
-        fitting = [word for word in words if word.lower().startswith(text.lower())]
-        return fitting[k] if k < len(fitting) else None
+        return [*(word for word in words if word.lower().startswith(text.lower())), None][k]
 
     readline.set_completer(completer)
     readline.set_completer_delims("\n")  # moves contain "-"

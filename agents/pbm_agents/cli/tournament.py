@@ -1,7 +1,5 @@
 """`pbm tournament`: a tournament of named agents."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`pbm train`: a network for any game, by self-play."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
