@@ -77,3 +77,9 @@ def test_a_new_field_is_a_new_flag(words, plan):
 def test_wrong_settings(settings, complaint):
     with pytest.raises(ValueError, match=complaint):
         LongerPlan(**settings)
+
+
+def test_a_declaration_is_read_once_however_often_it_is_checked(monkeypatch):
+    LongerPlan()
+    monkeypatch.setattr("inspect.signature", None)  # it takes as long as a short search
+    assert LongerPlan(steps=4).steps == 4

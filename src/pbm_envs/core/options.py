@@ -178,8 +178,11 @@ def options_of(source: Any) -> tuple[Option, ...]:
 
 def check_settings(settings: Any) -> None:
     """Check every field of a dataclass declared by `setting`; raise ValueError for the first invalid one."""
-    for option in options_of(type(settings)):
+    for option in _options_of_class(settings.__class__):
         option.check(getattr(settings, option.name))
+
+
+_options_of_class = functools.lru_cache(maxsize=256)(options_of)
 
 
 def checked(function: Callable[P, T]) -> Callable[P, T]:
