@@ -16,6 +16,7 @@
 | `Deal` | a random set-up as chance events |
 | `copy_states`, `take_rows` | copies of batches and of their rows, faster than NumPy's |
 | `Scene`, `Shape`, `Polygon`, `Circle`, `Line`, `Label`, `Cell`, `Glyph` | pictures as data |
+| `Rule`, `Step`, `Example`, `Explanation` | short rules, lessons and sentences for people at a board |
 | `States`, `Record`, `Mask`, `Planes`, `Ints`, `Seeds`, `Rng`, `Tables`, `Heat` | types of arguments |
 
 A correct game passes every check in `pbm_envs.testing.CHECKS`.
@@ -49,6 +50,7 @@ from .core.state import (
     win,
 )
 from .core.symmetry import Symmetry, permutation, symmetry_of_cells
+from .core.teaching import Example, Explanation, Rule, Step
 from .core.types import Ints, Mask, Planes, Record, Rng, Seeds, States, Tables
 from .registry import register_game
 
@@ -66,4 +68,5 @@ __all__ += ["Symmetry", "permutation", "symmetry_of_cells"]
 __all__ += ["Deal"]
 __all__ += ["copy_states", "take_rows"]
 __all__ += ["Cell", "Circle", "Glyph", "Label", "Line", "Polygon", "Scene", "Shape"]
+__all__ += ["Example", "Explanation", "Rule", "Step"]
 __all__ += ["Heat", "Ints", "Mask", "Planes", "Record", "Rng", "Seeds", "States", "Tables"]

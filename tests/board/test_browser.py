@@ -70,7 +70,7 @@ def test_a_whole_game_by_clicks_against_random(context, game):
         page = open_tab(context, port)
         while page.locator(".pbm").get_attribute("data-turn") != "over":
             clicks.append(click_a_move(page, rng))
-        assert re.search("won|drawn", page.locator(".pbm-headline").inner_text(), re.IGNORECASE)
+        assert re.search("won|lost|draw", page.locator(".pbm-headline").inner_text(), re.IGNORECASE)
         with page.expect_download() as download:
             page.get_by_label("more", exact=True).click()
             page.get_by_role("button", name="Save").click()
@@ -154,7 +154,7 @@ def test_undo_hint_thinking_resigning_and_colours(context):
         page.get_by_role("button", name="Resign").click()
         assert texts(page) == list(moves)
         page.get_by_role("button", name="Really resign?").click()
-        page.get_by_role("heading", name="Random has won: you resigned").wait_for()
+        page.get_by_role("heading", name="You lost: you resigned").wait_for()
 
 
 def test_by_keys(context):

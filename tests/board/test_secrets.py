@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from pbm_agents.play.messages import position
+from pbm_agents.play.messages import explanation, position
 
 from pbm_envs import Curio
 from tests.board.boards import Person, Tab, serving, start
@@ -33,6 +33,11 @@ def talk(person):
     person.error("undo")
     person.do("hint")
     person.do("analyse")
+    for cells in ([0], [9], [10], [11], [0, 9], [2, 11]):
+        person.say("explain", cells=cells)
+        assert person.hear("explained")["text"]
+    person.say("rules")
+    person.hear("rules")
     person.play("c1-c2")
     person.do("hint")
     person.do("undo")
@@ -68,13 +73,16 @@ def test_positions_are_the_same_in_all_worlds_of_a_view(options):
     game = Curio(base=2, rows=4, cols=3, **options)
     rng = np.random.default_rng(7)
     changed = 0
+    pairs = [[cell] for cell in range(12)] + [[cell, other] for cell in range(12) for other in range(12)]
 
     def exchange_worlds(session, ply):
         nonlocal changed
         state, shown = session.position(ply), position(session, 0, ply=ply)
+        told = [explanation(session, 0, cells) for cells in pairs]
         for world in np.split(game.determinize(np.repeat(game.view(state, 0), 4), rng), 4):
             session._positions[ply] = world  # as if it had been so all along
             assert position(session, 0, ply=ply) == shown
+            assert [explanation(session, 0, cells) for cells in pairs] == told
             changed += (world["faces"] != state["faces"]).any()
         session._positions[ply] = state
 
@@ -122,6 +130,6 @@ def test_the_end_shows_everything_from_ones_own_side():
         before = person.do("sit")
         assert before["can save"] is False
         end = person.play("c4-b3")
-        assert end["headline"] == "Player 2 has won"
+        assert end["headline"] == "Player 2 won: Dark captured Light's last royal piece"
         assert end["can save"]
         assert "game is over and everything has been shown" in person.error("undo")

@@ -233,4 +233,4 @@ def test_a_hint_says_how_sure_it_is_and_the_end_where_the_game_turned(context):
         turn = page.locator(".pbm-turn")
         expect(turn).to_contain_text("The game turned at")
         turn.get_by_role("button").click()
-        expect(page.locator(".pbm-headline")).to_contain_text(re.compile("After move|won"))
+        expect(page.locator(".pbm-headline")).to_contain_text(re.compile("After move|won|lost"))

@@ -159,7 +159,7 @@ def test_undo_hint_and_analysis():
         assert person.do("analyse")["analysis"] is None
         assert person.play("c3x")["analysis"] is None
         assert len(person.do("undo")["moves"]) == 4
-        assert person.play("a2x")["headline"] == "You have won"
+        assert person.play("a2x")["headline"] == "You won: your chain of x joins top and bottom"
         assert "the game is over" in person.error("hint")
         assert not person.do("undo")["done"]
 
@@ -173,7 +173,7 @@ def test_an_adviser_that_does_not_search_shows_no_thinking():
 def test_an_agent_that_fails_forfeits():
     with Person(start(Chameleon(size=3), "person", "tests.cli.agents:Crash")) as person:
         headline = person.play("b2x")["headline"]
-        assert headline == "You have won: tests.cli.agents:Crash forfeited by RuntimeError: lost my way"
+        assert headline == "You won: tests.cli.agents:Crash forfeited by RuntimeError: lost my way"
 
 
 def test_everyone_may_resign_and_three_go_on():
@@ -188,7 +188,7 @@ def test_everyone_may_resign_and_three_go_on():
 @pytest.mark.parametrize("allow_resign", [False, True])
 def test_resigning_is_said(allow_resign):
     with Person(start(Chameleon(size=3, allow_resign=allow_resign), "person", "random")) as person:
-        assert person.play("resign")["headline"] == "Random has won: you resigned"
+        assert person.play("resign")["headline"] == "You lost: you resigned"
 
 
 def test_a_game_that_was_left_says_nothing_more():
@@ -207,7 +207,7 @@ def test_a_game_that_was_left_says_nothing_more():
 def test_two_persons_change_seats():
     """Without a word in a perfect-information game; where something is hidden, the board is hidden in between."""
     with Person(start(Chameleon(size=3), "person", "person")) as person:
-        assert person.play("b2x")["headline"] == "Your move"
+        assert person.play("b2x")["headline"].startswith("Your move: place a letter to join left and right, or swap")
     with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:
         assert set(person.position) == {"type", "curtain", "game", "title", "goal", "watching"}
         light = person.do("sit")

@@ -22,12 +22,14 @@ function render({ model, el }) {
   let asked = null; // at how many plies the values of a finished game were asked for
   let lostFocus = null; // what had the focus before it was switched off
   let note = ""; // of a game that begins
+  let explaining = null; // the cells that the game was asked about, and what is said if it says nothing
   let theme = preferredTheme();
   const notebook = Boolean(model.get); // there a cell that runs again begins anew, and its last game is offered
   const storageName = `pbm-game${notebook ? `-${model.get("name")}` : ""}`;
 
   const root = make("div", { className: "pbm" });
-  const cells = boardOfCells({ root, play, reply, refuse });
+  const told = make("p", { className: "pbm-told", role: "status", hidden: true });
+  const cells = boardOfCells({ root, play, reply, refuse, explain });
   const strips = seatStrips();
   const preparing = preparingNotice();
   const rules = rulesDialog();
@@ -81,7 +83,7 @@ function render({ model, el }) {
     banner, offer,
     make("div", { className: "pbm-table" },
       make("section", { className: "pbm-main", ariaLabel: "Board" }, headline, preparing.notice, strips.above, cells.board,
-        strips.below, cells.under, cells.chooser),
+        strips.below, cells.under, told, cells.chooser),
       make("div", { className: "pbm-side" }, result, telling, words,
         make("div", { className: "pbm-row pbm-orders" }, undo, hint, analyse, more), watching, writing, analysis,
         moves.section, records)),
@@ -166,6 +168,22 @@ function render({ model, el }) {
     tell("note", text ? `${what}: nothing can be played here now.` : `${name}: no move begins on this cell now.`);
   }
 
+  // What the game says about cells; if that is nothing, `otherwise` answers.
+  function explain(about, otherwise = () => {}) {
+    explaining = { about: about.join(), otherwise };
+    told.textContent = "";
+    cells.mark("pbm-range", []);
+    if (!about.length) return;
+    if (!position?.explains || !position.legal.length || position.ply !== position.plies || lost) otherwise();
+    else model.send({ do: "explain", cells: about });
+  }
+
+  function showExplanation(message) {
+    if (waiting || message.cells.join() !== explaining.about) return;
+    told.textContent = message.text;
+    if (message.text) cells.mark("pbm-range", message.range);
+    else explaining.otherwise();
+  }
   // What is shown
 
   function showTurn() {
@@ -182,6 +200,7 @@ function render({ model, el }) {
     showTurn();
     title.textContent = message.title;
     goal.textContent = message.goal;
+    told.hidden = !message.explains;
     help.disabled = false;
     if (waitingForNew) form.close();
     waitingForNew = false;
@@ -336,6 +355,7 @@ function render({ model, el }) {
     if (message.type === "preparing") return preparing.show(message);
     if (message.type === "pictures") return form.setPictures(message.svg);
     if (message.type === "choices") return form.setChoices(message);
+    if (message.type === "explained") return showExplanation(message);
     if (message.type === "kept") {
       if (model.keepAddress) model.keepAddress(message.address);
       if (message.played) remember("localStorage", storageName, message.done ? null : message.address);

@@ -7,7 +7,7 @@ const SHOWN = 12; // moves named at once
 
 const LEAST = 24; // pixels of a cell that one tap is enough for (WCAG 2.5.8)
 
-export function boardOfCells({ root, play, reply, refuse }) {
+export function boardOfCells({ root, play, reply, refuse, explain }) {
   const board = make("div", { className: "pbm-picture" });
   const chooser = make("div", { className: "pbm-chooser", hidden: true, role: "group", ariaLabel: "which move" });
   const under = make("p", { className: "pbm-under" });
@@ -49,6 +49,7 @@ export function boardOfCells({ root, play, reply, refuse }) {
     mark("pbm-first", cell === null ? [] : [cell]);
     mark("pbm-next", cell === null ? [] : through(cell).flatMap((move) => move.cells).filter((other) => other !== cell));
     chooser.hidden = true;
+    explain(cell === null ? [] : [cell]);
     for (const element of board.querySelectorAll('[role="gridcell"]')) {
       element.setAttribute("aria-selected", String(Number(element.dataset.cell) === cell));
     }
@@ -92,8 +93,10 @@ export function boardOfCells({ root, play, reply, refuse }) {
       return here.length === 1 && (here.length < found.length || isSmall(cell)) ? finish(here[0]) : select(null);
     }
     if (!found.length) {
-      reply(nameOf(cell), cellTexts[cell] ?? "", first === null ? "" : nameOf(first));
-      return select(null);
+      const from = first;
+      select(null);
+      explain(from === null ? [cell] : [from, cell], () => reply(nameOf(cell), cellTexts[cell] ?? "", from === null ? "" : nameOf(from)));
+      return undefined;
     }
     if (here.length === 1 && found.length === 1 && !(pointed && isSmall(cell))) return finish(here[0]);
     select(cell);

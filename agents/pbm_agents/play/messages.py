@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from pbm_envs import Game
-from pbm_envs.records import DRAWN, FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
+from pbm_envs.authoring import NOBODY, Explanation
+from pbm_envs.records import FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
 from pbm_envs.render import svg
 from pbm_envs.toolbox import Sample, typed, without_implied
 
@@ -73,6 +77,7 @@ def position(
         "ply": ply,
         "plies": session.plies,
         "since": _since(session, seat) if last else [],
+        "explains": type(game).explain is not Game.explain,
         "legal": [_move(game, action) for action in session.legal() if action != game.resign_action] if own else [],
         "hint": None if hint is None else _move(game, game.string_to_action(hint)) | {"sure": advice and advice.sure},
         "analysis": [_move(game, move.action) | {"value": move.value, "proven": move.proven} for move in moves] or None,
@@ -102,25 +107,37 @@ def display_name(session: Session, player: int) -> str:
 
 
 def headline(session: Session, seat: int, thinking: str) -> str:
-    """Return a line with the player to move, or the result of the game."""
-    if not session.done:
-        mover = display_name(session, session.mover)
-        if thinking == "answer":
-            return f"{mover} is thinking"
-        return "Your move" if session.mover == seat and session.persons else f"{mover} is to move"
+    """Return a line with the player to move and what that player may do, or the result of the game and its reason."""
+    if session.done:
+        return _result(session)
+    mover, game = display_name(session, session.mover), session.game
+    if thinking == "answer":
+        return f"{mover} is thinking"
+    if session.mover != seat or not session.persons:
+        return f"{mover} is to move"
+    task = game.task(game.view(session.state, seat)[0])
+    return f"Your move: {task}" if task else "Your move"
+
+
+def _result(session: Session) -> str:
+    """Return who has won and why, addressed to the person, if there is one."""
     returns, record = session.state["returns"][0], session.record()
-    if record.ending == PLY_LIMIT:
-        return "Drawn by the ply limit"
-    if record.ending == DRAWN or returns.max() < 1:
-        return "Drawn" if session.game.num_players < 3 else "Drawn: a shared first place is a draw for all"
-    winner = display_name(session, int(returns.argmax()))
-    won = "You have won" if winner == "You" else f"{winner} has won"
-    if record.ending not in (RESIGNED, FORFEITED):
-        return won
-    loser = display_name(session, session.moves[-1][1])
-    loser = "you" if loser == "You" else loser
-    reason = record.forfeits[-1].reason if record.ending == FORFEITED else RESIGNED
-    return f"{won}: {loser} {'' if reason == RESIGNED else 'forfeited by '}{reason}"
+    you = session.persons[0] if len(session.persons) == 1 else NOBODY
+    if returns.max() == 1:
+        winner = int(returns.argmax())
+        result = f"{display_name(session, winner)} won"
+    else:
+        result = "Draw"
+    if you != NOBODY and returns[you] < 0:
+        result = "You lost"
+    if record.ending in (RESIGNED, FORFEITED):
+        loser = display_name(session, session.moves[-1][1])
+        loser = "you" if loser == "You" else loser
+        reason = record.forfeits[-1].reason if record.ending == FORFEITED else RESIGNED
+        return f"{result}: {loser} {'' if reason == RESIGNED else 'forfeited by '}{reason}"
+    why = session.game.ending(session.state[0], you) or "the limit of moves is reached" * (record.ending == PLY_LIMIT)
+    why = re.sub(r"player_(\d+)", lambda player: display_name(session, int(player[1])), why)
+    return f"{result}: {why}" if why else result
 
 
 def symbols(session: Session, seat: int | None, theme: str) -> list[Message]:
@@ -128,6 +145,13 @@ def symbols(session: Session, seat: int | None, theme: str) -> list[Message]:
     game = session.game
     view = game.view(session.start, seat or 0)
     return [_small(sample, theme) for sample in game.symbols(view[0])]
+
+
+def explanation(session: Session, seat: int, cells: Sequence[int]) -> Message:
+    """Return what a person is told about one cell, or about a move from the first to the last that is not legal."""
+    game, view = session.game, session.view(seat)
+    told = game.explain(view[0], cells) if session.mover == seat and not session.done else Explanation()
+    return {"cells": list(cells), "text": told.text, "range": list(told.cells)}
 
 
 def _player(session: Session, view: Views, player: int, theme: str) -> Message:

@@ -16,8 +16,8 @@ from pbm_envs.render import THEMES
 from .branches import branch, keep, opened, rematch, resume
 from .kept import KeptGames
 from .limits import Limits
-from .messages import belongs_to_another_person, position, symbols
-from .page import board_svg, rules_html
+from .messages import belongs_to_another_person, explanation, position, symbols
+from .page import board_svg, rules_html, short_rules
 from .session import PERSON, Session
 from .start import (
     LEVELS,
@@ -38,7 +38,7 @@ LONGEST_RECORD = 100_000
 LONGEST_PAUSE = 60
 """The largest number of seconds per move when agents play each other."""
 ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch", "rematch", "pace", "open", "pictures",
-          "choices", "rules", "save", "hide", "sit", "new")  # fmt: skip
+          "choices", "rules", "explain", "save", "hide", "sit", "new")  # fmt: skip
 """The commands that a message may name: methods of `Orders`."""
 
 TAKEN = "This game goes on in another tab."
@@ -252,7 +252,19 @@ class Orders:
     def rules(self, _: Message) -> None:
         game = self._session.game
         shown = symbols(self._session, self._seat, self._theme)
-        self._reply("rules", title=game.wording.title, html=rules_html(game.rules_page()), symbols=shown)
+        short = short_rules(game, self._theme)
+        html = "" if short else rules_html(game.rules_page())
+        self._reply("rules", title=game.wording.title, rules=short, html=html, symbols=shown)
+
+    def explain(self, message: Message) -> None:
+        """Say what can be done with a piece, or why no move leads from one cell to another."""
+        cells = message.get("cells")
+        if not isinstance(cells, list) or len(cells) not in (1, 2):
+            raise ValueError("'cells' are wrong: expected a list of one or two cells")
+        last = self._session.game.board.size - 1
+        cells = [number_of({"cells": cell}, "cells", last) for cell in cells]
+        if self._seat is not None:
+            self._reply("explained", **explanation(self._session, self._seat, cells))
 
     def save(self, _: Message) -> None:
         session = self._session

@@ -43,7 +43,7 @@ const model = {
   off: (_, listener) => listeners.delete(listener),
   title(position, mine, lost) {
     const game = position?.title ?? "pbm_envs";
-    const state = lost ? "Connection lost" : position?.headline;
+    const state = lost ? "Connection lost" : position?.headline?.split(": ")[0];
     document.title = `${mine ? "● " : ""}${state ? `${state} – ` : ""}${game}`;
   },
 };

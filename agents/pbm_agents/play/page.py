@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from importlib.resources import files
+from typing import Any
 
-from pbm_envs.authoring import Scene
+import numpy as np
+
+from pbm_envs import Game
+from pbm_envs.authoring import Example, Scene
+from pbm_envs.records import play_moves
 from pbm_envs.render import cropped, svg
 
 MODULES = ("dom.js", "cells.js", "marks.js", "history.js", "newgame.js", "panels.js", "board.js")
@@ -27,6 +33,26 @@ def one_script() -> str:
 def board_svg(scene: Scene, theme: str) -> str:
     """Return the board with its coordinates as SVG, without seats, scores and captures, which the page shows itself."""
     return svg(cropped(scene, legend=False), None, theme, transparent=True)
+
+
+def short_rules(game: Game, theme: str) -> list[dict[str, str]]:
+    """Return the rules for players, each with a picture as its player sees it; empty if the game has none."""
+    return [{"text": rule.text, "svg": _example_svg(game, rule.example, theme)} for rule in game.short_rules]
+
+
+def _example_svg(game: Game, example: Example, theme: str) -> str:
+    game, state = example_position(game, example)
+    scene = game.scene(game.view(state, example.player))
+    return board_svg(replace(scene, caption="", cells=()), theme)  # nothing to click, and the text is beside it
+
+
+def example_position(game: Game, example: Example) -> tuple[Game, Any]:
+    """Return the game of an example, with its options, and its position, a batch of one."""
+    game = type(game)(**example.options)
+    state = game.init(1, np.random.default_rng(0), example.board)
+    for _ in play_moves(game, state, example.moves):
+        pass
+    return game, state
 
 
 def rules_html(page: str) -> str:

@@ -30,8 +30,8 @@ export function seatStrips() {
     parts.push(name);
     if (player.holdings) parts.push(picture(player.holdings, "pbm-holdings"));
     if (player.return !== null) {
-      const text = player.return > 0 ? `+${player.return}` : String(player.return).replace("-", "−");
-      parts.push(make("strong", { className: "pbm-return", textContent: player.return === 1 ? "won" : text }));
+      const text = player.return === 1 ? "won" : player.return < 0 ? "lost" : "draw";
+      parts.push(make("strong", { className: "pbm-return", textContent: text }));
     }
     const time = make("span", { className: "pbm-clock", role: "timer", ariaLabel: "time used", ariaLive: "off" });
     time.dataset.seat = seat;
@@ -92,11 +92,12 @@ export function preparingNotice() {
 export function rulesDialog() {
   const title = make("h2");
   const body = make("div", { className: "pbm-rules" });
+  const short = make("ul", { className: "pbm-short" });
   const symbols = make("ul", { className: "pbm-symbols" });
   const close = button("✕", () => dialog.close(), { ariaLabel: "close" });
   const dialog = make("dialog", { className: "pbm-dialog pbm-drawer", ariaLabel: "Rules" },
     make("div", { className: "pbm-dialog-head" }, title, close),
-    make("h3", { textContent: "On this board" }), symbols, body);
+    short, make("h3", { textContent: "On this board" }), symbols, body);
   return {
     dialog,
     show(message) {
@@ -104,6 +105,8 @@ export function rulesDialog() {
       symbols.previousSibling.hidden = !message.symbols.length;
       symbols.replaceChildren(...message.symbols.map((symbol) =>
         make("li", {}, picture(symbol, "pbm-badge"), make("span", { textContent: symbol.text }))));
+      short.replaceChildren(...message.rules.map(({ text, svg }) =>
+        make("li", {}, make("span", { innerHTML: svg, ariaHidden: "true" }), make("p", { textContent: text }))));
       body.innerHTML = message.html;
       dialog.showModal();
       close.focus();

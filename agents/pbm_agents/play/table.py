@@ -16,6 +16,7 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
     {"do": "pictures"}                   asks for the pictures of all games, for the form of a new game
     {"do": "choices", "game": "curio", "options": ["base=3"]}    asks for the option values compatible with these
     {"do": "rules"}                      asks for the rules and the symbols on this board
+    {"do": "explain", "cells": [3]}      asks what the piece there can do; [3, 5]: why no move leads from 3 to 5
     {"do": "save"}                       asks for the record
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
     {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}
@@ -23,8 +24,9 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
 {"type": "kept", "address": ...} (where the game is kept), {"type": "preparing", ...} (rules are being compiled: how
 many kernels of how many), {"type": "pictures", "svg": {...}}, {"type": "choices", "choices": {...}},
-{"type": "rules", ...}, {"type": "record", "name": ..., "text": ...}, {"type": "note" or "error", "text": ...}. Until
-the game is over, all of it is computed from the view of the person at the board.
+{"type": "rules", ...}, {"type": "explained", "text": ..., "range": [3]}, {"type": "record", "name": ..., "text": ...},
+{"type": "note" or "error", "text": ...}. Until the game is over, all of it is computed from the view of the person at
+the board.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from .record_rules import BatchKernel, NetworkInputs, PlayKernels, RecordRules
 from .scene import Drawing, Heat, Sample, Scene
 from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
+from .teaching import Explanation, Rule, Step
 from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
 from .wording import JSON, Wording, default_wording, rules_page
 
@@ -64,6 +65,8 @@ class GameHooks(ABC):
     tables: Tables = ()
     """Arrays and numbers that are passed to the kernels of `rules`."""
 
+    lesson: Sequence[Step] = ()
+    """The steps of a lesson on the board, for somebody who sees the game for the first time."""
     declared_options: ClassVar[tuple[Option, ...] | None] = None
     """The declarations of the options. None means the parameters of the class's own `__init__`."""
 
@@ -348,3 +351,32 @@ class GameHooks(ABC):
     def move_note(self, before: Record, after: Record) -> str:
         """Return what the viewer saw of the ply between two views besides the move itself, such as a capture."""
         return ""
+
+    # Sentences for a person at a board. A `view` is that of the person, so that no sentence tells anything hidden.
+
+    def task(self, view: Record) -> str:
+        """Return what the player to move may do in this phase, as in "place a stone, or swap"; "" says nothing."""
+        return ""
+
+    def explain(self, view: Record, cells: Sequence[int]) -> Explanation:
+        """Return what the player to move can do with what is on a cell, or why no move leads from one to another.
+
+        Args:
+            view: The view of the player to move.
+            cells: One cell, or the first and the last cell of a move that is not legal.
+        """
+        return Explanation()
+
+    def ending(self, view: Record, player: int) -> str:
+        """Return why a game is over that nobody resigned, as in "your chain joins top and bottom"; "" says nothing.
+
+        Args:
+            view: The final position.
+            player: The player who is addressed as "you", or NOBODY. Other players are named by role or `player_1`.
+        """
+        return ""
+
+    @property
+    def short_rules(self) -> Sequence[Rule]:
+        """The rules that a player needs to begin, each with a picture; without them, pages show `rules_page`."""
+        return ()

@@ -125,6 +125,13 @@ def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -
     return best
 
 
+def last_chain(game: Game, view: Record) -> tuple[set[int], int]:
+    """Return the cells of the chain of the stone that was placed last, and the edges (bits) that it touches."""
+    last = int(view["last_action"])
+    chain = set(_steps(view["stones"], game.board, game.action_cells(last))) if last >= 0 else set()
+    return chain, int(np.bitwise_or.reduce(game.board.edges[sorted(chain)])) if chain else 0
+
+
 def _steps(stones: Ints, board: Board, starts: Sequence[int]) -> dict[int, int]:
     """Return the distance in steps of each cell of a chain from the nearest of `starts`."""
     steps = dict.fromkeys(starts, 0)

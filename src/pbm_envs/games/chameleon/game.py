@@ -20,7 +20,7 @@ from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect_range
 from ...core.wording import Wording
 from ..connection import ConnectionGame
-from . import rules, scene, view
+from . import rules, scene, teaching, view
 from . import wording as words
 from .rules import O, X
 
@@ -150,6 +150,10 @@ class Chameleon(ConnectionGame):
     badge = scene.badge
     symbols = scene.symbols
     cell_texts = words.cell_texts
+    task = teaching.task
+    ending = teaching.ending
+    short_rules = property(teaching.short_rules)
+    lesson = teaching.LESSON
 
     @cached_property
     def wording(self) -> Wording:

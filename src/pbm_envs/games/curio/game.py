@@ -19,7 +19,7 @@ from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.validation import check_same_games
 from ...core.wording import Wording
-from . import scene
+from . import scene, teaching
 from . import wording as words
 from .chain import draw_worlds_batch
 from .inference import find_hidden_batch
@@ -296,6 +296,11 @@ class Curio(Game):
     cell_texts = words.cell_texts
     facts = words.facts
     move_note = words.move_note
+    task = teaching.task
+    ending = teaching.ending
+    explain = teaching.explain
+    short_rules = property(teaching.short_rules)
+    lesson = teaching.LESSON
 
     @cached_property
     def wording(self) -> Wording:

@@ -21,7 +21,7 @@ from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from ...core.wording import Wording
-from . import rules, scene, view
+from . import rules, scene, teaching, view
 from . import wording as words
 from .rules import BLUE, COLOURS, GREEN, LETTERS, RED
 
@@ -211,6 +211,10 @@ class Trinim(Game):
     cell_texts = words.cell_texts
     facts = words.facts
     move_note = words.move_note
+    task = teaching.task
+    ending = teaching.ending
+    short_rules = property(teaching.short_rules)
+    lesson = teaching.LESSON
 
     @cached_property
     def wording(self) -> Wording:

@@ -19,7 +19,7 @@ from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from ...core.wording import Wording
 from ..connection import ConnectionGame
-from . import rules, scene, view
+from . import rules, scene, teaching, view
 from . import wording as words
 from .rules import BLACK, WHITE
 
@@ -139,6 +139,10 @@ class Unlur(ConnectionGame):
     symbols = scene.symbols
     cell_texts = words.cell_texts
     facts = words.facts
+    task = teaching.task
+    ending = teaching.ending
+    short_rules = property(teaching.short_rules)
+    lesson = teaching.LESSON
 
     @cached_property
     def wording(self) -> Wording:

@@ -1,0 +1,227 @@
+"""Sentences about Curio for a person at a board: what a piece can do, why the game is over, rules and a lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...core.boards import NO_CELL
+from ...core.game import Game
+from ...core.teaching import Example, Explanation, Rule, Step
+from ...core.types import Record
+from .pieces import ANY, CAPTURED, DIRECTIONS, EQUAL, GREATER, LESS, NO_PIECE, beats
+from .wording import ARMIES
+
+CAPTURES = {
+    LESS: "less than {}",
+    LESS | EQUAL: "{} or less",
+    GREATER: "more than {}",
+    GREATER | EQUAL: "{} or more",
+}
+"""The enemy numbers that a piece captures, by the relations of C7."""
+
+
+def task(game: Game, view: Record) -> str:
+    *_, last = np.flatnonzero(game.legal_action_mask(view.reshape(1))[0]).tolist()
+    passing = game.notation.write(last - (last == game.resign_action)) == "pass"
+    return "pass, since no piece of yours can move" if passing else "move one of your pieces, or capture"
+
+
+def ending(game: Game, view: Record, player: int) -> str:
+    if view["truncated"]:
+        return f"no capture for {game.options['no_capture_limit']} moves"
+    if view["returns"].any():
+        loser = int(view["returns"].argmin())
+        taker = "you" if player == 1 - loser else ARMIES[1 - loser]
+        whose = "your" if player == loser else f"{ARMIES[loser]}'s"
+        return f"{taker} captured {whose} last royal piece"
+    if view["passed"]:
+        return "neither side can move"
+    left = [int(((view["owner"] == army) & (view["cell"] != CAPTURED)).sum()) for army in range(2)]
+    return "each side has one piece left" if left == [1, 1] else "no piece can capture another any more"
+
+
+# What is on a cell
+
+
+def explain(game: Game, view: Record, cells: Sequence[int]) -> Explanation:
+    first, mover = int(cells[0]), int(view["to_move"])
+    slot = int(view["board"][first])
+    if slot == NO_PIECE:
+        return Explanation()
+    ends = tuple(_ends(game, view, first))
+    if len(cells) > 1:
+        return Explanation(_why_not(game, view, first, int(cells[-1])), ends)
+    if view["owner"][slot] == mover:
+        return Explanation(_own(game, view, slot) + " It cannot move now: every way is blocked." * (not ends), ends)
+    return Explanation(_enemy(game, view, slot), tuple(_within(game, view, first)))
+
+
+def _ends(game: Game, view: Record, first: int) -> Iterator[int]:
+    for action in np.flatnonzero(game.legal_action_mask(view.reshape(1))[0]).tolist():
+        if game.action_cells(action)[:1] == (first,):
+            yield game.action_cells(action)[1]
+
+
+def _own(game: Game, view: Record, slot: int) -> str:
+    number, options = int(view["faces"][slot, view["to_move"]]), game.options
+    far = f"up to {_cells(number)}" if options["limit"] else "as far as the way is free"
+    royal = " It is royal: keep it." if options["base"] in view["faces"][slot].tolist() else ""
+    return f"Your {number} moves {far} in a straight line, and {_captures(game, number)}.{royal}"
+
+
+def _captures(game: Game, number: int) -> str:
+    rules = game.settings[0]  # type: ignore[attr-defined]
+    if rules["compare"] == ANY:
+        return "captures any enemy"
+    which = CAPTURES[int(rules["compare"])]
+    if rules["total"]:
+        return f"captures enemies whose two numbers add up to {which.format('its own sum')}"
+    return f"captures enemies that show you {which.format(number)}"
+
+
+def _enemy(game: Game, view: Record, slot: int) -> str:
+    viewer = int(view["to_move"])
+    near, far = (int(view["faces"][slot, side]) for side in (viewer, 1 - viewer))
+    known = f"Its other side is {far}" if far else "You do not know its other side"
+    if not game.options["limit"]:
+        return f"This enemy shows you {near}. {known}."
+    most = far or int(view["bounds"][slot, 1 - viewer, 1])
+    surely = "moves" if far else "may move"
+    return f"This enemy shows you {near}. {known}: it {surely} up to {_cells(most)}."
+
+
+def _within(game: Game, view: Record, first: int) -> Iterator[int]:
+    """Yield the cells that an enemy piece may be able to reach, as far as the viewer knows."""
+    slot, viewer = int(view["board"][first]), int(view["to_move"])
+    most = int(view["faces"][slot, 1 - viewer]) or int(view["bounds"][slot, 1 - viewer, 1])
+    for direction in range(DIRECTIONS):
+        for distance, cell in enumerate(_line(game, first, direction), 1):
+            target = int(view["board"][cell])
+            if (game.options["limit"] and distance > most) or (target != NO_PIECE and view["owner"][target] != viewer):
+                break
+            yield cell
+            if target != NO_PIECE:
+                break
+
+
+def _line(game: Game, cell: int, direction: int) -> Iterator[int]:
+    while (cell := int(game.board.neighbours[cell, direction])) != NO_CELL:
+        yield cell
+
+
+def _why_not(game: Game, view: Record, first: int, last: int) -> str:
+    names, board, mover = game.board.names, view["board"], int(view["to_move"])
+    number = int(view["faces"][board[first], mover])
+    lines = [list(_line(game, first, direction)) for direction in range(DIRECTIONS)]
+    way = next((line[: line.index(last) + 1] for line in lines if last in line), [])
+    if not way:
+        return f"Pieces move in straight lines: {names[last]} is not in a line with {names[first]}."
+    if game.options["limit"] and len(way) > number:
+        return f"{names[last]} is {_cells(len(way))} away, and your {number} moves up to {_cells(number)}."
+    if stands := [cell for cell in way[:-1] if board[cell] != NO_PIECE]:
+        return f"The piece on {names[stands[0]]} stands in the way."
+    target = int(board[last])
+    if target != NO_PIECE and view["owner"][target] != mover:
+        shown = int(view["faces"][target, mover])
+        rules = game.settings[0]  # type: ignore[attr-defined]
+        if rules["total"] or beats(number, shown, rules["compare"]):
+            return f"Your {number} cannot capture this piece: the sums of both sides decide."
+        return f"This enemy shows you {shown}: your {number} {_captures(game, number)}."
+    return ""
+
+
+def _cells(number: int) -> str:
+    return "one cell" if number == 1 else f"{number} cells"
+
+
+# Rules
+
+
+def short_rules(game: Game) -> tuple[Rule, ...]:
+    options = game.options
+    base, turn = options["base"], options["turn"]
+    far = ", at most as many cells as the number that you see on it" if options["limit"] else ", as far as you like"
+    captures = _captures(game, 3).replace("show you 3", "show you its number").replace("than 3", "than its number")
+    captures = captures.replace("show you its number or", "show you the same number or")
+    opened = "Then it turns around, so that both of you know both its sides. " if turn else ""
+    shown = (
+        "The captured piece is shown to both of you." if options["reveal_captured"] else "Nobody sees its other side."
+    )
+    limit = options["no_capture_limit"]
+    quiet = f", or if nothing is captured for {limit} moves" if limit else ""
+    return (
+        Rule(
+            "Every piece has a number on either side, and you see only the side that faces you, of your own pieces and "
+            "of the dotted enemy pieces. Small dots on the edge show what the other side may be.",
+            Example(board=". . . . ./D14 D23 D22 D11 ./. . . . ./. . . . ./L31 L22 L41 L11 ."),
+        ),
+        Rule(
+            f"On your turn, move one piece in a straight line, also diagonally, over empty cells{far}.",
+            Example(("a1-a3",), board=". . . . ./D14 D23 . . ./. . . . ./. . . . ./L31 . L41 . ."),
+        ),
+        Rule(
+            f"A piece {captures}. {opened}{shown}",
+            Example(("a1-a3", "d4-d3"), board=". . . . ./D14 . . D12 ./D23 . . . ./. . . . ./L31 . L41 . ."),
+        ),
+        Rule(
+            f"A piece with the number {base} on either side is royal; those that you know wear a crown. Capture the "
+            "last royal piece of your opponent, and you win.",
+            Example(board=". . . . ./D14 . D44 . ./. D33 . . ./. . . . ./. L41 . L44 ."),
+        ),
+        Rule(
+            f"The game is a draw if no piece can capture another any more, or if each side has one piece left{quiet}. "
+            "A player who cannot move passes.",
+            Example(board=". . . . ./D14 . . . ./. . . . ./. . . . ./. . . L41 ."),
+        ),
+    )
+
+
+LESSON = (
+    Step(
+        "You see a 3 on your piece: it moves up to three cells in a straight line. Click it, then move it as far up as "
+        "it goes.",
+        Example(board=". . . . D14/. . . . ./. . D12 . ./. . . . ./L31 . . L41 ."),
+        ("a1-a4",),
+        "Three cells. Your opponent now knows that you see a 3 or more on it, so do not always move that far.",
+        "Its way up is free: the column leads from a1 to a4, which is three cells away.",
+    ),
+    Step(
+        "Move this piece again: it captures what shows less, or the same. The dotted enemy above it shows you a 2.",
+        Example(board=". . . . D14/. . . . ./D23 . . . ./. . . . ./L31 . . L41 ."),
+        ("a1-a3",),
+        "Captured. Your piece has turned around: the other number, 1, faces you now, and both of you know both sides.",
+        "Capture the enemy in the column of your 3: click your piece, then the enemy.",
+    ),
+    Step(
+        "The enemy in the middle shows you a 3. Which of your two pieces may capture it?",
+        Example(board=". . . . D14/. . . . ./. D34 . . ./. . . . ./. L21 . L42 ."),
+        ("d1-b3",),
+        "A 4 captures everything that shows you 4 or less. Diagonals are straight lines, too.",
+        "A 2 cannot capture a 3. Your 4 reaches the enemy along the diagonal.",
+    ),
+    Step(
+        "Your piece in the middle has captured and turned: it shows you a 1. So it moves one cell and captures only "
+        "what shows you a 1. Capture with it.",
+        Example(("a1-b2", "a4-b4"), board=". . . . ./D13 . . D44 ./. . D14 D22 ./. D23 . . ./L41 . . L21 ."),
+        ("b2-c3",),
+        "A 1 for a 4: the captured piece was royal. What shows you little may be great on its other side.",
+        "Use the piece on b2. Its neighbour on c3 shows you a 1.",
+    ),
+    Step(
+        "At the start, the larger number faces its owner. So the enemy that shows you a 3 has a 4 on its other side, "
+        "and a crown. It is Dark's only royal piece: capture it and win.",
+        Example(board=". . . . ./D12 . . D34 ./. . . . ./. L43 . . ./. . . . L31"),
+        ("b2-d4",),
+        "Dark has no royal piece left, so you win.",
+        "The crown tells you which enemy is royal.",
+    ),
+    Step(
+        "Dark has captured your 2 with its 4, and the piece has turned: it shows you the 4. Capture it, and win.",
+        Example(("c1-c2", "d3-c2"), board=". . . . ./. . . . ./D12 . . D14 ./L42 . . . ./. . L21 L31 ."),
+        ("a2-c2",),
+        "It was Dark's last royal piece, so you win.",
+        "Only a 4 captures a 4.",
+    ),
+)
