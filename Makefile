@@ -44,7 +44,7 @@ test-oldest: $(VENV)-oldest/installed  ## the oldest supported versions, in an e
 test-libraries: test-training test-rllib  ## the programs that train with RL libraries
 
 test-training: $(VENV)-libraries/installed
-	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training
+	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training tests/test_docs.py tests/cli
 	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
 
 test-rllib: $(VENV)-rllib/installed

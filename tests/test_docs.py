@@ -127,21 +127,28 @@ def test_the_learner_of_the_page_on_measuring_reaches_what_it_says(capsys):
     assert (scores[0], scores[-1]) == pytest.approx((first, last), abs=0.05)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def commands_of_pages():
+    """Return the pages that have commands, as parameters of a test; some commands need the extra `torch`."""
+    return [
         pytest.param(page, marks=[pytest.mark.libraries] if any(map(TRAINED.search, COMMANDS[page])) else [])
         for page in COMMANDS
         if COMMANDS[page]
-    ],
-)
+    ]
+
+
+def command_words(line, folder):
+    """Return the words after `pbm`, having put the networks that they name into the folder."""
+    words = shlex.split(line, comments=True)[1:]
+    for network in TRAINED.findall(line):
+        save_network(folder / network, words[words.index("-g") + 1])
+    return [*words, *UNATTENDED.get(words[0], [])]
+
+
+@pytest.mark.parametrize("page", commands_of_pages())
 def test_commands_run(page, here):
     """In one folder, in the order of the page; a person who is asked for a move resigns."""
     for line in COMMANDS[page]:
-        words = shlex.split(line, comments=True)[1:]
-        for network in TRAINED.findall(line):
-            save_network(Path(network), words[words.index("-g") + 1])
-        pbm([*words, *UNATTENDED.get(words[0], [])], input="resign\n")
+        pbm(command_words(line, here), input="resign\n")
 
 
 def save_network(path, game):

@@ -103,13 +103,21 @@ def parse_game(text: str, options: Sequence[str] | None = None) -> Game:
         text: A registered name, or `module:Class`; options can follow after a colon, separated by commas.
         options: Texts of the form `NAME=VALUE`; `-` in a name is read as `_`. They override those in `text`.
     """
+    game_class, given = parse_game_options(text, options)
+    return game_class(**given)
+
+
+def parse_game_options(text: str, options: Sequence[str] | None = None) -> tuple[type[Game], dict[str, Any]]:
+    """Return the class of a game and the options that are given, from the arguments of `parse_game`."""
     name, _, rest = text.partition(":")
     if name not in registered_games() and "=" not in rest.partition(":")[0] and rest:
         attribute, _, rest = rest.partition(":")
         name = f"{name}:{attribute}"
-    known = options_of(find_game(name))
-    values = [parse_options(name, texts, known) for texts in (rest.split(",") if rest else (), options or ())]
-    return make_game(name, **{**values[0], **values[1]})
+    game_class = find_game(name)
+    given = dict(_named_options(name))
+    for texts in (rest.split(",") if rest else (), options or ()):
+        given |= parse_options(name, texts, options_of(game_class))
+    return game_class, given
 
 
 def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:

@@ -12,7 +12,7 @@
 | `log`, `exp` | logarithm and exponential function in kernels, equal on every machine |
 | `derive`, `stream`, `BITS`, `RECORDED_BITS` | seeds and generators for parts of a program, by name |
 | `setting`, `options_of`, `check_settings`, `checked`, `REQUIRED`, `nearest` | settings: declared, read, checked |
-| `parse_options`, `choices_given`, `without_implied`, `typed` | options of games as text |
+| `parse_options`, `choices_given`, `narrowed`, `without_implied`, `typed` | options of games as text |
 | `check_number`, `check_seed` | checks of arguments; raise a clear ValueError |
 | `quoted`, `printable`, `summary`, `describe_error` | untrusted values and errors in one safe line |
 | `require`, `install_command` | errors for missing extras |
@@ -38,6 +38,7 @@ from .core.options import (
     check_settings,
     checked,
     choices_given,
+    narrowed,
     nearest,
     options_of,
     parse_options,
@@ -61,7 +62,7 @@ __all__ += ["branch"]
 __all__ += ["exp", "log"]
 __all__ += ["BITS", "RECORDED_BITS", "derive", "stream"]
 __all__ += ["REQUIRED", "check_settings", "checked", "nearest", "options_of", "setting"]
-__all__ += ["choices_given", "parse_options", "typed", "without_implied"]
+__all__ += ["choices_given", "narrowed", "parse_options", "typed", "without_implied"]
 __all__ += ["check_number", "check_seed"]
 __all__ += ["describe_error", "printable", "quoted", "summary"]
 __all__ += ["in_one_piece", "is_partial", "write_text"]

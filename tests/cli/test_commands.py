@@ -1,5 +1,6 @@
 """`pbm games`, `pbm bench`, help and errors."""
 
+import random
 import re
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pbm_agents.cli.app import SUMMARIES, app, loaded
+from pbm_agents.play.ahead import STEPS
 from typer.testing import CliRunner
 
 import pbm_envs
@@ -38,10 +40,25 @@ def test_every_option_is_listed_with_its_default_and_what_is_allowed(name):
 def test_ranges_are_those_of_the_class():
     _, out, _ = pbm("games curio")
     rows = {line.split()[0]: line.split(maxsplit=2)[2] for line in out.splitlines() if "  " in line}
-    assert rows["base"].startswith("an integer from 2 to 9  ")
+    assert rows["base"].startswith("an integer from 2 to 4  "), "what fits the usual board"
+    assert rows["num_pieces"].startswith("10, or none  ")
     assert rows["no_capture_limit"].startswith("an integer from 1 to 1000000, or none  ")
     assert rows["face"].startswith("one of large, small, random  ")
     assert rows["turn"].startswith("true or false  ")
+
+
+def test_values_that_go_with_others_are_listed():
+    _, out, _ = pbm("games curio -o rows=18 -o cols=3")
+    rows = {line.split()[0]: line.split(maxsplit=2)[1:] for line in out.splitlines() if "  " in line}
+    assert rows["rows"][0] == "18"
+    assert rows["base"][1].startswith("an integer from 2 to 6  ")
+    assert "The values of base, rows, num_pieces depend on each other" in out
+    assert "depend on" not in pbm("games trinim")[1]
+
+
+def test_options_that_do_not_go_together_are_refused():
+    assert "two armies of 45 pieces need 18 rows" in pbm("games curio -o base=9")[2]
+    assert "options are given without a game" in pbm("games -o base=3")[2]
 
 
 def test_a_game_with_a_free_text_option_is_listed(monkeypatch):
@@ -104,18 +121,21 @@ def test_values_that_are_refused(option, value, expected):
 
 @pytest.mark.parametrize("name", registered_games())
 def test_every_choice_that_is_offered_is_accepted(name):
-    """Beside the others of each configuration; what is not offered is refused."""
-    kind = registered_games()[name]
+    """Beside the others of each configuration, and beside what was chosen before; what is not offered is refused."""
+    kind, rng = registered_games()[name], random.Random(7)
     for options in kind.configurations:
-        offered = choices_given(kind, options)
-        for option in options_of(kind):
-            for value in option.all_values:
-                changed = {**options, option.name: value}
-                if value in offered[option.name]:
-                    assert kind.check_options(changed)
-                else:
-                    with pytest.raises(ValueError, match=r"expected|need"):
-                        kind(**changed)
+        for _ in range(3):
+            offered = choices_given(kind, options)
+            for option in options_of(kind):
+                for value in option.all_values:
+                    changed = {**options, option.name: value}
+                    if value in offered[option.name]:
+                        assert kind.check_options(changed)
+                    else:
+                        with pytest.raises(ValueError, match=r"expected|need"):
+                            kind(**changed)
+            chosen = rng.choice(list(offered))
+            options = {**options, chosen: rng.choice(offered[chosen])}
 
 
 def test_options_as_typed():
@@ -246,12 +266,12 @@ def test_warm_up_says_how_long_each_step_took():
     code, out, err = pbm("warm-up chameleon:size=3 trinim:size=3 --processes 2")
     assert code == 0
     lines = out.splitlines()
-    assert re.fullmatch(r"\s*rules\s+search\s+network search\s+champion\s+other options\s+analysis\s*", lines[0])
+    assert re.split(r"\s{2,}", lines[0].strip()) == list(STEPS)
     for game in ("Chameleon(size=3", "Trinim(size=3"):
         [line] = [line for line in lines if line.startswith(game)]
-        assert len(re.findall(r"\d+\.\d s", line)) == 6
+        assert len(re.findall(r"\d+\.\d s", line)) == len(STEPS)
     assert lines[-1].startswith("kept in ")
-    assert "12/12" in err, "the bar"
+    assert f"{2 * len(STEPS)}/{2 * len(STEPS)}" in err, "the bar"
     assert re.search(r"\d+ of \d+ kernels", err)
 
 

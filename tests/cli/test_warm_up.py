@@ -14,19 +14,8 @@ from pbm_envs import Chameleon, chameleon_v0
 from pbm_envs.core.compiling import COMPILING, SEARCH, SHARED, rules_of
 from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.core.kernels import COMPILES
+from tests.test_docs import COMMANDS, command_words, commands_of_pages
 
-COMMANDS = (
-    "play chameleon random mcts:simulations=20 -o size=7 --seed 7",
-    "play curio mcts:simulations=20 champion:simulations=2 --seed 7",
-    "play trinim random champion:simulations=20 random -o num_players=3",
-    "play unlur random greedy -o radius=3",
-    "tournament {folder}/run -a random -a mcts:simulations=20 -g chameleon:size=4 --openings 2",
-    "rate {folder}/run",
-    "sprt greedy random -g trinim --openings 4 --out {folder}/sprt",
-    "exploit random -g curio-ladder-1",
-    "bench trinim -o size=3 --seconds 0",
-)
-"""Short forms of commands that the documentation shows."""
 NOT_IN_COMMANDS = {"value_states", "feature_batch", "features_of", "is_live"}
 """Kernels for scripts that learn the champions' weights, and for games of other authors."""
 
@@ -52,6 +41,7 @@ def test_after_its_steps_environments_and_searches_compile_nothing(monkeypatch):
 def test_its_steps_use_every_kernel():
     """Of the rules, the search and what commands use; in this process, with the cache that all tests share."""
     from pbm_agents import arena, equilibrium, exact  # noqa: F401  (so that their kernels are known)
+    from pbm_agents.learning import small_network  # noqa: F401
 
     from pbm_envs import make_game, registered_games
 
@@ -59,26 +49,34 @@ def test_its_steps_use_every_kernel():
         for step in STEPS.values():
             step(make_game(name))
     parts = {SHARED, SEARCH, *(rules_of(name) for name in registered_games())}
-    parts |= {f"pbm_agents.{name}" for name in ("arena", "champions", "equilibrium", "exact")}
+    parts |= {f"pbm_agents.{name}" for name in ("arena", "champions", "equilibrium", "exact", "learning")}
     assert {name.rpartition(".")[2] for name in COMPILING.missing(parts)} <= NOT_IN_COMMANDS
 
 
-@pytest.mark.slow
-def test_documented_commands_compile_nothing_after_it(tmp_path):
-    cache = tmp_path / "cache"  # of its own after the warm-up, since other tests write into the common one
-    environment = os.environ | {"PBM_ENVS_CACHE_DIR": str(cache_directory())}
+def pbm(words, cache, folder):
+    """Run a command in a folder with this cache; return what it wrote to stderr."""
+    own = {"PBM_ENVS_CACHE_DIR": str(cache), "MINARI_DATASETS_PATH": str(folder / "minari")}
+    command = [sys.executable, "-m", "pbm_agents.cli", *words]
+    done = subprocess.run(command, env=os.environ | own, cwd=folder, capture_output=True, text=True, input="resign\n")
+    assert done.returncode == 0, done.stderr
+    return done.stderr
 
-    def run(words):
-        command = [sys.executable, "-m", "pbm_agents.cli", *words.split()]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        assert done.returncode == 0, done.stderr
-        return done.stderr
 
-    run("warm-up")
+@pytest.fixture(scope="module")
+def warm_cache(tmp_path_factory):
+    """A copy of the cache after `pbm warm-up`, since other tests write into the common one."""
+    folder = tmp_path_factory.mktemp("warm")
+    pbm(["warm-up"], cache_directory(), folder)
+    cache = folder / "cache"
     shutil.copytree(cache_directory(), cache, copy_function=os.link, ignore=shutil.ignore_patterns("*.part", "*.lock"))
     cache.chmod(0o700)
-    environment["PBM_ENVS_CACHE_DIR"] = str(cache)
-    before = set(cache.glob("*.kernel"))
-    for words in COMMANDS:
-        assert "compiling" not in run(words.format(folder=tmp_path)), words
-        assert set(cache.glob("*.kernel")) == before, words
+    return cache
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", commands_of_pages())
+def test_documented_commands_compile_nothing_after_it(page, warm_cache, tmp_path):
+    before = set(warm_cache.glob("*.kernel"))
+    for line in COMMANDS[page]:
+        assert "compiling" not in pbm(command_words(line, tmp_path), warm_cache, tmp_path), line
+        assert set(warm_cache.glob("*.kernel")) == before, line

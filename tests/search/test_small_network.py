@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from pbm_agents import Search, Workspace, make_agent
-from pbm_agents.learning.small_network import SmallNetwork, Weights
+from pbm_agents.learning.small_network import SmallNetwork, Weights, zero_weights
 from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Curio, Trinim
@@ -17,11 +17,9 @@ OTHERS = [Trinim(size=5, num_players=3), Curio(base=2, rows=4, cols=3)]
 
 def network_of(game, seed=1):
     """Return one with random weights."""
-    rng, inputs = np.random.default_rng(seed), game._network_inputs()
-    size = inputs.size if inputs else int(np.prod(game.observation_shape))
-    shapes = [(size, 24), (24,), (24, 8), (8,), (8, game.num_actions), (game.num_actions,)]
-    shapes += [(8, game.num_players), (game.num_players,)]
-    return SmallNetwork(game, Weights(*(rng.normal(size=shape).astype(np.float32) / 3 for shape in shapes)))
+    rng = np.random.default_rng(seed)
+    weights = (rng.normal(size=zeros.shape).astype(np.float32) / 3 for zeros in zero_weights(game, 24, 8))
+    return SmallNetwork(game, Weights(*weights))
 
 
 class Stages:

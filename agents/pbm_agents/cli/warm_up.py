@@ -16,6 +16,7 @@ from pbm_envs.toolbox import COMPILING, cache_directory
 from .. import arena, champions, equilibrium, exact  # noqa: F401  (so that their kernels are known and counted)
 from ..common.progress import progress_bar
 from ..common.workers import ProcessPool, usable_cores
+from ..learning import small_network  # noqa: F401
 from ..play.ahead import STEPS
 from .terminal import table
 

@@ -228,6 +228,15 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
     return evaluate
 
 
+def zero_weights(game: Game, first: int, second: int) -> Weights:
+    """Return zeros as the weights of a network for a game, with `first` and `second` units in its hidden layers."""
+    inputs, actions, players = game._network_inputs(), game.num_actions, game.num_players
+    size = inputs.size if inputs else int(np.prod(game.observation_shape))
+    shapes = (size, first), (first,), (first, second), (second,)
+    outputs = (second, actions), (actions,), (second, players), (players,)
+    return Weights(*(np.zeros(shape, np.float32) for shape in (*shapes, *outputs)))
+
+
 @final
 class SmallNetwork:
     """A small network as an evaluator: `Search(evaluator=SmallNetwork.load("chameleon7.npz"))`."""
@@ -239,17 +248,14 @@ class SmallNetwork:
         """Take the weights of a network for a game; raise ValueError if they do not fit it."""
         self.game = game
         self._inputs: NetworkInputs | None = game._network_inputs()
-        size = self._inputs.size if self._inputs else int(np.prod(game.observation_shape))
         (_, first), (_, second) = (
             np.shape(part) if np.ndim(part) == 2 else (0, 0) for part in (weights[0], weights[2])
         )
-        shapes = [(size, first), (first,), (first, second), (second,)]
-        shapes += [shape for count in (game.num_actions, game.num_players) for shape in ((second, count), (count,))]
-        parts = zip(Weights._fields, weights, shapes, strict=True)
+        parts = zip(Weights._fields, weights, zero_weights(game, first, second), strict=True)
         self.weights = Weights(
             *(
-                np.ascontiguousarray(check_array(part, f"weights {name!r}", shape), np.float32)
-                for name, part, shape in parts
+                np.ascontiguousarray(check_array(part, f"weights {name!r}", like.shape), np.float32)
+                for name, part, like in parts
             )
         )
         if self._inputs:

@@ -13,7 +13,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.toolbox import Array, Floats
 
-from .small_network import SmallNetwork, Weights
+from .small_network import SmallNetwork, Weights, zero_weights
 from .training_data import from_mover
 
 try:
@@ -45,10 +45,8 @@ class SmallModule(nn.Module):
 
 def input_reader(game: Game) -> SmallNetwork:
     """Return a network whose first layer is the identity: its `sums` are the inputs of states."""
-    inputs, actions, players = game._network_inputs(), game.num_actions, game.num_players
-    size = inputs.size if inputs else int(np.prod(game.observation_shape))
-    shapes = ((size, size), (size,), (size, 1), (1,), (1, actions), (actions,), (1, players), (players,))
-    weights = Weights(*(np.zeros(shape, np.float32) for shape in shapes))
+    size = len(zero_weights(game, 1, 1).first)
+    weights = zero_weights(game, size, 1)
     return SmallNetwork(game, weights._replace(first=np.eye(size, dtype=np.float32)))
 
 

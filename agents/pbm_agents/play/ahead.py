@@ -60,6 +60,15 @@ def compile_network_search(game: Game) -> None:
     _search(game, Search(simulations=SIMULATIONS, evaluator=uniform, selection=Gumbel(4)))
 
 
+def compile_small_network(game: Game) -> None:
+    """Search with a small network, and with Gumbel noise."""
+    from ..learning.small_network import SmallNetwork, zero_weights  # imported lazily: a page starts without it
+
+    network = SmallNetwork(game, zero_weights(game, 8, 8))
+    for selection in (PUCT(), Gumbel(4)):
+        _search(game, Search(simulations=SIMULATIONS, evaluator=network, selection=selection))
+
+
 def _search(game: Game, search: Search, workspace: Workspace | None = None) -> None:
     rng = np.random.default_rng(0)
     states = game.init(2, rng)
@@ -107,6 +116,7 @@ STEPS: dict[str, Callable[[Game], Any]] = {
     "search": compile_search,
     "network search": compile_network_search,
     "champion": compile_champion,
+    "small network": compile_small_network,
     "other options": compile_other_options,
     "analysis": compile_analysis,
 }

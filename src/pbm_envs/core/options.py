@@ -75,7 +75,7 @@ class Option:
             str: "a text",
             object: "a value",
         }
-        listed = f"one of {', '.join(map(str, self.choices))}" if self.choices else ""
+        listed = "one of " * (len(self.choices) > 1) + ", ".join(map(str, self.choices))
         return (listed or kinds.get(self.type, f"a {self.type.__name__}")) + ", or None" * self.takes_none
 
     @property
@@ -254,6 +254,22 @@ def choices_given(source: Any, values: Mapping[str, Any]) -> dict[str, tuple[Any
                 source.complete_options({**given, option.name: value})
                 found[option.name].append(value)
     return {name: tuple(accepted) for name, accepted in found.items()}
+
+
+def narrowed(option: Option, accepted: Iterable[Any]) -> Option:
+    """Return an option that allows only these of its values, which are in order.
+
+    >>> narrowed(Option("rows", int, 5, low=2, high=26), range(4, 27)).expected
+    'an integer from 4 to 26'
+    """
+    values = tuple(accepted)
+    if values == option.all_values:
+        return option
+    given = tuple(value for value in values if value is not None)
+    whole = option.type is int and len(given) > 2 and given == tuple(range(given[0], given[-1] + 1))
+    bounds: dict[str, Any] = {"low": given[0], "high": given[-1], "choices": ()} if whole else {"choices": given}
+    default = None if None in values else REQUIRED
+    return dataclasses.replace(option, **bounds, default=default, optional=False)
 
 
 def without_implied(source: Any, values: Mapping[str, Any]) -> dict[str, Any]:
