@@ -9,6 +9,7 @@ SUM := $(shell cksum pyproject.toml | cut -d' ' -f1)
 PLAY_STAMP := $(VENV)/installed-to-play-$(SUM)
 STAMP := $(VENV)/installed-for-$(SUM)
 SLOW_STAMP := $(VENV)/installed-for-slow-tests-$(SUM)
+WASM_STAMP := $(VENV)/installed-for-wasm-$(SUM)
 
 # what depends on other people's versions
 OLDEST_TESTS := tests/test_conformance.py tests/test_aec.py tests/test_agents.py tests/test_layers.py tests/test_vector.py \
@@ -23,7 +24,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
 	tests/trinim/test_resign.py tests/test_game_texts.py tests/search/test_results.py
 
-.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots lint format clean
+.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots wasm lint format clean
 
 demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 	@$(BIN)/python -m pbm_agents.cli.demo
@@ -82,6 +83,9 @@ notebooks: $(STAMP) $(VENV)-libraries/installed  ## run them anew, and keep what
 	$(BIN)/python notebooks/execute.py $(filter-out $(WITH_TORCH),$(NOTEBOOKS))
 	$(VENV)-libraries/bin/python notebooks/execute.py $(WITH_TORCH)
 
+wasm: $(WASM_STAMP)  ## the games' kernels as WebAssembly, in build/wasm; browser/check.py plays recorded games again
+	$(BIN)/python browser/build.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
@@ -106,6 +110,11 @@ $(STAMP): $(PLAY_STAMP)
 
 $(SLOW_STAMP): $(STAMP)
 	-$(BIN)/python $(PIP) -e ".[ray]" "jupyterlab>=4"
+	-$(BIN)/python $(PIP) -e ".[wasm]"
+	touch $@
+
+$(WASM_STAMP): $(PLAY_STAMP)
+	$(BIN)/python $(PIP) -e ".[wasm]"
 	touch $@
 
 # all that is not the environment of this folder: needs no processor for long, but the network

@@ -1,0 +1,33 @@
+"""The boards that are built, and the searches that they can make."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from pbm_agents.champions.agent import load_patterns, pattern_weight
+from pbm_agents.search import UCT, Playouts, Search
+
+from pbm_envs import Game
+
+OUT = Path(os.environ.get("PBM_ENVS_WASM", Path(__file__).parents[1] / "build" / "wasm"))
+"""The folder of the modules."""
+BOARDS: dict[str, tuple[dict[str, Any], ...]] = {
+    "chameleon": ({}, {"size": 5}, {"size": 7}, {"size": 9}),
+    "curio": ({}, {"base": 3, "rows": 4, "cols": 4}, {"base": 2, "rows": 4, "cols": 3}),
+    "trinim": ({}, {"size": 6}, {"num_players": 3}),
+    "unlur": ({}, {"radius": 4}, {"radius": 5}),
+}
+"""The boards of each game, by the options that differ from the default."""
+PATTERNS = ("chameleon", "unlur")
+"""Games whose champion is a search with learned patterns."""
+
+
+def searches(game: Game, simulations: int) -> dict[str, Search]:
+    """Return the searches of a game: `plain`, and `champion` where patterns have been learned."""
+    found = {"plain": Search(simulations=simulations)}
+    if game.name in PATTERNS:
+        rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
+        found["champion"] = Search(simulations=simulations, selection=rule, evaluator=Playouts(save_bridges=True))
+    return found

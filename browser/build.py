@@ -1,0 +1,154 @@
+"""Compile the kernels of the games to WebAssembly, with a description of each board for `game.mjs`.
+
+    pip install -e ".[wasm]" && python browser/build.py [GAME ...]        # or `make wasm`
+
+No rule is written again: Numba compiles each kernel for this processor, and its LLVM code gets another target. Which
+kernels a game calls, and with which tables, is found by calling the game's methods and recording the calls. In
+`build/wasm`, `GAME.wasm` contains the kernels for all boards of a game, `GAME.json` the tables and names of each.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import warnings
+from typing import Any
+
+from kernels import Input, Module  # sets what Numba compiles for, before Numba is imported
+
+import numpy as np
+from boards import BOARDS, OUT, searches
+from pbm_agents.search import Search, Workspace, waves
+from pbm_agents.search.search import Run, first_tree
+from pbm_agents.search.tree import EDGE, NODE, add_roots
+
+from pbm_envs import Game, make_game
+
+SIMULATIONS = (100, 200)
+"""Two budgets, from which the lengths of a search's arrays for any budget follow."""
+
+
+def describe(module: Module, game: Game, options: dict[str, Any]) -> dict[str, Any]:
+    """Compile the kernels of a game, and return what JavaScript has to know about it."""
+    fields = {name: [kind[1], kind[0].base.str[1:], kind[0].shape] for name, kind in (game.dtype.fields or {}).items()}
+    board = game.board
+    return {
+        "options": options,
+        "text": repr(game),
+        "players": game.num_players,
+        "actions": [game.action_to_string(action) for action in range(game.num_actions)],
+        "action_cells": [game.action_cells(action) for action in range(game.num_actions)],
+        "resign": game.resign_action,
+        "cells": board.names,
+        "places": [board.rows.tolist(), board.cols.tolist()],
+        "shape": board.shape,
+        "planes": list(map(str, game.planes)),
+        "observation": game.observation_shape,
+        "itemsize": game.dtype.itemsize,
+        "fields": fields,
+        "hooks": hooks_of(module, game),
+        "searches": {kind: search_of(module, game, one) for kind, one in searches(game, SIMULATIONS[0]).items()},
+    }
+
+
+def hooks_of(module: Module, game: Game) -> dict[str, Any]:
+    """Return the calls of kernels that make up each method of a game, for batches."""
+    rng = np.random.default_rng(0)
+    seeds, blank = rng.bit_generator.random_raw(1), np.zeros(1, game.dtype)
+    blank["viewer"] = blank["last_action"] = -1
+    begun = blank.view(np.uint8).copy().view(game.dtype)  # not `copy`, which leaves the padding between fields
+    board = None if game.random_setup else game.board_to_string(game.init(1, rng))
+    hooks = {"init": module.calls_of(lambda states, seeds: game._init(states, seeds, board), states=begun, seeds=seeds)}
+    if not hooks["init"]:
+        blank = begun  # all games start alike
+    states = game.init(1, rng)
+    views, mask = game.view(states, 0), game.legal_action_mask(states)
+    planes, actions = np.empty((1, *game.observation_shape), np.int8), np.array([mask[0].argmax()])
+    unused = np.zeros((0, 0), np.int8)
+    hooks["step"] = module.calls_of(game._step, states=states.copy(), actions=actions)
+    hooks["mask"] = module.calls_of(game._legal_action_mask, states=states, out=mask)
+    hooks["view"] = module.calls_of(game._view, states=states, views=views)
+    hooks["observe"] = module.calls_of(game._observe, views=views, out=planes)
+    hooks["playout"] = module.calls_of(
+        lambda states, seeds: game._playout(states, seeds, unused, False), states=states.copy(), seeds=seeds
+    )
+    play = game._play_kernels(False, False)
+    assert play is not None
+    if play.world is not None:
+        given = {"views": views, "seeds": seeds, "good": np.zeros(1, np.bool_)}
+        hooks["world"] = [module.call(play.world.kernel, (*given.values(), *play.world.arguments), given)]
+    return {"blank": module.constant(blank), **hooks}
+
+
+def search_of(module: Module, game: Game, search: Search) -> dict[str, Any]:
+    """Return the arrays of a search of one position, and the calls of kernels that make its simulations."""
+    rng = np.random.default_rng(0)
+    states = game.init(1, rng)
+    views = game.view(states, states["to_move"])
+    tables: list[Any] = []
+    real, waves.table_of_calls = waves.table_of_calls, lambda *given: tables.append(given) or real(*given)
+    try:
+        simulators = [
+            Run(
+                Search(**{**vars(search), "simulations": simulations}), game, not game.perfect_information, Workspace()
+            )._simulator(first_tree(views))
+            for simulations in SIMULATIONS
+        ]
+    finally:
+        waves.table_of_calls = real
+    simulator, memory = simulators[0], simulators[0].memory
+    small, large = ([*each.memory.buffers, *each.memory.tree] for each in simulators)
+    names = [*memory.buffers._fields, *(f"tree.{name}" for name in memory.tree._fields)]
+    names = [name.removeprefix("tree.") if name != "tree.states" else "node_states" for name in names]
+    names[names.index("seeds")] = "world_seeds"
+    names[names.index("priors")] = "leaf_priors"
+    arrays = dict(zip(names, small, strict=True))
+    trees, root_masks = np.zeros(1, np.int64), simulator.root_masks
+    roots = simulator.roots.view(np.uint8).reshape(1, -1)
+    simulator.simulate(trees, 1)  # compiles
+    inputs = arrays | {"calls": simulator._stages, "trees": trees, "views": simulator.views, "root_masks": root_masks}
+    drawn = Input("waves", 1), trees, False, simulator.views, root_masks, simulator._arguments
+    described: dict[str, Any] = {
+        "arrays": {
+            name: [
+                one.itemsize,
+                [(2 * b - a, (a - b) // SIMULATIONS[0]) for a, b in zip(two.shape, one.shape, strict=True)],
+            ]
+            for (name, one), two in zip(arrays.items(), large, strict=True)
+        },
+        "settings": module.constant(memory.tree.settings.view(np.uint8)),
+        "table": [
+            [module.function(*kernel), str(row[1])] for kernel, row in zip(tables[0], simulator._stages, strict=True)
+        ],
+        "roots": module.call(add_roots, (memory.tree, roots, root_masks), inputs | {"roots": roots}),
+        "waves": module.call(waves.make_waves, (simulator._stages, *drawn, *small), inputs),
+        "node": {name: NODE.fields[name][1] for name in NODE.names},
+        "edge": [EDGE.itemsize, *(EDGE.fields[name][1] for name in EDGE.names)],
+    }
+    rule: Any = simulator.rule
+    if getattr(rule, "priors", None) is not None:
+        fill, arguments = rule.priors.kernel(game)
+        out = np.zeros((1, game.num_actions), np.float32)
+        given = {"states": simulator.roots, "out": out}
+        described["priors"] = [module.call(fill, (simulator.roots, *arguments, out), given)]
+    return described
+
+
+def main(names: list[str]) -> None:
+    """Build the modules of these games, by default of all."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")  # boards of Trinim on which every game is a draw
+    for name in names or BOARDS:
+        module = Module()
+        boards = [describe(module, make_game(name, **options), options) for options in BOARDS[name]]
+        module.link(OUT / f"{name}.wasm")
+        data = base64.b64encode(module.data).decode()
+        written = {"game": name, "boards": boards, "arrays": module.arrays, "data": data}
+        (OUT / f"{name}.json").write_text(json.dumps(written, separators=(",", ":")), encoding="utf-8")
+        sizes = [f"{(OUT / f'{name}.{kind}').stat().st_size:,} bytes of {kind}" for kind in ("wasm", "json")]
+        print(f"{name}: {len(module.functions)} kernels, {len(boards)} boards, {', '.join(sizes)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

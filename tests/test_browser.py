@@ -1,0 +1,31 @@
+"""The games as WebAssembly: recorded games, replayed in Node, are the same to the last byte (`browser/check.py`)."""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pbm_envs
+
+BROWSER = Path(__file__).parents[1] / "browser"
+GAMES = 120
+missing = [what for what in ("node",) if shutil.which(what) is None]
+missing += [what for what in ("ziglang",) if importlib.util.find_spec(what) is None]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing), reason=f"needs Node and the extra `wasm`: there is no {' and no '.join(missing)}")
+@pytest.mark.parametrize("name", pbm_envs.registered_games())
+def test_recorded_games_are_the_same_in_webassembly(name, tmp_path):
+    environment = os.environ | {"PBM_ENVS_WASM": str(tmp_path)}
+    for script in (["build.py", name], ["check.py", "--games", str(GAMES), name]):
+        done = subprocess.run(
+            [sys.executable, BROWSER / script[0], *script[1:]], capture_output=True, text=True, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+    assert re.fullmatch(rf"{name}: {GAMES} games, \d+ plies, [1-9]\d* searches, 0 different\n", done.stdout)
