@@ -222,7 +222,7 @@ def test_in_jupyter_one_quiet_line_says_that_kernels_are_compiled(tmp_path, monk
     monkeypatch.setenv("PBM_ENVS_CACHE_DIR", str(tmp_path / "cache"))
     cell = nbformat.v4.new_code_cell(NOTEBOOK.format(folder=str(tmp_path)))
     again = nbformat.v4.new_code_cell("print(plus_one(2))")
-    NotebookClient(nbformat.v4.new_notebook(cells=[cell, again]), timeout=120, kernel_name="python3").execute()
+    NotebookClient(nbformat.v4.new_notebook(cells=[cell, again]), timeout=600, kernel_name="python3").execute()
     line, printed = sorted(cell.outputs, key=lambda output: output.output_type)
     assert (line.output_type, printed.name, printed.text) == ("display_data", "stdout", "4\n")
     assert "compiled counting: 2 kernels" in line.data["text/html"]

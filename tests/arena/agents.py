@@ -3,6 +3,7 @@
 import os
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 from pbm_agents import RandomAgent
@@ -16,10 +17,12 @@ class First:
 
 
 class Slow(RandomAgent):
-    """Thinks for as many seconds as the environment variable PBM_TESTS_THINK says, else not at all."""
+    """Does not answer once there are PBM_TESTS_MOST lines in the file PBM_TESTS_GAMES."""
 
     def act(self, game, views, rng):
-        time.sleep(float(os.environ.get("PBM_TESTS_THINK", 0)))
+        path = Path(os.environ.get("PBM_TESTS_GAMES", os.devnull))
+        while path.exists() and path.read_bytes().count(b"\n") >= int(os.environ.get("PBM_TESTS_MOST", 1)):
+            time.sleep(0.05)
         return super().act(game, views, rng)
 
 

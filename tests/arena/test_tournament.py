@@ -105,7 +105,7 @@ def test_a_killed_tournament_goes_on_where_it_was(tmp_path):
             cwd=ROOT,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PBM_TESTS_THINK": "0.2"},
+            env={**os.environ, "PBM_TESTS_GAMES": str(path), "PBM_TESTS_MOST": str(seen + 1)},
         )
         deadline = time.monotonic() + 600
         while not path.exists() or path.read_bytes().count(b"\n") <= seen:

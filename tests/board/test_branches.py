@@ -8,6 +8,7 @@ from pbm_agents.play.page import board_svg
 
 from pbm_envs import Chameleon, Curio, Trinim
 from pbm_envs.records import verify
+from tests.board.agents import GO
 from tests.board.boards import Person, start
 
 HIDDEN = Curio(base=2, rows=4, cols=3)
@@ -95,12 +96,15 @@ def test_agents_play_each_other_at_a_pace():
 
 
 def test_agents_wait():
-    with Person(start(Chameleon(size=3), "random", "random", seed=2)) as person:
+    """A move that was chosen before the pause waits, too."""
+    GO.clear()
+    with Person(start(Chameleon(size=3), "tests.board.agents:Waiting", "random", seed=2)) as person:
         person.say("pace", seconds=None)
-        while (paused := person.hear("position"))["watching"]["pace"] is not None:
-            pass
-        person.say("look", ply=0)
-        assert person.hear("position")["plies"] == paused["plies"]
+        assert person.hear("position")["watching"]["pace"] is None
+        GO.set()
+        for ply in (0, None):
+            person.say("look", ply=ply)
+            assert person.hear("position")["plies"] == 0
         person.say("pace", seconds=0)
         while not person.hear("position")["done"]:
             pass

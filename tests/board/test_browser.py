@@ -10,7 +10,7 @@ from pbm_envs.records import GameRecord, verify
 from tests.board.boards import PATIENCE, serving, start
 
 sync_api = pytest.importorskip("playwright.sync_api")
-sync_api.expect.set_options(timeout=1000 * min(PATIENCE, 60))
+sync_api.expect.set_options(timeout=1000 * PATIENCE)
 expect = sync_api.expect
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,9 @@ import pytest
 
 from tests.board.boards import PATIENCE
 
-pytest.importorskip("playwright.sync_api")
+sync_api = pytest.importorskip("playwright.sync_api")
+sync_api.expect.set_options(timeout=1000 * PATIENCE)
+expect = sync_api.expect
 pytest.importorskip("jupyterlab")
 pytestmark = pytest.mark.slow
 
@@ -106,8 +108,8 @@ def test_a_board_in_jupyterlab(page, tmp_path):
         play(page)
         page.wait_for_selector(PLAYED)
         moves = page.locator(".pbm-moves [data-ply]").all_text_contents()
-        assert picture.count() == 1
-        assert not picture.is_visible()
+        expect(picture).to_have_count(1)
+        expect(picture).to_be_hidden()
         page.keyboard.press("Control+s")  # the board has the focus
         path, end = tmp_path / "notebooks" / "game.ipynb", time.monotonic() + PATIENCE
         while len(json.loads(path.read_text())["cells"][0]["outputs"]) < 2:
@@ -116,7 +118,7 @@ def test_a_board_in_jupyterlab(page, tmp_path):
 
         open_notebook(page, address)  # its kernel still runs: the game goes on
         page.wait_for_selector(PLAYED)
-        assert page.locator(".pbm-moves [data-ply]").all_text_contents() == moves
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_text(moves)
 
         page.evaluate(KERNELS, ["POST", "/restart"])  # the board says so when it is used
         play(page)
@@ -125,10 +127,9 @@ def test_a_board_in_jupyterlab(page, tmp_path):
         page.evaluate(KERNELS, ["DELETE", ""])  # no kernel: a picture
         open_notebook(page, address)
         picture.wait_for()
-        assert page.locator(".pbm").count() == 0
-        assert picture.evaluate("image => image.naturalWidth") > 100
+        expect(page.locator(".pbm")).to_have_count(0)
+        assert picture.evaluate("async (image) => (await image.decode(), image.naturalWidth)") > 100
 
         run_cell(page)  # the browser knows its address
         page.get_by_role("button", name="Go on with it").click()
-        page.wait_for_selector(PLAYED)
-        assert page.locator(".pbm-moves [data-ply]").all_text_contents() == moves
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_text(moves)

@@ -1,5 +1,6 @@
 """What strangers ran into on the page: forms, moves that follow, slow links, phones, tabs that meet."""
 
+import json
 import re
 import threading
 from itertools import pairwise
@@ -8,7 +9,7 @@ from random import Random
 import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
-from tests.board.boards import serving, start
+from tests.board.boards import PATIENCE, serving, start
 from tests.board.test_browser import OURS, cell, click_a_move, open_tab, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -75,13 +76,49 @@ def test_on_a_slow_link_a_move_is_drawn_at_once_and_no_click_is_lost_in_silence(
         page.locator(".pbm-chooser button").first.click()
         expect(page.locator(".pbm-headline")).to_contain_text("Your move: c3")
         expect(page.locator(".pbm-marks")).to_have_count(1)
+        said = page.locator(".pbm-side > .pbm-telling")
         for click in (cell(page, 3), page.get_by_role("button", name="Analyse")):
+            said.evaluate("element => (element.textContent = '')")
             click.click()
-            expect(page.get_by_role("alert").last).to_contain_text("Wait: your move c3")
+            expect(said).to_contain_text("Wait: your move c3")
         holding.clear()
         for message in held:
             sockets[0].send(message)
         page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
+        assert len(texts(page)) == 2
+
+
+def test_no_click_is_taken_between_a_greeting_and_its_position(context):
+    """The board is drawn anew then, which would forget what was chosen on the old one."""
+    held, sockets, holding = [], [], threading.Event()
+
+    def pass_on(text):
+        if holding.is_set() and json.loads(text)["type"] == "position":
+            held.append(text)
+        else:
+            sockets[0].send(text)
+
+    def route(socket):
+        sockets.append(socket)
+        socket.connect_to_server().on_message(pass_on)
+
+    with serving(start(Chameleon(size=5), "person", "random", seed=1)) as port:
+        page = context.new_page()
+        page.route_web_socket("**/table", route)
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector(OURS)
+        holding.set()
+        page.get_by_role("button", name="dark or light").click()
+        while not held:
+            page.wait_for_timeout(20)
+        assert page.locator(".pbm").get_attribute("data-turn") == ""
+        cell(page, 12).click()
+        expect(page.get_by_role("alert").last).to_contain_text("Wait: the last click is still on its way")
+        holding.clear()
+        for message in held:
+            sockets[0].send(message)
+        page.wait_for_selector(OURS)
+        click_a_move(page, Random(1))
         assert len(texts(page)) == 2
 
 
@@ -101,9 +138,11 @@ def test_nothing_is_cut_on_a_phone(chromium, game):
                     page.get_by_role("button", name="Play", exact=True).click()
                     page.wait_for_selector(".pbm[data-turn=over]")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
-                for clock in page.locator(":is(.pbm-clock, .pbm-return)").all():
-                    box = clock.bounding_box()
-                    assert box["x"] + box["width"] <= width
+                ends = page.eval_on_selector_all(
+                    ":is(.pbm-clock, .pbm-return)", "found => found.map(each => each.getBoundingClientRect().right)"
+                )
+                assert ends
+                assert all(0 < end <= width for end in ends)
                 window.close()
 
 
@@ -172,7 +211,7 @@ def test_pictures_of_games_come_one_by_one_with_a_word_until_then(context, monke
     go, draw = threading.Event(), orders.form_picture
 
     def slow(name, theme):
-        assert name == "chameleon" or go.wait(60)
+        assert name == "chameleon" or go.wait(PATIENCE)
         return draw(name, theme)
 
     monkeypatch.setattr(orders, "form_picture", slow)

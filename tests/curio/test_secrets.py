@@ -300,10 +300,11 @@ def served(game, world):
     def order(word, done):
         table.receive({"do": word})
         while not messages or not done(messages[-1]):
-            message = sent.get(timeout=60)
+            message = sent.get(timeout=600)
             if message["type"] == "kept":  # at a random address
                 message = message | {"address": ""}
-            messages.append(message)
+            if message["type"] != "preparing":  # when rules are compiled
+                messages.append(message)
 
     def idle(message):
         return message["type"] == "position" and not message["thinking"]
@@ -314,7 +315,8 @@ def served(game, world):
     order("analyse", lambda message: idle(message) and message["analysis"])
     order("save", lambda message: message["type"] == "error")
     table.close()
-    assert sent.empty()
+    while not sent.empty():
+        assert sent.get()["type"] == "preparing"
     return json.dumps(messages)
 
 

@@ -7,6 +7,7 @@ leaves games unplayed, and the same command plays them after the repair.
 import json
 import sys
 import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +144,55 @@ def test_a_worker_that_somebody_else_kills_changes_no_game(tmp_path: Path, mark:
     assert mark.exists()
     whole = play_tournament(killed, tmp_path / "whole")
     assert timeless(records) == timeless(whole)
+
+
+@pytest.mark.parametrize("how", ["raises", "exits", "dies"])
+@pytest.mark.parametrize("where", wicked.WHERE)
+def test_a_failure_outside_of_questions_is_the_agents_own(tmp_path: Path, where: str, how: str) -> None:
+    """It forfeits the games that it was called about, and nobody else does; a game that is over stays as it is."""
+    name = f"{where}_{how}"
+    few = Tournament((Chameleon(size=4),), (f"{HERE}:{name}", "random"), openings=2, batch=4, key="5eed" * 16)
+    if how == "dies":
+        records = play_tournament(few, tmp_path, Run(workers=2))
+        reason = "the process ended with exit code 9 while the agent was loaded or observed"
+    else:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            records = play_tournament(few, tmp_path)
+        reason = {"raises": "ZeroDivisionError: nothing kept", "exits": "SystemExit: 3"}[how]
+        warned = {str(warning.message) for warning in said}
+        late = {f"{who} failed after its games: {reason}" for who in (f"{HERE}:{name}", "Forgetful")}  # and warmed up
+        assert warned == late if where == "end_games" else warned <= late, "`watch` is called after the last ply, too"
+    assert len(records) == 4
+    # The worker that was to warm the agent up ends, too: it is not tried again.
+    assert forfeits(records) == ({} if where == "end_games" and how != "dies" else {name: {reason}})
+
+
+@pytest.mark.parametrize("where", wicked.WHERE)
+def test_a_fault_outside_of_questions_leaves_games_unplayed(tmp_path: Path, mark: Path, where: str) -> None:
+    few = Tournament((Chameleon(size=4),), (f"{HERE}:{where}_away", "random"), openings=2, batch=4, key="5eed" * 16)
+    if where == "end_games":
+        with pytest.warns(UserWarning, match="failed after its games: the server is away"):
+            play_tournament(few, tmp_path)
+    else:
+        with pytest.raises(InfrastructureError, match=r"4 games are unplayed.*the server is away"):
+            play_tournament(few, tmp_path)
+        assert tournament_records(tmp_path) == []
+    mark.touch()
+    records = play_tournament(few, tmp_path)
+    assert len(records) == 4
+    assert not any(record.forfeits for record in records)
+
+
+def test_an_agent_whose_usage_is_unknown_is_named() -> None:
+    class Costly(RandomAgent):
+        def take_usage(self, ids):
+            raise KeyError("price")
+
+    agents = {"random": RandomAgent(), "costly": Costly()}
+    with pytest.warns(UserWarning, match="the usage of Costly is unknown, and not counted: KeyError: 'price'"):
+        records = play_games(GAME, agents, [("random", "costly")], [Opening(0)], 1)
+    assert not records[0].forfeits
 
 
 def test_texts_of_errors() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from pbm_agents import InfrastructureError, RandomAgent
 
+from pbm_envs.envs.memory import AgentWithMemory
+
 
 class UnspeakableError(Exception):
     """Cannot be turned into text."""
@@ -97,3 +99,45 @@ class NoNetworkFile(RandomAgent):
 
     def __init__(self):
         mark().read_bytes()
+
+
+class Remembering(AgentWithMemory):
+    """A random agent with memory, which fails in one of its other methods."""
+
+    where = ""
+
+    @staticmethod
+    def strike():
+        raise NotImplementedError
+
+    def begin_games(self, game, ids):
+        self._reach("begin_games")
+
+    def watch(self, game, views, ids, note=None):
+        if views["ply"][0] >= 2:
+            self._reach("watch")
+
+    def end_games(self, ids):
+        self._reach("end_games")
+
+    def act(self, game, views, rng, ids):
+        return RandomAgent().act(game, views, rng)
+
+    def _reach(self, where):
+        if where == self.where and not mark().exists():
+            self.strike()
+
+
+def forgetful(where, strike):
+    """A class of agents that do this in a method other than `act`."""
+    return type("Forgetful", (Remembering,), {"where": where, "strike": staticmethod(strike)})
+
+
+WHERE = ("begin_games", "watch", "end_games")
+HOW = {
+    "raises": lambda: throw(ZeroDivisionError("nothing kept")),
+    "exits": lambda: sys.exit(3),
+    "dies": lambda: os._exit(9),
+    "away": lambda: throw(InfrastructureError("the server is away")),
+}
+globals().update({f"{where}_{how}": forgetful(where, HOW[how]) for where in WHERE for how in HOW})

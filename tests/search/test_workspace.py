@@ -53,7 +53,7 @@ def test_two_threads_at_once_are_refused(threads):
 
     def slow(observations, masks):
         inside.set()
-        assert go_on.wait(60)
+        assert go_on.wait(600)
         return uniform(observations, masks)
 
     def run():
@@ -62,7 +62,7 @@ def test_two_threads_at_once_are_refused(threads):
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert inside.wait(60)
+    assert inside.wait(600)
     with pytest.raises(RuntimeError, match="this workspace is in use by another search"):
         Search(simulations=10).run(game, states, rng, workspace=workspace)
     go_on.set()

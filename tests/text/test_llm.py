@@ -20,7 +20,7 @@ from pbm_agents.players.llm import LLMAgent, ModelError
 
 from tests.text.chat_server import Reply, chat_server, random_player, text_of, told_view
 
-QUICK = {"wait": 0.01, "timeout": 5.0}
+QUICK = {"wait": 0.01, "timeout": 120.0}
 SMALL = [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(size=3, num_players=3), Unlur(radius=3)]
 
 

@@ -3,11 +3,12 @@
 import json
 
 import pytest
-from pbm_agents import InfrastructureError
+from pbm_agents import InfrastructureError, evaluate
 from pbm_agents.arena import Run, Tournament, play_tournament, tournament_records
 from pbm_agents.arena.journal import ANSWERS
 from pbm_agents.cli.app import UNPLAYED, app
 from pbm_agents.common.faults import BudgetSpentError
+from pbm_agents.players.chat_client import ChatClient
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon
@@ -49,10 +50,14 @@ def test_a_wrong_key_is_no_defeat(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "trouble", [Reply(status=401), Reply(hang_up=True), Reply(wait=600.0)], ids=["401", "no answer", "silence"]
 )
-def test_no_trouble_of_a_server_is_a_defeat(tmp_path, trouble):
-    away, player = True, random_player()
+def test_no_trouble_of_a_server_is_a_defeat(tmp_path, trouble, monkeypatch):
+    """What waits for a silent server waits for a moment only, and for one that answers as long as it takes."""
+    away, player, send = True, random_player(), ChatClient._send
+    monkeypatch.setattr(
+        ChatClient, "_send", lambda self, said, left: send(self, said, 0.2 if away and trouble.wait else left)
+    )
     with chat_server(lambda messages: trouble if away else player(messages)) as server:
-        few = tournament(server, ",retries=1,timeout=5" if trouble.wait == 0 else ",timeout=0.2", openings=1)
+        few = tournament(server, ",retries=1,timeout=600", openings=1)
         with pytest.raises(InfrastructureError, match="2 games are unplayed"):
             play_tournament(few, tmp_path)
         assert tournament_records(tmp_path) == []
@@ -119,6 +124,44 @@ def test_a_budget_of_money_pauses_the_command(tmp_path):
         used = sum(usage.get("requests", 0) for record in tournament_records(tmp_path) for usage in record.usage)
     assert len(tournament_records(tmp_path)) == 4
     assert used == len(server.requests)
+
+
+@pytest.mark.parametrize(
+    ("budget", "spent"), [({"max_requests": 3}, r"requests \d of 3"), ({"max_cost": 20}, r"cost \d\d of 20")]
+)
+def test_a_budget_ends_an_evaluation(budget, spent):
+    """It counts both sides, over all opponents; a question is about the two games that are played together."""
+    with chat_server(random_player()) as server:
+        with pytest.raises(BudgetSpentError, match=spent):
+            evaluate(agent(server), GAME, {"random": "random", "model": agent(server)}, games=2, **budget)
+        assert 3 <= len(server.requests) <= 5
+        counts = [len(server.requests)]
+        for players in ((agent(server), "random"), ("random", agent(server))):
+            evaluate(players[0], GAME, players[1:], games=2, max_requests=1000, max_cost=100_000)
+            counts.append(len(server.requests))
+        assert counts == sorted(set(counts))
+        with pytest.raises(BudgetSpentError):  # nothing is asked
+            evaluate(agent(server), GAME, games=2, max_requests=0)
+        assert len(server.requests) == counts[-1]
+
+
+def test_the_usage_of_a_policy_without_memory_counts():
+    class Costly:
+        def act(self, game, views, rng):
+            return game.legal_action_mask(views).argmax(axis=1)
+
+        def take_usage(self, ids):
+            return [{"cost": 1.0} for _ in ids]
+
+    assert evaluate(Costly(), GAME, games=2, max_cost=100)["random"].games == 2
+    with pytest.raises(BudgetSpentError, match=r"cost [23] of 2"):
+        evaluate(Costly(), GAME, games=2, max_cost=2)
+
+
+@pytest.mark.parametrize("budget", [{"max_requests": -1}, {"max_requests": 1.5}, {"max_cost": -1}, {"max_cost": "5"}])
+def test_no_budget(budget):
+    with pytest.raises(ValueError, match=f"{next(iter(budget))} is "):
+        evaluate("random", GAME, games=2, **budget)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,16 @@
 
 An agent that raises any exception, or returns an illegal action, forfeits that game. If a question about many games
 fails, the agent is asked again about each game separately, so that one bad position does not forfeit all of them. A
-fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing.
+fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing. An agent with
+memory that fails in another method than `act` has failed in the games that it was called about.
 """
 
 from __future__ import annotations
 
 import signal
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from ..players.agent import AnyAgent, Views
 
 MOST_FAULTS = 3
 """Consecutive faults after which an agent is not asked about the other games of a question."""
+
+Failure: TypeAlias = str | InfrastructureError
+"""Why an agent failed: the reason for a forfeit, or a fault."""
 
 
 @runtime_checkable
@@ -68,20 +72,16 @@ def ask(
     Raises:
         InfrastructureError: A fault kept the agent from answering.
     """
-    ids = None
     if isinstance(agent, AgentWithMemory):
         ids = new_ids(len(views))
-        begin_games(agent, game, ids)
-        for earlier in past:
-            if watches(agent):
-                show(agent, game, earlier, ids)
-            elif len(own := np.flatnonzero(earlier["to_move"] == earlier["viewer"])):
-                answers_of(agent, game, earlier[own], np.random.default_rng(0), ids[own])
-    try:
-        found = ask_or_fault(agent, game, views, rng, ids=ids)
-    finally:
-        if isinstance(agent, AgentWithMemory) and ids is not None:
-            end_games(agent, ids)
+        try:
+            failure = _recall(agent, game, past, ids)
+            found = ask_or_fault(agent, game, views, rng, ids=ids) if failure is None else [failure] * len(views)
+        finally:
+            if (failure := end_games(agent, ids)) is not None:
+                warn(type(agent).__name__, failure)
+    else:
+        found = ask_or_fault(agent, game, views, rng)
     for answer in found:
         if isinstance(answer, InfrastructureError):
             raise answer
@@ -95,7 +95,7 @@ def ask_or_fault(
     rng: np.random.Generator,
     asks: Callable[[list[int]], None] = lambda rows: None,
     ids: Ids | None = None,
-) -> list[int | str | InfrastructureError]:
+) -> list[int | Failure]:
     """Ask as `ask` does, for games that have begun, and return faults among the answers.
 
     Args:
@@ -112,7 +112,7 @@ def ask_or_fault(
         return [*answers]
     if len(views) == 1:
         return [answers]
-    each: list[int | str | InfrastructureError] = []
+    each: list[int | Failure] = []
     for row in range(len(views)):
         last = each[-MOST_FAULTS:]
         if len(last) == MOST_FAULTS and all(isinstance(answer, InfrastructureError) for answer in last):
@@ -126,7 +126,7 @@ def ask_or_fault(
 
 def answers_of(
     agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None
-) -> list[int | str] | str | InfrastructureError:
+) -> list[int | str] | Failure:
     """Return the answers to one question, or the reason why there are none. Only Ctrl-C is ever raised."""
     try:
         if isinstance(agent, AgentWithMemory):
@@ -135,12 +135,8 @@ def answers_of(
             actions = np.asarray(agent.act(game, views.copy(), rng))
         if actions.shape != views.shape or actions.dtype.kind not in "iu":
             raise ValueError(f"gave {actions.dtype} of shape {actions.shape} for {len(views)} games")
-    except KeyboardInterrupt as error:
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            raise
-        return describe_error(error)  # Ctrl-C ends a worker without an exception, so the agent raised it
     except BaseException as error:  # sys.exit() and GeneratorExit, too, end only the agent's own game
-        return fault_of(error) or describe_error(error)
+        return _failure(error)
     masks = game.legal_action_mask(views)
     return [
         action if 0 <= action < game.num_actions and mask[action] else f"illegal: {_name(game, action)}"
@@ -162,34 +158,75 @@ def fault_of(error: BaseException) -> InfrastructureError | None:
     return InfrastructureError(text) if out_of_memory or issubclass(kind, OSError) else None
 
 
-def begin_games(agent: AgentWithMemory, game: Game, ids: Ids) -> None:
-    """Notify the agent that games begin. Errors are ignored; a broken agent fails when it is asked."""
-    with suppress(Exception):
+def begin_games(agent: AgentWithMemory, game: Game, ids: Ids, numbers: Ids | None = None) -> Failure | None:
+    """Notify the agent that games begin, with their numbers if it keeps a log; return the reason if it fails."""
+    try:
+        if numbers is not None and isinstance(agent, KeepsLog):
+            agent.number_games(ids, numbers)
         agent.begin_games(game, ids)
+    except BaseException as error:
+        return _failure(error)
+    return None
 
 
-def end_games(agent: AgentWithMemory, ids: Ids) -> None:
-    """Notify the agent that games have ended."""
-    with suppress(Exception):
+def end_games(agent: AgentWithMemory, ids: Ids) -> Failure | None:
+    """Notify the agent that games have ended; return the reason if it fails."""
+    try:
         agent.end_games(ids)
+    except BaseException as error:
+        return _failure(error)
+    return None
 
 
-def show(agent: AnyAgent, game: Game, views: Views, ids: Ids, note: str | None = None) -> None:
-    """Send positions to an agent that observes them."""
+def show(agent: AnyAgent, game: Game, views: Views, ids: Ids, note: str | None = None) -> Failure | None:
+    """Send positions to an agent that observes them; return the reason if it fails."""
     assert isinstance(agent, AgentWithMemory)
-    with suppress(Exception):
+    try:
         agent.watch(game, views, ids, note)
+    except BaseException as error:
+        return _failure(error)
+    return None
+
+
+def warn(name: str, failure: Failure) -> None:
+    """Warn of a failure that no game depends on any more."""
+    warnings.warn(f"{name} failed after its games: {failure}", stacklevel=2)
 
 
 def usage_of(agent: AnyAgent, ids: Ids) -> Sequence[Mapping[str, float]]:
-    """Return the cost that the agent reports for these games; nothing if a record could not hold it."""
+    """Return the cost that the agent reports for these games; nothing, with a warning, if a record cannot hold it."""
     if isinstance(agent, UsesResources):
-        with suppress(Exception):
+        try:
             said = [dict(one) for one in agent.take_usage(ids)]
             amounts = [item for one in said for item in one.items()]
             if len(said) == len(ids) and all(isinstance(name, str) and 0 <= number <= MOST for name, number in amounts):
                 return said
+            raise ValueError(f"gave {said} for {len(ids)} games")
+        except BaseException as error:
+            reason = _failure(error)
+            warnings.warn(f"the usage of {type(agent).__name__} is unknown, and not counted: {reason}", stacklevel=2)
     return [{}] * len(ids)
+
+
+def _failure(error: BaseException) -> Failure:
+    """Return what an agent's error means; raise it if it is Ctrl-C, which ends a worker without an exception."""
+    if isinstance(error, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        raise error
+    return fault_of(error) or describe_error(error)
+
+
+def _recall(agent: AgentWithMemory, game: Game, past: Sequence[Views], ids: Ids) -> Failure | None:
+    """Begin games, and restore the agent's memory of them from the views after each ply; return a failure."""
+    failure = begin_games(agent, game, ids)
+    for earlier in past:
+        if failure is not None:
+            break
+        if watches(agent):
+            failure = show(agent, game, earlier, ids)
+        elif len(own := np.flatnonzero(earlier["to_move"] == earlier["viewer"])):
+            answers = answers_of(agent, game, earlier[own], np.random.default_rng(0), ids[own])
+            failure = None if isinstance(answers, list) else answers
+    return failure
 
 
 def _name(game: Game, action: int) -> str:

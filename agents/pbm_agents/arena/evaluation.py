@@ -8,6 +8,7 @@ Intervals are 95% intervals.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -17,14 +18,16 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
-from pbm_envs.envs.memory import AgentWithMemory
+from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import quoted
+from pbm_envs.toolbox import check_number, quoted
 
-from ..common.faults import InfrastructureError
+from ..common.faults import Budget, InfrastructureError
 from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
 from ..players.names import AgentLike, as_agent
-from .match import play_games
+from .asking import usage_of
+from .journal import total
+from .match import Answer, Question, play_games
 from .openings import seated_openings
 from .results import shares
 
@@ -84,6 +87,9 @@ class _Watched:
             self.error = self.error or error
             raise
 
+    def take_usage(self, ids: Ids) -> Sequence[Mapping[str, float]]:
+        return usage_of(self.agent, ids)
+
 
 def evaluate(
     policy: AgentLike,
@@ -92,6 +98,8 @@ def evaluate(
     games: int = 100,
     seed: int = 0,
     opening_moves: int = 0,
+    max_requests: int | None = None,
+    max_cost: float | None = None,
 ) -> dict[str, Evaluation]:
     """Play games of a policy against each opponent, and return the results by the opponents' names.
 
@@ -109,10 +117,14 @@ def evaluate(
         games: Number of games against each opponent, rounded up to whole openings.
         seed: Seed of the openings and agents.
         opening_moves: Number of random moves before the agents take over.
+        max_requests: Limit on the requests of all agents together, such as those of language models. It is checked
+            before each question, which is about all games of a batch in which the agent is to move.
+        max_cost: Limit on the cost of all answers together, checked in the same way.
 
     Raises:
         ValueError: An opponent fails, or the policy plays an illegal action. Other errors of the policy are passed on
             unchanged.
+        BudgetSpentError: The budget is used up. The games are not kept: tournaments resume.
 
     >>> from pbm_envs import Chameleon
     >>> first_legal = lambda observations, masks: masks.argmax(axis=1)
@@ -123,6 +135,10 @@ def evaluate(
     check_range("games", games, 1)
     check_range("seed", seed, 0, MOST_SEED)
     check_range("opening_moves", opening_moves, 0)
+    if max_requests is not None:
+        check_range("max_requests", max_requests, 0)
+    if max_cost is not None:
+        check_number("max_cost", max_cost, 0)
     games, seed = int(games), int(seed)
     if isinstance(opponents, str):
         raise ValueError(f"opponents is {quoted(opponents)}: expected a list of names, such as [{quoted(opponents)}]")
@@ -135,7 +151,15 @@ def evaluate(
     player: Any = as_agent(policy)
     count = -(-games // game.num_players)
     starts = [(None, seed + k) for k in range(count)]
+    budget, used = Budget(max_requests, max_cost), Counter[str]()
     results = {}
+
+    def report(message: Question | Sequence[Answer]) -> None:
+        if not isinstance(message, Question):
+            used.update(total(answer.usage for answer in message))
+        elif message.rows:
+            budget.check(used, "a larger budget plays all of them; a tournament keeps those that are played")
+
     for name, opponent in agents.items():
         own: AnyAgent = player if isinstance(player, AgentWithMemory) else _Watched(player)
         seats = [[own_name if k == seat else name for k in range(game.num_players)] for seat in range(game.num_players)]
@@ -146,6 +170,7 @@ def evaluate(
                 seats=seats * count,
                 openings=seated_openings(game, seats, starts, 0, moves=opening_moves),
                 seed=seed,
+                report=report,
             )
         except InfrastructureError as fault:
             raise (own.error if isinstance(own, _Watched) and own.error is not None else fault) from None

@@ -16,7 +16,7 @@ from pbm_envs.foreign import check_fields, parse_object
 from pbm_envs.records import MOST, GameRecord
 from pbm_envs.toolbox import quoted
 
-from ..common.faults import BudgetSpentError
+from ..common.faults import UNLIMITED, Budget
 from .match import Answer, Question, Report, SoFar
 from .schedule import Batch
 
@@ -31,18 +31,17 @@ KINDS: tuple[Any, ...] = (int, int, (int, str, type(None)), NUMBER, dict)
 class Journal:
     """The answers of unfinished batches, and the resources used in the folder so far."""
 
-    def __init__(self, folder: Path, max_requests: int | None = None, max_cost: float | None = None) -> None:
+    def __init__(self, folder: Path, budget: Budget = UNLIMITED) -> None:
         """Read the journal of earlier runs.
 
         Args:
             folder: The folder, which holds `answers.jsonl` once an answer has had a cost.
-            max_requests: Limit on the requests over all runs, after which no agent is asked.
-            max_cost: Limit on the cost over all runs, in the currency of the agents' prices.
+            budget: Limits over all runs, after which no agent is asked.
 
         Raises:
             ValueError: A line of the file is not a valid journal entry.
         """
-        self._path, self._limits = folder / ANSWERS, {"requests": max_requests, "cost": max_cost}
+        self._path, self._budget = folder / ANSWERS, budget
         self._answers: dict[int, list[Answer]] = defaultdict(list)
         self._used: dict[int, Counter[str]] = defaultdict(Counter)
         if self._path.exists():
@@ -64,21 +63,17 @@ class Journal:
 
     def check(self) -> None:
         """Raise BudgetSpentError if the budget is used up."""
-        used = _sum(self._used.values())
-        limits = {name: limit for name, limit in self._limits.items() if limit is not None}
-        if any(used[name] >= limit for name, limit in limits.items()):
-            spent = ", ".join(f"{name} {used[name]:g} of {limit:g}" for name, limit in limits.items())
-            raise BudgetSpentError(
-                f"the budget is used up ({spent}), and games are unplayed: the same command with a larger budget plays "
-                "them"
-            )
+        self._budget.check(total(self._used.values()), "the same command with a larger budget plays them")
 
     def reporter(self, batch: Batch) -> Report:
         """Return a callback for a batch's questions and answers, which keeps answers once one has had a cost."""
 
         def report(message: Question | Sequence[Answer]) -> None:
             if isinstance(message, Question):
-                self.check()
+                if message.rows:
+                    self.check()
+                return
+            if not message:
                 return
             self._hear(batch.number, message)
             if self._used.get(batch.number):
@@ -94,7 +89,7 @@ class Journal:
         """Count the resources used by a finished batch, from its records."""
         self._answers.pop(games[0].number, None)
         self._used.pop(games[0].number, None)
-        if used := _sum(usage for record in games for usage in record.usage):
+        if used := total(usage for record in games for usage in record.usage):
             self._used[games[0].number] = used
 
     def finish(self) -> None:
@@ -103,15 +98,16 @@ class Journal:
 
     def _hear(self, number: int, answers: Sequence[Answer]) -> None:
         self._answers[number] += answers
-        if used := _sum(answer.usage for answer in answers):
+        if used := total(answer.usage for answer in answers):
             self._used[number].update(used)
 
 
-def _sum(usages: Iterable[Mapping[str, float]]) -> Counter[str]:
-    total = Counter[str]()
+def total(usages: Iterable[Mapping[str, float]]) -> Counter[str]:
+    """Return the sums of the resources by name."""
+    used = Counter[str]()
     for usage in usages:
-        total.update(usage)
-    return total
+        used.update(usage)
+    return used
 
 
 def _read(line: bytes, path: Path) -> tuple[int, list[Answer]]:

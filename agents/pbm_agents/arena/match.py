@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple, TypeAlias, final
@@ -22,12 +21,12 @@ from pbm_envs.toolbox import stream
 
 from ..common.faults import InfrastructureError
 from ..players.agent import AnyAgent, Views
-from .asking import FaultError, KeepsLog, answers_of, ask_or_fault, begin_games, end_games, show, usage_of
+from .asking import Failure, FaultError, answers_of, ask_or_fault, begin_games, end_games, show, usage_of, warn
 from .openings import Opening, check_openings
 
 
 class Question(NamedTuple):
-    """An agent about to be asked, and the rows of its games; no rows while the agent is being loaded."""
+    """An agent about to be asked, and the rows of its games; no rows while it is being loaded, or observes games."""
 
     agent: str
     rows: tuple[int, ...]
@@ -45,7 +44,8 @@ class Answer(NamedTuple):
 
 
 Report: TypeAlias = Callable[[Question | Sequence[Answer]], None]
-"""Called with each question before it is asked, and with the answers. An exception in it ends the batch."""
+"""Called with each question before it is asked, and with the answers, none if the agent has only been told something.
+An exception in it ends the batch."""
 
 
 @dataclass
@@ -95,12 +95,12 @@ def play_games(
     """
     check_openings(game, openings)
     so_far = so_far or SoFar()
-    games = GamesInPlay(game, agents, seats, openings, _generators(seed, len(agents), so_far.restarts))
-    games.begin(first_number)
-    games.play(so_far.answers, remind=True)
+    games = GamesInPlay(game, agents, seats, openings, _generators(seed, len(agents), so_far.restarts), report)
     try:
+        games.begin(first_number)
+        games.play(so_far.answers, remind=True)
         while not games.states["done"].all():
-            games.ask_each_agent(report, so_far)
+            games.ask_each_agent(so_far)
     finally:
         games.end()
     return games.records(first_number)
@@ -117,10 +117,11 @@ class GamesInPlay:
         seats: Sequence[Sequence[str]],
         openings: Sequence[Opening],
         generators: Sequence[np.random.Generator],
+        report: Report,
     ) -> None:
         """Set up the games. Takes the arguments of `play_games`, with a generator for each agent."""
         self._game, self._agents, self._seats, self._openings = game, agents, seats, openings
-        self._generators = generators
+        self._generators, self._report = generators, report
         starts, positions = zip(*(opening.position(game) for opening in openings), strict=True)
         self._starts: Sequence[Views] = starts
         self.states: Views = np.concatenate(positions)
@@ -135,6 +136,8 @@ class GamesInPlay:
         self._ids = new_ids(self._owners.size).reshape(self._owners.shape)
         """(B, P) the identifier of each seat of each game for agents with memory."""
         self._watchers = [name for name, agent in agents.items() if watches(agent)]
+        self._failures = dict[tuple[int, int], Failure]()
+        """Why agents failed outside `act`, by row and seat, until they are to move there."""
 
     def begin(self, first_number: int = 0) -> None:
         """Notify agents with memory that the games begin, and send the positions of the openings to observing agents.
@@ -142,50 +145,63 @@ class GamesInPlay:
         Agents that keep a log get the numbers of the records, which are counted from `first_number`.
         """
         numbers = np.repeat(first_number + np.arange(len(self.states)), self._game.num_players)
-        for k, agent in enumerate(self._agents.values()):
+        for k, (name, agent) in enumerate(self._agents.items()):
             own = self._owners == k
-            if isinstance(agent, KeepsLog):
-                with suppress(Exception):
-                    agent.number_games(self._ids[own], numbers[own.ravel()])
             if isinstance(agent, AgentWithMemory):
-                begin_games(agent, self._game, self._ids[own])
+                self._report(Question(name, ()))
+                if (failure := begin_games(agent, self._game, self._ids[own], numbers[own.ravel()])) is not None:
+                    self._failures.update(((row, seat), failure) for row, seat in np.argwhere(own).tolist())
+                self._report(())
         if self._watchers:
             for row, opening in enumerate(self._openings):
                 for state in opening.positions(self._game):
                     self._show(row, state)
 
     def end(self) -> None:
-        """Notify agents with memory that the games have ended."""
-        for k, agent in enumerate(self._agents.values()):
+        """Notify agents with memory that the games have ended, and warn of failures that came too late for them."""
+        late = {self._seats[row][seat]: failure for (row, seat), failure in self._failures.items()}
+        for k, (name, agent) in enumerate(self._agents.items()):
             if isinstance(agent, AgentWithMemory):
-                end_games(agent, self._ids[self._owners == k])
+                self._report(Question(name, ()))
+                failure = end_games(agent, self._ids[self._owners == k])
+                self._report(())
+                if (failure := failure or late.get(name)) is not None:
+                    warn(name, failure)
 
-    def ask_each_agent(self, report: Report, so_far: SoFar) -> None:
+    def ask_each_agent(self, so_far: SoFar) -> None:
         """Ask each agent in turn about the games in which it is then to move, and play its answers."""
         every_row = np.arange(len(self.states))
         for k, name in enumerate(self._agents):
             to_move = self.states["to_move"]
             rows = np.flatnonzero(~self.states["done"] & (self._owners[every_row, to_move] == k))
-            reasons = {row: so_far.excluded.get(name) or so_far.sentences.pop(row, "") for row in rows.tolist()}
-            forfeits = [Answer(row, int(to_move[row]), reason, 0.0) for row, reason in reasons.items() if reason]
-            self._report_and_play(forfeits, report)
+            reasons = {
+                row: so_far.excluded.get(name)
+                or so_far.sentences.pop(row, "")
+                or self._failures.pop((row, int(to_move[row])), "")
+                for row in rows.tolist()
+            }
+            for reason in reasons.values():
+                if isinstance(reason, InfrastructureError):
+                    raise FaultError(name, str(reason)) from reason
+            forfeits = [Answer(row, int(to_move[row]), str(reason), 0.0) for row, reason in reasons.items() if reason]
+            self._report_and_play(forfeits)
             rows = rows[[not reasons[row] for row in rows.tolist()]]
             for some in np.split(rows, len(rows)) if len(rows) and name in so_far.alone else [rows]:
                 if len(some):
-                    answers, fault = self._answers_about(some, k, name, report)
-                    self._report_and_play(answers, report)
+                    answers, fault = self._answers_about(some, k, name)
+                    self._report_and_play(answers)
                     if fault is not None:
                         raise FaultError(name, str(fault)) from fault
 
     def _answers_about(
-        self, rows: NDArray[np.int64], k: int, name: str, report: Report
+        self, rows: NDArray[np.int64], k: int, name: str
     ) -> tuple[list[Answer], InfrastructureError | None]:
         """Ask agent k about games in which it is to move; return its answers, and a fault if one occurred."""
         agent, movers = self._agents[name], self.states["to_move"][rows]
         ids, views = self._ids[rows, movers], self._game.view(self.states[rows], movers)
 
         def asks(some: list[int]) -> None:
-            report(Question(name, tuple(rows[some].tolist())))
+            self._report(Question(name, tuple(rows[some].tolist())))
 
         began = perf_counter()
         answers = ask_or_fault(agent, self._game, views, self._generators[k], asks, ids)
@@ -198,9 +214,9 @@ class GamesInPlay:
             )
         ], fault
 
-    def _report_and_play(self, answers: Sequence[Answer], report: Report) -> None:
+    def _report_and_play(self, answers: Sequence[Answer]) -> None:
         if answers:
-            report(answers)
+            self._report(answers)
             self.play(answers)
 
     def play(self, answers: Sequence[Answer], *, remind: bool = False) -> None:
@@ -235,14 +251,22 @@ class GamesInPlay:
         agent = self._agents[name]
         if isinstance(agent, AgentWithMemory) and name not in self._watchers:
             view = self._game.view(self.states[row : row + 1], mover)
-            answers_of(agent, self._game, view, np.random.default_rng(0), self._ids[row, mover : mover + 1])
+            self._report(Question(name, ()))
+            answers = answers_of(agent, self._game, view, np.random.default_rng(0), self._ids[row, mover : mover + 1])
+            self._report(())
+            if not isinstance(answers, list):
+                self._failures.setdefault((row, mover), answers)
 
     def _show(self, row: int, state: Views, note: str | None = None) -> None:
         """Send a position of a game to its observing agents, with a note about other events."""
         for seat, name in enumerate(self._seats[row]):
             if name in self._watchers:
                 view = self._game.view(state, seat)
-                show(self._agents[name], self._game, view, self._ids[row, seat : seat + 1], note)
+                self._report(Question(name, ()))
+                failure = show(self._agents[name], self._game, view, self._ids[row, seat : seat + 1], note)
+                self._report(())
+                if failure is not None:
+                    self._failures.setdefault((row, seat), failure)
 
     def records(self, first_number: int) -> list[GameRecord]:
         """Return the records of the finished games, numbered from `first_number`."""

@@ -183,6 +183,7 @@ class Batch:
                 report(Question(name, ()))
                 warm_up(name, self.game)
                 agents[name] = _made(name)
+                report(())
             return play_games(
                 self.game,
                 agents,

@@ -21,7 +21,7 @@ from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
 from pbm_envs.toolbox import check_settings, printable, setting
 
-from ..common.faults import InfrastructureError
+from ..common.faults import Budget, InfrastructureError
 from ..common.folders import check_programs, locked, programs, write_about
 from ..common.progress import progress_bar
 from .journal import Journal
@@ -111,7 +111,7 @@ def play_in_folder(
         command = with_key(folder, command)
         claim(folder, command, here, run.accept_changes)
         with open(folder / GAMES, "a+b", buffering=0) as file, _game_bar(run.progress, total, note) as update:
-            stored, journal = StoredGames(file), Journal(folder, run.max_requests, run.max_cost)
+            stored, journal = StoredGames(file), Journal(folder, Budget(run.max_requests, run.max_cost))
             for batches in plan.rounds(command.get("key", "")):
                 results = _play_round(batches, stored, journal, run, plan)
                 with closing(results):

@@ -343,7 +343,7 @@ function render({ model, el }) {
     if (lost) {
       preparing.hide();
       for (const dialog of [form.dialog, rules.dialog]) dialog.close();
-    } else wait(false);
+    }
     if (model.title) model.title(position, false, lost);
   }
 
@@ -363,8 +363,10 @@ function render({ model, el }) {
     }
     if (lost) setLost("");
     if (message.type !== "setup") preparing.hide();
-    wait(false);
-    showTurn();
+    if (!["setup", "note"].includes(message.type)) { // a position follows these
+      wait(false);
+      showTurn();
+    }
     if (message.type === "setup") {
       form.setUp(message);
       anew.disabled = false;
@@ -384,7 +386,8 @@ function render({ model, el }) {
   function hello() {
     const address = model.address ? model.address() : null;
     if (!address && !offered) offerLast();
-    waiting = false;
+    wait(true);
+    root.dataset.turn = "";
     model.send({ do: "hello", theme, ...(address ? { resume: address } : {}) });
     if (notebook) listen();
   }
