@@ -47,9 +47,18 @@ def test_a_wrong_key_is_no_defeat(tmp_path, monkeypatch):
     assert not any(record.forfeits for record in records)
 
 
-@pytest.mark.parametrize(
-    "trouble", [Reply(status=401), Reply(hang_up=True), Reply(wait=600.0)], ids=["401", "no answer", "silence"]
-)
+TROUBLES = {
+    "401": Reply(status=401),
+    "429": Reply(status=429),
+    "500": Reply(status=500),
+    "no JSON": Reply(body="<html>502</html>"),
+    "cut JSON": Reply("[c3]", cut=True),
+    "no answer": Reply(hang_up=True),
+    "silence": Reply(wait=600.0),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES)
 def test_no_trouble_of_a_server_is_a_defeat(tmp_path, trouble, monkeypatch):
     """What waits for a silent server waits for a moment only, and for one that answers as long as it takes."""
     away, player, send = True, random_player(), ChatClient._send
