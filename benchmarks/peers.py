@@ -4,8 +4,8 @@
 
 There are three measurements, with the same work for all libraries in each:
 
-* random play: choose a legal action at random, play it, write the observation of the player to move next and their mask
-  of legal actions; a game that ends is followed by another. Libraries with batches use batches of BATCH.
+* random play: choose a legal action at random, play it, write the next player's observation and mask of legal actions;
+  a new game follows each game that ends. Libraries with batches use batches of BATCH.
 * latency: play an action and get the observation and the mask of one game; choosing the action is not timed.
 * playouts: random play to the end, without observations.
 

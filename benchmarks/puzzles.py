@@ -4,7 +4,7 @@
     python benchmarks/puzzles.py baselines > benchmarks/results/puzzles.txt
 
 Wins and only moves are found by exhaustive search to the depth in question, contracts by a search that proves its
-result or, in Unlur, by `pbm_agents.exact`, and the set-ups of Curio by drawing until each has been seen many times.
+result or, in Unlur, by `pbm_agents.exact`, and the set-ups of Curio by drawing until each has occurred many times.
 """
 
 from __future__ import annotations

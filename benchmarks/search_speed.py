@@ -4,7 +4,7 @@
 
 Each search runs SIMULATIONS in each position, with one playout per leaf, on one core except in the rows with two
 threads. They take turns, so that changes in the machine's speed affect all of them. The table has the medians of the
-rounds and of the rounds' ratios, by processor time, or by the clock with two threads. "plain" is the algorithm of
+rounds and of the rounds' ratios, by processor time, or with two threads by wall-clock time. "plain" is the algorithm of
 MCTSBot: UCT, uniform playouts, no solver.
 """
 

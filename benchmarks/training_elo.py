@@ -3,9 +3,9 @@
     python benchmarks/training_elo.py --minutes 90 [--run FOLDER]
 
 The run is `pbm_agents.learning.trainer.train` with one process. It is extended by ten rounds at a time until it has
-taken `--minutes` by the clock, and resumes if it was stopped. After each round the network plays 40 games against each
-opponent with 48 simulations per move; the Elo is relative to the last opponent, whose rating is 0. Needs the extras
-`torch`, `onnx` and `plot`. Writes `results/training_elo.txt` and a picture for the documentation.
+taken `--minutes`, and resumes if it was stopped. After each round the network plays 40 games against each opponent with
+48 simulations per move; the Elo is relative to the last opponent, whose rating is 0. Needs the extras `torch`, `onnx`
+and `plot`. Writes `results/training_elo.txt` and a picture for the documentation.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ Random play on one core, by processor time. A *game-step* plays one ply in one g
 mask of the player to move next. *core* is `step`, `view`, `observe` and `legal_action_mask` into existing arrays,
 without ends of games. *env* is the vector environment with its checks, infos, last observations and next games, and
 `copy=False`. *floor* only writes as many bytes of observations and masks. Drawing actions is not timed. Sizes take
-turns, and the figures are medians of ROUNDS rounds. The last table compares, by the clock, a thread per core with one.
+turns, and the figures are medians of ROUNDS rounds. The last table compares one thread per core with one thread, by
+wall-clock time.
 """
 
 from __future__ import annotations
