@@ -279,20 +279,6 @@ def test_a_link_is_not_followed(folder: Folder) -> None:
     assert not any(path.is_symlink() for path in folder.kept())
 
 
-def test_what_a_killed_process_left_is_removed(folder: Folder) -> None:
-    kernel_files._remove_abandoned.cache_clear()
-    names = (f".rules.outer-1.{'0' * 16}.part.kernel", "rules.outer-1.lock", f".rules.outer-2.{'0' * 16}.part.kernel")
-    old, lock, new = (folder.cache / name for name in names)
-    for path in (old, lock, new):
-        path.write_bytes(b"half a kernel")
-    for path in (old, lock):
-        os.utime(path, (0, 0))
-    folder.call()
-    assert not old.exists()
-    assert not lock.exists()
-    assert new.exists(), "somebody may be writing it"
-
-
 @posix_only
 class TestFolders:
     """Which folder holds the kernels."""
@@ -419,6 +405,9 @@ def test_what_changed_before_it_was_compiled_is_not_kept(monkeypatch: pytest.Mon
     assert not unchanged(tuned)
     monkeypatch.undo()
     with pytest.raises(NoFingerprintError, match="tuned reads has changed"):
+        fingerprint(tuned)
+    assert not unchanged(caller)
+    with pytest.raises(NoFingerprintError, match="caller reads has changed"):
         fingerprint(caller)
     assert before
 
@@ -467,12 +456,29 @@ def test_what_cannot_be_described_has_no_fingerprint(value: object) -> None:
         fingerprint(closure(value))
 
 
-def test_functions_that_call_one_another() -> None:
+def test_functions_that_call_themselves_or_one_another() -> None:
+    def down(n: int) -> int:
+        return n and down(n - 1)
+
     def even(n: int) -> bool:
         return n == 0 or odd(n - 1)
 
     def odd(n: int) -> bool:
         return n != 0 and even(n - 1)
 
-    assert fingerprint(even) != fingerprint(odd)
-    assert unchanged(even)
+    assert fingerprint(down)
+    assert unchanged(down)
+    with pytest.raises(NoFingerprintError, match="even calls a function that calls it"):
+        fingerprint(even)
+
+
+def test_a_docstring_is_no_change() -> None:
+    """A text that the code reads is one."""
+
+    def made(body: str) -> str:
+        names: dict[str, Any] = {}
+        exec(f"def reads():\n    {body}", names)
+        return fingerprint(names["reads"])
+
+    assert made("'One.'; return 'x'") == made("'Two.'; return 'x'") != made("'One.'; return 'y'")
+    assert made("return ['a']") != made("return ['b']")

@@ -1,13 +1,12 @@
 """Calls of compiled kernels by address, so that a loop over a game's kernels is not compiled with them.
 
-A kernel that calls another by name is compiled together with it and with everything that it calls, which takes seconds
-for each game. A kernel called by address is compiled once, and a call costs ten nanoseconds.
+A call by address costs ten nanoseconds; a call by name compiles the called kernels again, for seconds.
 
     calls = table_of_calls((step_batch, (states, actions, ...)), ...)  # in Python: kernels and example arguments
     call_for_int(calls, 0, (states[:count], actions, ...))             # in a kernel: calls the first of them
 
-The types of the arguments must be those of the examples; the kernel raises TypeError if they are not. With
-`NUMBA_DISABLE_JIT=1` the table is a list of functions.
+If arguments are of other types than the examples, the call raises TypeError. With `NUMBA_DISABLE_JIT=1` the table is a
+list of functions.
 """
 
 from __future__ import annotations
@@ -30,14 +29,10 @@ _rows: dict[tuple[Callable[..., Any], Any], tuple[int, int]] = {}
 
 
 def table_of_calls(*kernels: tuple[Any, tuple[Any, ...]]) -> Any:
-    """Return a table of kernels for calls by address, compiled for the types of the given arguments.
+    """Return a table of kernels for calls by address: (len(kernels), 2) uint64, the addresses and hashes of the types.
 
-    Args:
-        kernels: Pairs of a kernel, made by `kernel` or `stack_kernel`, and example arguments, of which only the types
-            matter; the arguments of a `*` parameter are one tuple.
-
-    Returns:
-        (len(kernels), 2) uint64: the address of each kernel, and a hash of its types.
+    `kernels` are pairs of a kernel, made by `kernel` or `stack_kernel`, and example arguments, of which only the types
+    matter; the arguments of a `*` parameter are one tuple.
     """
     if not COMPILES:
         return [each for each, _ in kernels]

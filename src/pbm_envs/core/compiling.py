@@ -1,8 +1,8 @@
 """The kernels of this process, and the progress of their compilation.
 
-Every kernel is registered when it is decorated, so the kernels of a game or of the search, and the number of them that
-are not on disk, are known before the first is compiled. Progress is reported where somebody waits: as a line that is
-rewritten in a terminal or in Jupyter, in the log elsewhere, and by listeners (the page of `pbm serve`).
+Every kernel is registered when it is decorated, so the number of those not on disk is known before the first is
+compiled. Progress is one line that is rewritten in a terminal or in Jupyter; elsewhere, and if a program configures the
+logger `pbm_envs`, the log names each part once. Listeners (the page of `pbm serve`) get it too.
 """
 
 from __future__ import annotations
@@ -36,11 +36,7 @@ class Progress(NamedTuple):
 
 
 class Compiling:
-    """The kernels of this process by part; a kernel is represented by its `KernelCache`.
-
-    A terminal or Jupyter shows one line that is rewritten; elsewhere the log names each part once. A program that
-    configures the logger `pbm_envs` gets log messages everywhere.
-    """
+    """The kernels of this process by part; a kernel is represented by its `KernelCache`."""
 
     def __init__(self) -> None:
         self.listeners: set[Callable[[Progress], None]] = set()

@@ -1,8 +1,8 @@
 """Implementations of `int`, `min`, `max`, `np.empty` and `np.zeros` in kernels that compile faster than Numba's.
 
-Numba implements them as functions, and compiles each of these, like a kernel, for every combination of types. Here they
-are instructions. In kernels without reference counts, arrays are allocated on the stack. Numba's own implementations
-are used outside kernels, for other arguments (non-integers, keywords), and where Numba cannot be extended.
+Numba implements them as functions, which it compiles for every combination of types; here they are instructions. In
+kernels without reference counts, arrays are allocated on the stack. Outside kernels, and for other arguments
+(non-integers, keywords), Numba's own implementations are used.
 """
 
 # Numba is untyped in some of the versions that we support.

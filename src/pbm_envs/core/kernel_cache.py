@@ -1,12 +1,10 @@
 """The on-disk cache of compiled kernels.
 
-Numba's own cache looks only at the file of the function it stores; here kernels call one another across files
-(Chameleon and Unlur share `chains.py`). So each compiled kernel has a file of its own, whose name contains a hash of
-everything it was compiled from: its code and constants, those of every kernel that it calls (`fingerprint`), the types
-of its arguments, the processor, the settings of Numba, and the versions of Python, Numba and NumPy. All of this is read
-from memory, as Numba does, and checked again before the result is saved; so a process never loads a file that differs
-from what it would compile, even if the sources change meanwhile. Nothing is written beside the sources, since an
-installed package may be read-only.
+Numba's own cache looks only at the file of the function it stores, but kernels call one another across files. So each
+compiled kernel has a file of its own, whose name contains a hash of everything it was compiled from: its code and
+constants, those of every kernel that it calls (`fingerprint`), the types of its arguments, the processor, the settings
+of Numba, and the versions of Python, Numba and NumPy. The hash is computed again before the result is saved; so a
+process never loads a file that differs from what it would compile, even if the sources change meanwhile.
 
 When several processes need a kernel, one compiles it, and the others wait for its file (`kernel_files.claim`). Kernels
 are not recursive, so no two processes wait for each other.
@@ -29,23 +27,26 @@ from filelock import BaseFileLock
 
 from . import instructions, kernel_files, layouts, numba_internals
 from .compiling import COMPILING
-from .fingerprint import NoFingerprintError, describe_type, fingerprint, foreign, refuse, unchanged
+from .fingerprint import NoFingerprintError, describe_code, describe_type, fingerprint, foreign, refuse, unchanged
 from .kernel_files import cache_directory
 
 logger = logging.getLogger("pbm_envs")
 
-GENERATORS = tuple(
-    hashlib.sha256(Path(module.__file__ or "").read_bytes()).hexdigest() for module in (layouts, instructions)
-)
-"""Hashes of the modules that generate code for game records and for some calls."""
-VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__, GENERATORS)
+
+def _hash(*parts: Any) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
+
+
+GENERATORS = [
+    describe_code(compile(Path(module.__file__ or "").read_bytes(), "", "exec", optimize=2))
+    for module in (layouts, instructions)
+]
+"""The code of the modules that generate code for game records and for some calls, without comments and docstrings."""
+VERSIONS = (sys.version, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__, _hash(GENERATORS))
 
 
 class KernelCache:
-    """The compiled variants of one kernel on disk, one file for each combination of argument types.
-
-    Its methods run under Numba's lock for compiling.
-    """
+    """The compiled variants of one kernel on disk. Its methods run under Numba's lock for compiling."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._function = function  # fingerprinted later: kernels that it calls may not be defined yet
@@ -123,7 +124,3 @@ class KernelCache:
         except NoFingerprintError as reason:
             logger.info("%s is compiled in every process: %s", self.name, reason)
             return None
-
-
-def _hash(*parts: Any) -> str:
-    return hashlib.sha256(repr(parts).encode()).hexdigest()[:24]

@@ -9,7 +9,6 @@ import os
 import stat
 import sys
 import tempfile
-import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,13 @@ from filelock import BaseFileLock, FileLock, Timeout
 from platformdirs import user_cache_dir
 
 from .compiling import COMPILING
-from .files import in_one_piece, is_partial
+from .files import in_one_piece
 
 logger = logging.getLogger("pbm_envs")
 
 HEAD = b"pbm_envs kernel 1\n"
 LOCK = ".lock"
 O_BINARY: int = getattr(os, "O_BINARY", 0)
-ABANDONED_SECONDS = 3600
-"""The age in seconds at which a partial file or a lock is considered abandoned by a killed process."""
 LONGEST_WAIT = 60.0
 """The maximum wait for another process to compile a kernel, in seconds; that process may have been stopped."""
 POLL_SECONDS = 0.02
@@ -77,7 +74,6 @@ def read(path: Path) -> bytes | None:
 
 def write(path: Path, content: bytes) -> None:
     """Write a file atomically; only log a failure, such as a full disk, since the kernel works without its file."""
-    _remove_abandoned(path.parent)
     try:
         with in_one_piece(path) as part, open(os.open(part, os.O_WRONLY | os.O_CREAT | O_BINARY, 0o600), "wb") as file:
             file.write(HEAD + hashlib.sha256(content).digest() + content)
@@ -121,12 +117,3 @@ def release(path: Path | None, lock: BaseFileLock | None) -> None:
 def _is_ours(status: os.stat_result, forbidden: int) -> bool:
     """Return whether this user or the system owns a file, and it has none of the `forbidden` mode bits."""
     return sys.platform == "win32" or (status.st_uid in (os.getuid(), 0) and not status.st_mode & forbidden)
-
-
-@cache
-def _remove_abandoned(folder: Path) -> None:
-    """Remove partial files and locks of killed processes, once per process."""
-    for path in folder.iterdir():
-        with contextlib.suppress(OSError):
-            if (path.suffix == LOCK or is_partial(path)) and time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
-                path.unlink()

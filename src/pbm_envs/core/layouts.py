@@ -6,20 +6,15 @@ contains only names, element types and dimensions. A batch comes with a *layout*
 record, then for each field its offset and its lengths. In a kernel `states[i]`, `state["stones"]` and
 `len(state["stones"])` mean what they mean in NumPy.
 
-This takes much code, because Numba has no such type: everything below implements the typing and code generation that
-Numba has for its own arrays of records. It uses Numba's documented extension interface, except for
-`numba_adapt_ndarray`, which reads an array object. Simpler designs were tried (`benchmarks/records.py`, and results of
-the same name):
+Numba has no such type, so this module implements the typing and code generation that Numba has for its own arrays of
+records, by its documented extension interface (except for `numba_adapt_ndarray`, which reads an array object). Fields
+padded to 32, 64, 128, ... cells would need few types, but every view and every state in a search would copy the
+padding; one array per field costs a quarter of a microsecond per call and argument (`benchmarks/records.py`).
 
-* Numba's record types, which contain the lengths, are faster where loops are unrolled, but are compiled for every size.
-* Fields padded to 32, 64, 128, ... cells need few types, but every view and every state in a search copies the padding,
-  and each kernel, test and text has to cut it off. Size classes narrow enough to waste little contain one size each.
-* One array per field adds ten arguments to a call with a batch of one, at a quarter of a microsecond each.
-
-This module affects only speed: if `register_records` returns its argument, Numba's own types are used, and all tests
-but those of this module pass. Two properties must survive a change. Lengths of at most `LONGEST_CONSTANT` and offsets
-before the first longer field are constants in the code, since loops over players and faces must be unrolled. And a
-batch is passed to a kernel without counting references, and kernels do not keep it.
+The module affects only speed: if `register_records` returns its argument, Numba's own types are used. Two properties
+must survive a change. Lengths of at most `LONGEST_CONSTANT` and offsets before the first longer field are constants in
+the code, since loops over players and faces must be unrolled. And a batch is passed to a kernel without counting
+references, and kernels do not keep it.
 """
 
 # Numba is untyped in some of the versions that we support.
@@ -52,12 +47,11 @@ SIZE = 0
 """The index of the entry of a layout that contains the number of bytes of a record."""
 SYMBOL = "pbm_envs_layouts"
 """The name by which compiled code finds `_python_objects`."""
-_types: dict[np.dtype[np.void], StateType] = {}
-_dtypes: dict[np.dtype[np.void], np.dtype[np.void]] = {}
-"""The first of several equal dtypes, which all games use: dictionaries find it without comparing fields."""
-_layouts: dict[np.dtype[np.void], NDArray[np.int64]] = {}
+_registered: dict[np.dtype[np.void], tuple[np.dtype[np.void], StateType, NDArray[np.int64]]] = {}
+"""For each dtype the first equal one, which all games use (dictionaries find it without comparing fields), its type and
+its layout."""
 _addresses: dict[np.dtype[np.void], int] = {}
-"""The address of each of `_layouts`. Compiled code reads this dictionary."""
+"""The address of each layout. Compiled code reads this dictionary."""
 _python_objects = (ctypes.py_object * 2)(_addresses, sys.intern("dtype"))
 llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_python_objects))
 
@@ -75,9 +69,9 @@ class Field(NamedTuple):
     """The index of the offset in the layout."""
 
     @property
-    def array(self) -> types.Array:
-        """The type of the field, if it is an array."""
-        return types.Array(self.element, len(self.lengths), "C")
+    def kind(self) -> types.Type:
+        """The type of the field."""
+        return types.Array(self.element, len(self.lengths), "C") if self.lengths else self.element
 
     def __repr__(self) -> str:
         return f"{self.name}:{self.element}{list(self.lengths)}@{self.start}"
@@ -101,8 +95,7 @@ class StatesType(types.Type):
 
 def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
     """Register a dtype as the records of a game; return the equal dtype that was registered first."""
-    if dtype not in _dtypes:
-        _dtypes[dtype] = dtype
+    if dtype not in _registered:
         layout, fields, fixed = [dtype.itemsize], [], True
         for name in dtype.names or ():
             kind, start = dtype.fields[name][:2]  # type: ignore[index]
@@ -110,14 +103,14 @@ def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
             fields.append(Field(name, numba.from_dtype(kind.base), lengths, start if fixed else None, len(layout)))
             layout += [start, *kind.shape]
             fixed = fixed and None not in lengths
-        _types[dtype], _layouts[dtype] = StateType(tuple(fields)), np.array(layout, np.int64)
-        _addresses[dtype] = _layouts[dtype].ctypes.data
-    return _dtypes[dtype]
+        _registered[dtype] = dtype, StateType(tuple(fields)), np.array(layout, np.int64)
+        _addresses[dtype] = _registered[dtype][2].ctypes.data
+    return _registered[dtype][0]
 
 
 def _typeof_array(value: np.ndarray[Any, Any], context: Any) -> Any:
-    if value.dtype.names and value.ndim == 1 and value.dtype in _types:
-        return StatesType(_types[value.dtype], value.flags.writeable)
+    if value.dtype.names and value.ndim == 1 and value.dtype in _registered:
+        return StatesType(_registered[value.dtype][1], value.flags.writeable)
     return _typeof_other(value, context)
 
 
@@ -178,46 +171,30 @@ def _place(context: Any, builder: Any, field: Field, state: Any) -> Any:
     return builder.bitcast(place, context.get_data_type(field.element).as_pointer())
 
 
-def _known_field(kind: Any, name: Any) -> Field | None:
-    if not isinstance(kind, StateType) or not isinstance(name, str):
-        return None
-    if name not in kind.fields:
-        raise numba.errors.TypingError(f"a record has no field {name!r}: expected one of {', '.join(kind.fields)}")
-    return kind.fields[name]
+def operation(key: Any, typed: Callable[..., Any], *kinds: Any) -> Callable[[Any], Any]:
+    """Register the code generator of an operation on arguments of these kinds.
+
+    `typed(context, *types)`, called if the first is one of `kinds[0]`, returns the signature, or None for other types.
+    """
+
+    def generic(self: Any, args: Any, kws: Any) -> Any:
+        return typed(self.context, *args) if isinstance(args[0], kinds[0]) else None
+
+    template = type(f"type_of_{key}", (AbstractTemplate,), {"generic": generic, "key": key})
+    (infer if isinstance(key, str) else infer_global(key))(template)
+    return lower_builtin(key, *kinds)
 
 
-def typing_of(operation: Any) -> Callable[[Any], Any]:
-    """Register a method that returns the signature of an operation for argument types, or None if it is not ours."""
-
-    def register(generic: Any) -> Any:
-        key = {"key": operation} if isinstance(operation, str) else {}
-        template = type(generic.__name__, (AbstractTemplate,), {"generic": generic, **key})
-        return infer(template) if key else infer_global(operation)(template)
-
-    return register
-
-
-@typing_of(len)
-def type_of_len(self: Any, args: Any, kws: Any) -> Any:
-    return signature(types.intp, *args) if isinstance(args[0], StatesType) else None
-
-
-@lower_builtin(len, StatesType)
+@operation(len, lambda _, states: signature(types.intp, states), StatesType)
 def len_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.make_helper(builder, sig.args[0], args[0]).count
 
 
-@typing_of(operator.getitem)
-def type_of_state(self: Any, args: Any, kws: Any) -> Any:
-    states, index = args
-    if isinstance(states, StatesType) and isinstance(index, types.Integer):
-        return signature(states.record, states, types.intp)
-    if isinstance(states, StatesType) and isinstance(index, types.SliceType) and not index.has_step:
-        return signature(states, states, index)
-    return None
+def _type_of_slice(_: Any, states: Any, index: Any) -> Any:
+    return signature(states, states, index) if isinstance(index, types.SliceType) and not index.has_step else None
 
 
-@lower_builtin(operator.getitem, StatesType, types.SliceType)
+@operation(operator.getitem, _type_of_slice, StatesType, types.SliceType)
 def get_some_states(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Return a slice of a batch as a batch."""
     states = context.make_helper(builder, sig.args[0], args[0])
@@ -239,21 +216,21 @@ def _record(context: Any, builder: Any, kind: Any, states: Any, index: Any) -> A
     return state
 
 
-@lower_builtin(operator.getitem, StatesType, types.Integer)
+def _type_of_record(_: Any, states: Any, index: Any) -> Any:
+    return signature(states.record, states, types.intp) if isinstance(index, types.Integer) else None
+
+
+@operation(operator.getitem, _type_of_record, StatesType, types.Integer)
 def get_state(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _record(context, builder, sig.args[0], *args)._getvalue()
 
 
-@typing_of(operator.setitem)
-def type_of_set_state(self: Any, args: Any, kws: Any) -> Any:
-    states, index, state = args
-    if isinstance(states, StatesType) and states.writable and isinstance(index, types.Integer):
-        if state == states.record:
-            return signature(types.none, states, types.intp, state)
-    return None
+def _type_of_set_record(_: Any, states: Any, index: Any, state: Any) -> Any:
+    fits = states.writable and isinstance(index, types.Integer) and state == states.record
+    return signature(types.none, states, types.intp, state) if fits else None
 
 
-@lower_builtin(operator.setitem, StatesType, types.Integer, StateType)
+@operation(operator.setitem, _type_of_set_record, StatesType, types.Integer, StateType)
 def set_state(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     target = _record(context, builder, kind, args[0], args[1])
@@ -261,13 +238,13 @@ def set_state(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     cgutils.raw_memmove(builder, target.data, source.data, _entry(context, builder, source.layout, SIZE), 1)
 
 
-@typing_of("static_getitem")
-def type_of_field(self: Any, args: Any, kws: Any) -> Any:
-    field = _known_field(*args)
-    return None if field is None else signature(field.array if field.lengths else field.element, *args)
+def _type_of_field(_: Any, state: Any, name: Any) -> Any:
+    if isinstance(name, str) and name not in state.fields:
+        raise numba.errors.TypingError(f"a record has no field {name!r}: expected one of {', '.join(state.fields)}")
+    return signature(state.fields[name].kind, state, name) if isinstance(name, str) else None
 
 
-@lower_builtin("static_getitem", StateType, types.StringLiteral)
+@operation("static_getitem", _type_of_field, StateType, types.StringLiteral)
 def get_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     field = kind.fields[args[1]]
@@ -285,20 +262,20 @@ def get_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     strides = [context.get_constant(types.intp, width)]
     for length in reversed(lengths[1:]):
         strides.insert(0, builder.mul(strides[0], length))
-    array = context.make_array(field.array)(context, builder)
+    array = context.make_array(field.kind)(context, builder)
     populate_array(array, data=place, shape=lengths, strides=strides, itemsize=width, meminfo=None)
     return array._getvalue()
 
 
-@typing_of("static_setitem")
-def type_of_set_field(self: Any, args: Any, kws: Any) -> Any:
-    field = _known_field(*args[:2])
-    if field is None or field.lengths or self.context.can_convert(args[2], field.element) is None:
+def _type_of_set_field(context: Any, state: Any, name: Any, value: Any) -> Any:
+    known = _type_of_field(context, state, name)
+    kind = None if known is None else known.return_type
+    if kind is None or isinstance(kind, types.Array) or context.can_convert(value, kind) is None:
         return None
-    return signature(types.void, args[0], types.literal(args[1]), field.element)
+    return signature(types.void, state, types.literal(name), kind)
 
 
-@lower_builtin("static_setitem", StateType, types.StringLiteral, types.Any)
+@operation("static_setitem", _type_of_set_field, StateType, types.StringLiteral, types.Any)
 def set_field(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     kind = sig.args[0]
     field = kind.fields[args[1]]

@@ -9,11 +9,11 @@ names, kernels are slower or take longer to compile, as documented at its functi
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import logging
 import os
 import pickle
+import pkgutil
 import secrets
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -40,14 +40,10 @@ NEEDED = (
 
 def _found(name: str) -> Any:
     """Return the object with this name below `numba.core`, or None."""
-    module, *attributes = name.split(".")
     try:
-        value: Any = importlib.import_module(f"numba.core.{module}")
-    except ImportError:
+        return pkgutil.resolve_name(f"numba.core.{name.replace('.', ':', 1)}")
+    except (ImportError, AttributeError):
         return None
-    for attribute in attributes:
-        value = getattr(value, attribute, None)
-    return value
 
 
 def missing() -> list[str]:
@@ -168,10 +164,8 @@ def settings() -> list[tuple[str, str]]:
 def name_functions_apart() -> None:
     """Start the numbering of this process's compiled functions at a random number.
 
-    Numba numbers functions from 1 as it compiles them, and makes symbols from name, number and types. So functions
-    compiled by two processes may have the same symbol: a kernel for two board sizes (symbols name a record type by a
-    number, too), two closures of one factory, the helpers of two kernels. In a third process that loads both from the
-    cache, one would be called instead of the other.
+    Numba makes symbols from name, number and types. If all processes numbered from 1, as it does, functions of two
+    processes could have the same symbol, and in a third that loads both, one would be called instead of the other.
     """
     if not MISSING:
         _found("bytecode.FunctionIdentity")._unique_ids = itertools.count(secrets.randbits(62))
