@@ -10,8 +10,9 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -76,6 +77,20 @@ def registered_game(name: Any, options: Any) -> Game:
         return make_registered_game(name, dict(options))
     except (TypeError, ValueError) as error:
         raise ValueError(f"game {quoted(name)} with options {quoted(options)}: {error}") from None
+
+
+def json_kinds(record_class: Any) -> dict[str, Any]:
+    """Return the JSON kind (`fits`) of each field of a dataclass, by its annotation."""
+
+    def kind(hint: Any) -> Any:
+        parts = get_args(hint)
+        if get_origin(hint) is tuple:
+            return [kind(parts[0])]
+        if get_origin(hint) in (dict, Mapping):
+            return {str: SCALAR if parts[1] is Any else kind(parts[1])}
+        return dict if is_dataclass(hint) else (int, float) if hint is float else parts or hint
+
+    return {name: kind(hint) for name, hint in get_type_hints(record_class).items()}
 
 
 def check_array(array: Any, name: str, shape: tuple[int, ...], kinds: str = "f") -> Array:

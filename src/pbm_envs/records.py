@@ -32,20 +32,14 @@ from .core.printable import describe_error, quoted
 from .core.scene import Drawn
 from .core.state import NOBODY
 from .core.types import States
-from .foreign import SCALAR, check_fields, parse_object, registered_game, wrong_fields
+from .foreign import check_fields, json_kinds, parse_object, registered_game, wrong_fields
 from .version import __version__
 
 SCHEMA = 1
 RESIGN = "resign"
-WON, DRAWN, PLY_LIMIT, RESIGNED, FORFEITED, UNFINISHED = ENDINGS = (
-    "won",
-    "drawn",
-    "ply limit",
-    "resigned",
-    "forfeited",
-    "unfinished",
-)
+ENDINGS = ("won", "drawn", "ply limit", "resigned", "forfeited", "unfinished")
 """The ways in which a game can end. RESIGNED: a player resigned. FORFEITED: a player was removed."""
+WON, DRAWN, PLY_LIMIT, RESIGNED, FORFEITED, UNFINISHED = ENDINGS
 
 
 class RecordError(ValueError):
@@ -154,39 +148,10 @@ class GameRecord:
         return cls(**values)
 
 
-NUMBER = (int, float)
 MOST = 1 << 53
 """The largest integer that every JSON reader represents exactly."""
-FIELDS: dict[str, Any] = {
-    "schema": int,
-    "version": str,
-    "number": int,
-    "game": str,
-    "options": {str: SCALAR},
-    "board": (str, type(None)),
-    "seed": (int, type(None)),
-    "agents": [str],
-    "opening": int,
-    "moves": [str],
-    "returns": [NUMBER],
-    "ending": str,
-    "forfeits": [dict],
-    "plies": int,
-    "turns": [int],
-    "seconds": [NUMBER],
-    "usage": [{str: NUMBER}],
-}
-"""The JSON types of the fields; a list or object contains the types of its elements."""
-FORFEIT = {"ply": int, "player": int, "reason": str}
-LIMITS = {
-    "number": (0, MOST),
-    "opening": (0, MOST),
-    "returns": (-1, 1),
-    "plies": (0, MOST),
-    "turns": (0, MOST),
-    "seconds": (0, MOST),
-    "usage": (0, MOST),
-}
+FIELDS, FORFEIT = json_kinds(GameRecord), json_kinds(Forfeit)
+LIMITS = dict.fromkeys(("number", "opening", "plies", "turns", "seconds", "usage"), (0, MOST)) | {"returns": (-1, 1)}
 
 
 def make_record(

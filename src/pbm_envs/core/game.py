@@ -9,9 +9,9 @@ A *view* is a state record in which everything that its viewer cannot know is bl
 viewer; in a full state `viewer` is NOBODY. The public methods check their arguments once, for all games, and pass whole
 batches to the hooks of a game, whose names begin with an underscore.
 
-Arguments have the same meaning everywhere: `states` are full states, `players` is the viewer of each row or one for all
-rows, `rng` is a generator or (B,) uint64 seeds, one per game, which are advanced in place, and `out` is a contiguous
-array of the shape and dtype of the result, which is overwritten and returned. Wrong arguments raise ValueError.
+Everywhere `states` are full states, `players` is the viewer of each row or one for all rows, `rng` is a generator or
+(B,) uint64 seeds, one per game, which are advanced in place, and `out` is a contiguous array of the shape and dtype of
+the result, which is overwritten and returned. Wrong arguments raise ValueError.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ ALLOW_RESIGN = Option("allow_resign", bool, False, help="Adds `resign` as the la
 class Game(GameHooks):
     """The rules of a board game under one set of options. Immutable; games with the same options are equal.
 
-    Users call the methods below, over batches of games. The author of a game implements `GameHooks`: the moves,
-    `_init`, `_board_to_string` and the rules. A game with hidden information also needs `_view` and `_determinize`; one
-    with a random set-up needs `random_setup` and `_deal`.
+    Users call the methods below, over batches of games. The author of a game implements `GameHooks`.
 
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(7)
@@ -109,10 +107,7 @@ class Game(GameHooks):
             raise ValueError(describe.why_illegal(self, states[row : row + 1], row, int(chosen[row])))
 
     def legal_action_mask(self, states: States, out: Mask | None = None) -> Mask:
-        """Return masks (B, A) of the legal actions of states or views.
-
-        A mask is all False in finished games and in the view of a player who is not to move.
-        """
+        """Return masks (B, A) of legal actions: all False in finished games and in views of players not to move."""
         check_states(self, states)
         mask = output(out, np.bool_, (len(states), self.num_actions), states)
         if len(states) <= MOST_ROWS:  # fast path
@@ -193,9 +188,8 @@ class Game(GameHooks):
     def resample_start(self, starts: States, views: States, rng: Rng | Seeds) -> States:
         """Return full initial states that players cannot distinguish from the true ones.
 
-        `starts` (B,) are views before the first move, and `views` (B,) views of the same players later in these games.
-        The default draws from all worlds consistent with the initial view: a caller who replays the moves must reject
-        those that do not lead to the player's later view. A game can use the later view too (Curio does).
+        `starts` (B,) are views before the first move, and `views` (B,) views of the same players later. The default
+        ignores the later views, so a caller who replays the moves must reject states that do not lead to them.
         """
         check_same_games(self, starts, views)
         return self.determinize(starts, rng)
@@ -220,8 +214,8 @@ class Game(GameHooks):
                 the opponent's figure).
             last_player_by_action: (B, A) int8, which receives the player who last played each action. Entries of
                 actions that were not played, or that name no cell, are unchanged.
-            save_bridges: In connection games, let a player whose bridge was broken by the last move save it, and avoid
-                moves that lose immediately. Such playouts predict results better than random ones, and take longer.
+            save_bridges: In connection games, save bridges that the last move broke, and avoid moves that lose
+                immediately. Such playouts predict results better than random ones, and take longer.
         """
         check_states(self, states)
         check_writable("states", states)
@@ -307,10 +301,10 @@ class Game(GameHooks):
         return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
 
     def scene(self, view: States | Record, heat: ArrayLike | None = None, *, public: bool = False) -> Scene:
-        """Return the picture of a record (or of a batch of one) as data.
+        """Return the picture of a view (as its viewer knows it) or of a full state, as data.
 
         Args:
-            view: A view, drawn as its viewer knows it; or a full state, which is drawn completely.
+            view: A record, or a batch of one.
             heat: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
                 masked entries and NaN are left out, and negative ones have another colour.
             public: Draw only what every player knows of a full state.

@@ -31,8 +31,9 @@ SAVE_BRIDGES = "save_bridges"
 class GameHooks(ABC):
     """The part of a game that its author implements; `Game` is the part that users call.
 
-    The moves (`__init__`), `_init`, `_board_to_string` and the rules (either `rules`, kernels over one record, or
-    `_step`, `_legal_action_mask` and `_observe` over batches) are required. Everything else has a default.
+    Required are the moves (`__init__`), `_init`, `_board_to_string` and the rules: either `rules`, kernels over one
+    record, or `_step`, `_legal_action_mask` and `_observe` over batches. A game with hidden information also needs
+    `_view` and `_determinize`; one with a random set-up needs `random_setup` and `_deal`.
     """
 
     drawing: ClassVar[Drawing]
@@ -147,17 +148,15 @@ class GameHooks(ABC):
 
     def _check_rules(self) -> None:
         """Raise TypeError for a game whose rules are incomplete, before the first ply is played."""
-        hooks = [] if self.rules else ["_step", "_legal_action_mask"]
+        name, hooks = type(self).__name__, [] if self.rules else ["_step", "_legal_action_mask"]
         hooks += [] if self.rules and self.rules.observe else ["_observe"]
-        inherits = {hook: getattr(type(self), hook) is getattr(GameHooks, hook) for hook in ("_step", *hooks)}
-        if missing := [hook for hook in hooks if inherits[hook]]:
-            raise TypeError(
-                f"{type(self).__name__} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`"
-            )
-        if self.resign_action >= 0 and self.num_players != 2 and inherits["_step"]:
-            raise TypeError(
-                f"{type(self).__name__}: RecordRules resigns games of two only: expected a `_step` of its own"
-            )
+        if missing := [hook for hook in hooks if self._inherits(hook)]:
+            raise TypeError(f"{name} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`")
+        if self.resign_action >= 0 and self.num_players != 2 and self._inherits("_step"):
+            raise TypeError(f"{name}: RecordRules resigns games of two only: expected a `_step` of its own")
+
+    def _inherits(self, *hooks: str) -> bool:
+        return all(getattr(type(self), hook) is getattr(GameHooks, hook) for hook in hooks)
 
     # Hooks. Their batches have been checked.
 
@@ -217,9 +216,8 @@ class GameHooks(ABC):
 
         With them, a search runs many simulations without returning to Python. None makes it call these hooks instead.
         """
-        rules, tables, kind = self.rules, self.tables, type(self)
-        hooks = ("_step", "_legal_action_mask", "_playout")
-        if rules is None or any(getattr(kind, hook) is not getattr(GameHooks, hook) for hook in hooks):
+        rules, tables = self.rules, self.tables
+        if rules is None or not self._inherits("_step", "_legal_action_mask", "_playout"):
             return None
         return PlayKernels(
             step=BatchKernel(rules.step, (tables, self.resign_action, self.num_actions)),
@@ -228,10 +226,7 @@ class GameHooks(ABC):
         )
 
     def _network_inputs(self) -> NetworkInputs | None:
-        """Return the inputs of a small network in a perfect-information game, updated move by move in a search.
-
-        None makes the network use the observation, which is slower.
-        """
+        """Return inputs for a small network that a search updates move by move; None: the observation (slower)."""
         return None
 
     def _view(self, states: States, views: States) -> None:
@@ -248,8 +243,7 @@ class GameHooks(ABC):
 
     def _remove_player(self, state: States) -> None:
         """Remove the player to move, as `remove_player` does, from an unfinished game without the action `resign`."""
-        loss = 1 / (self.num_players - 1)
-        mover = int(state["to_move"][0])
+        loss, mover = 1 / (self.num_players - 1), int(state["to_move"][0])
         state["returns"] = loss * loss
         state["returns"][0, mover] = -loss
         state["to_move"] = (mover + 1) % self.num_players
@@ -257,10 +251,7 @@ class GameHooks(ABC):
         state["done"] = True
 
     def _validate(self, states: States) -> None:
-        """Raise InvalidStateError, by `core.validation.expect`, unless the game's own fields are valid.
-
-        The common fields have already been checked.
-        """
+        """Raise InvalidStateError, by `core.validation.expect`, unless the game's own fields are valid."""
         return
 
     def _deal(self) -> Deal | None:
@@ -269,14 +260,8 @@ class GameHooks(ABC):
 
     def _symmetries(self) -> Iterator[Symmetry]:
         """Yield every symmetry of the rules, the identity first."""
-        yield Symmetry(
-            name="identity",
-            cells=np.arange(self.board.size),
-            actions=np.arange(self.num_actions),
-            planes=np.arange(len(self.planes)),
-            marks=(),
-            players=tuple(range(self.num_players)),
-        )
+        cells, actions, planes = map(np.arange, (self.board.size, self.num_actions, len(self.planes)))
+        yield Symmetry("identity", cells, actions, planes, marks=(), players=tuple(range(self.num_players)))
 
     def _transform(self, states: States, symmetry: Symmetry) -> None:
         """Transform the game's own fields, in place. Required in a game that defines symmetries."""

@@ -1,13 +1,11 @@
 """Random numbers inside kernels, and random streams that cannot be computed from one another.
 
 Kernels use SplitMix64 (Steele, Lea & Flood 2014), one stream per row. `seeds(rng, n)` draws an initial state for each
-row from NumPy's generator; so a row does not depend on its neighbours, and a kernel call need not unpack a `Generator`
-(20 microseconds, ten times the rest of a small call). To give each game its own randomness, independent of the batch,
-pass such an array instead of a generator.
+row from NumPy's generator, which takes 20 microseconds to pass to a kernel. To give each game its own randomness,
+independent of the batch, pass such an array instead of a generator.
 
-Every agent gets a generator, and NumPy's generators contain the seeds that they were made from. If set-ups were drawn
-from these seeds, or from numbers derived from them, agents could compute hidden information. So set-ups and agents draw
-from streams whose seeds are keyed hashes (`derive`): computing one from another requires the key.
+Agents get NumPy generators, which contain the seeds that they were made from. Set-ups and agents draw from streams
+whose seeds are keyed hashes (`derive`), so that no agent can compute hidden information from its generator.
 """
 
 from __future__ import annotations

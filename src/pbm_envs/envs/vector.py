@@ -362,9 +362,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    if isinstance(mode, str) and mode in {known.value for known in AutoresetMode}:
+    try:
         return AutoresetMode(mode)
-    if not isinstance(mode, AutoresetMode):
+    except ValueError:
         known = [known.value for known in AutoresetMode]
-        raise ValueError(f"autoreset_mode is {quoted(mode)}: expected an AutoresetMode or one of {known}")
-    return mode
+        raise ValueError(f"autoreset_mode is {quoted(mode)}: expected an AutoresetMode or one of {known}") from None

@@ -18,7 +18,6 @@ from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect_range
-from ...core.wording import Wording
 from ..connection import ConnectionGame
 from . import rules, scene, teaching, view
 from . import wording as words
@@ -154,7 +153,4 @@ class Chameleon(ConnectionGame):
     ending = teaching.ending
     short_rules = property(teaching.short_rules)
     lesson = teaching.LESSON
-
-    @cached_property
-    def wording(self) -> Wording:
-        return words.wording(self)
+    wording = cached_property(words.wording)

@@ -18,7 +18,6 @@ from ...core.state import EMPTY, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.validation import check_same_games
-from ...core.wording import Wording
 from . import scene, teaching
 from . import wording as words
 from .chain import draw_worlds_batch
@@ -301,10 +300,7 @@ class Curio(Game):
     explain = teaching.explain
     short_rules = property(teaching.short_rules)
     lesson = teaching.LESSON
-
-    @cached_property
-    def wording(self) -> Wording:
-        return words.wording(self)
+    wording = cached_property(words.wording)
 
     def _public(self, state: Record) -> Record:
         """Return the state with only the faces of pieces known to both players."""

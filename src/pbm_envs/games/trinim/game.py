@@ -20,7 +20,6 @@ from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
-from ...core.wording import Wording
 from . import rules, scene, teaching, view
 from . import wording as words
 from .rules import BLUE, COLOURS, GREEN, LETTERS, RED
@@ -215,10 +214,7 @@ class Trinim(Game):
     ending = teaching.ending
     short_rules = property(teaching.short_rules)
     lesson = teaching.LESSON
-
-    @cached_property
-    def wording(self) -> Wording:
-        return words.wording(self)
+    wording = cached_property(words.wording)
 
 
 def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,6 @@ from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
-from ...core.wording import Wording
 from ..connection import ConnectionGame
 from . import rules, scene, teaching, view
 from . import wording as words
@@ -143,7 +142,4 @@ class Unlur(ConnectionGame):
     ending = teaching.ending
     short_rules = property(teaching.short_rules)
     lesson = teaching.LESSON
-
-    @cached_property
-    def wording(self) -> Wording:
-        return words.wording(self)
+    wording = cached_property(words.wording)

@@ -24,7 +24,7 @@ from importlib import resources
 from typing import Any
 
 from ...core.printable import quoted
-from ...foreign import SCALAR, check_fields, parse_object, registered_game
+from ...foreign import check_fields, json_kinds, parse_object, registered_game
 from ..dialogue import TextGame
 from ..prompts import FULL, PromptStyle
 from ..reading import Kind, last_json
@@ -32,19 +32,6 @@ from ..reading import Kind, last_json
 KINDS = ("win", "only-move", "contract", "count", "probability")
 MOVE_KINDS = ("win", "only-move")
 NUMBER_KINDS = ("count", "probability")
-FIELDS = {
-    "id": str,
-    "kind": str,
-    "game": str,
-    "options": {str: SCALAR},
-    "board": (str, type(None)),
-    "moves": [str],
-    "player": int,
-    "number": int,
-    "cell": str,
-    "answers": [str],
-}
-"""The JSON types of a puzzle's fields."""
 NUMBER = re.compile(r"-?[0-9]{1,30}(/[0-9]{1,30}|\.[0-9]{0,30})?|\.[0-9]{1,30}")
 """The pattern of a number in an answer. Longer numbers and exponents are excluded, as they could exhaust memory."""
 TOLERANCE = Fraction(1, 200)
@@ -118,6 +105,9 @@ class Puzzle:
         table = self.table(style)
         position = table.prompt().rpartition("\n\n")[0]  # without the question for a move
         return table.system_prompt().partition("\n\nAnswers. ")[0], f"{position}\n\n{self.question}"
+
+
+FIELDS = json_kinds(Puzzle)
 
 
 def load_puzzles(game: str) -> list[Puzzle]:
