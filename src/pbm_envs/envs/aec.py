@@ -11,9 +11,9 @@ offender, 0 for the others, terminated and truncated), rejects actions outside t
 the wrong order. These are the checks of PettingZoo's usual wrappers (TerminateIllegalWrapper,
 AssertOutOfBoundsWrapper, OrderEnforcingWrapper), built in because the wrappers take twice as long as the games.
 
-With `history=k` the infos contain `history` (k,), the last moves, newest first, padded with -1; `history_players` (k,),
-the players who made them; and, if legality reveals hidden information (Curio's `*_total`), `mask_history` (k, actions),
-the agent's masks at its last turns. `pbm_envs.envs.history.history_planes` converts moves to planes.
+With `history=k` the infos contain `history` (k,), the last moves, newest first, padded with -1; `history_players` (k,);
+and, if legality reveals hidden information (Curio's `*_total`), `mask_history` (k, actions), the agent's masks at its
+last turns. `pbm_envs.envs.history.history_planes` converts moves to planes.
 
 `render_mode` is "ansi" (`render` returns a text), "rgb_array" (an (H, W, 3) uint8 array; needs the extra `render`) or
 "human" (a window that shows every position, at most `metadata["render_fps"]` per second; needs the extra `window`;
@@ -93,8 +93,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
                 the full state.
             render_size: Pixels of the longer side.
             render_theme: "light" or "dark".
-            illegal_action: "raise" (as in `raw_env`) raises ValueError and changes nothing; "terminate" (as in `env`)
-                ends the game with a return of -1 for the offender.
+            illegal_action: "raise" (as in `raw_env`) or "terminate" (as in `env`).
             history: The number of last moves in the infos.
 
         Raises:
@@ -109,14 +108,11 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         if not isinstance(illegal_action, str) or illegal_action not in ("raise", "terminate"):
             raise ValueError(f"illegal_action is {quoted(illegal_action)}: expected 'raise' or 'terminate'")
         check_range("history", history, 0, game.max_plies)
-        self.illegal_action = illegal_action
-        self._checks = illegal_action == "terminate"
+        self.illegal_action, self._checks = illegal_action, illegal_action == "terminate"
         if not self._checks:
             self.agents: list[str] = []
             self.agent_selection = self.possible_agents[0]
-        self.game = game
-        self.render_mode = render_mode
-        self.render_viewer = render_viewer
+        self.game, self.render_mode, self.render_viewer = game, render_mode, render_viewer
         self._renderer = Renderer(f"{game.name}_v0", render_mode, MODES, render_size, render_theme)
         self.metadata: dict[str, Any] = {
             "name": f"{game.name}_v0",
@@ -195,10 +191,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             self._history = History(self.game, 1, self._history.length)
             self._history.replay(start, moves)
         self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
+        self.rewards, self._cumulative_rewards = (dict.fromkeys(self.agents, 0.0) for _ in range(2))
+        self.terminations, self.truncations = (dict.fromkeys(self.agents, False) for _ in range(2))
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self._close_seats()
@@ -209,8 +203,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
     def step(self, action: int | None) -> None:
         """Play `action` for `agent_selection`; None for an agent that is done."""
         self._before_reset("step.")
-        states = self.states
-        self._stepped = True
+        states, self._stepped = self.states, True
         if not self.agents:
             if self._checks:
                 EnvLogger.warn_step_after_terminated_truncated()
@@ -264,10 +257,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         """End the game with -1 for the offender, terminated and truncated, as TerminateIllegalWrapper does."""
         EnvLogger.warn_on_illegal_move()
         self._cumulative_rewards[agent] = 0
-        self.terminations = dict.fromkeys(self.agents, True)
-        self.truncations = dict.fromkeys(self.agents, True)
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[agent] = -1.0
+        self.terminations, self.truncations = (dict.fromkeys(self.agents, True) for _ in range(2))
+        self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
         self._accumulate_rewards()
         self._deads_step_first()
 
@@ -352,16 +343,13 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
         states, own = copy_states(snapshot.states), self._history
         self.game.validate(states)
-        self._states, self.game_number = states, next(_numbers)
+        self._states, self.game_number, self._stepped = states, next(_numbers), True
         for name, value in copy.deepcopy(snapshot.fields).items():
             setattr(self, name, value)
         self.infos = {agent: {} for agent in self.agents}
         self._cut_off = bool(states["truncated"][0])
-        self._stepped = True
-        if own is None:
-            self._history = None
-        elif self._history is None or self._history.length != own.length:
-            self._history = History(self.game, 1, own.length)
+        if own is None or self._history is None or self._history.length != own.length:
+            self._history = None if own is None else History(self.game, 1, own.length)
         self._show_history()
 
     def render(self) -> Frame | None:

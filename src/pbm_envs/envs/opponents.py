@@ -7,10 +7,10 @@ like `act`. From a list, or a mapping from names to opponents, one is drawn for 
 the game. All games that wait for the same opponent are passed to it as one batch.
 
 `set_opponents(agents, weights=None)` of an environment replaces them: games under way are finished by their present
-opponent, and later games draw from the new ones, in proportion to `weights`. The list is copied: later changes to it
-have no effect. Opponents are identified by name (the key of a mapping; a text is its own name; other agents have the
-name of their class, with a number if that is taken) and numbered in order of appearance: `info["opponent"]` is that
-number, which never changes, and `opponent_scores()[number]` is the learner's result against it.
+opponent, and later games draw from the new ones, in proportion to `weights`. Opponents are identified by name (the key
+of a mapping; a text is its own name; other agents have the name of their class, with a number if that is taken) and
+numbered in order of appearance: `info["opponent"]` is that number, which never changes, and `opponent_scores()[number]`
+is the learner's result against it.
 
 Seats, draws and the opponents' random numbers come from one stream for all games, which is derived from the seed of the
 first game that has one: the same seeds give the same games, but against a randomized opponent, a game in a batch
@@ -27,6 +27,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.checks import check_range
 from ..core.game import Game
 from ..core.printable import quoted
 from ..core.randomness import apart_from
@@ -106,13 +107,8 @@ class Opponents:
 
     def __init__(self, games: GameBatch, agents: Any, seat: int | str) -> None:
         players, count = games.game.num_players, len(games.states)
-        if isinstance(seat, (bool, np.bool_)) or not (
-            (isinstance(seat, (int, np.integer)) and 0 <= seat < players) or (isinstance(seat, str) and seat == RANDOM)
-        ):
-            known = ", ".join(map(str, range(players)))
-            raise ValueError(f"seat is {quoted(seat)}: expected {known} or {RANDOM!r}")
-        self._games = games
-        self._seat = seat
+        check_seat(seat, players)
+        self._games, self._seat = games, seat
         self._rng = np.random.default_rng()
         self._known: list[Opponent] = []
         """The opponents to draw from and those that still play a game."""
@@ -278,6 +274,13 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
     if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
         raise ValueError(f"weights are {quoted(weights)}: expected {len(names)} numbers from 0 up, not all 0")
     return numbers / numbers.sum()
+
+
+def check_seat(seat: int | str, players: int) -> None:
+    """Raise ValueError unless this is the seat of one of the players, or "random"."""
+    if not isinstance(seat, str) or seat != RANDOM:
+        expected = f"{', '.join(map(str, range(players)))} or {RANDOM!r}"
+        check_range("seat", seat, 0, players - 1, expected)  # type: ignore[arg-type]
 
 
 def single_opponent(opponent: Any) -> Opponent:

@@ -60,8 +60,8 @@ class SingleSeatEnv(NoNewAttributes, gymnasium.Env[Planes, np.int64]):
         """Make an environment; `reset` starts a game.
 
         Args:
-            game: The rules; or a vector environment of one game, with or without wrappers, that has an opponent and
-                the autoreset mode DISABLED, and then determines opponent, seat, illegal actions and history.
+            game: The rules; or a vector environment of one game, with or without wrappers, with an opponent and the
+                autoreset mode DISABLED, which then determines opponent, seat, illegal actions and history.
             opponent: One or several opponents (`pbm_envs.envs.opponents`); by default "random".
             seat: The learner's seat, or "random" to draw it for each game.
             illegal_action: "terminate" ends the game, with reward -1; "raise" raises ValueError and changes nothing.

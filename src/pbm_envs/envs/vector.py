@@ -22,8 +22,8 @@ In self-play each action is the current player's, and observations show what the
 | | | with an opponent: `seat`, `opponent`, and the learner's `score`: 1, 0, or a part for a draw |
 
 The last observation of a game truncated by a limit of plies (`truncated` and not `terminated`) is that of a turn of the
-next player to move, or of the seat; `final_info["action_mask"]` is its mask, so a learner can estimate the value of the
-position. A terminated game has a mask of ones.
+next player to move, or of the seat, so a learner can estimate its value; `final_info["action_mask"]` is its mask. A
+terminated game has a mask of ones.
 
 Every key k has a `_k` (N,) bool that marks its rows. Row i plays the game that the AEC environment plays with the same
 seed and actions; a seed s means s, s + 1, ... . `reset(options=...)` accepts "board" and "moves" as there, one for all
@@ -158,9 +158,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._renderer = Renderer(game.name, render_mode, RENDER_MODES, render_size, render_theme)
         self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {"render_modes": RENDER_MODES, "autoreset_mode": self.autoreset_mode}
-        self.render_mode = render_mode
-        self.game = game
-        self.num_envs = num_envs
+        self.render_mode, self.game, self.num_envs = render_mode, game, num_envs
         self.single_observation_space = spaces.Box(0, 127, game.observation_shape, np.int8)
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -183,14 +181,11 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self._seal()
 
     def set_opponents(self, agents: Any, weights: Weights = None) -> None:
-        """Set the opponents of all later games; games under way keep theirs.
+        """Set the opponents of all later games; games under way keep theirs. After a ValueError nothing is changed.
 
         Args:
             agents: One opponent (`pbm_envs.envs.opponents`), a list, or a mapping from names to opponents.
             weights: Relative frequencies: one number each, or a mapping from names (0 if missing); None if equal.
-
-        Raises:
-            ValueError: If one is not a valid opponent, or the environment has no opponents; nothing is changed.
         """
         if self._opponents is None:
             raise ValueError("this environment plays all seats: make it with opponent=... to have opponents")
@@ -324,8 +319,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         if self._games.history is not None:
             now |= self._games.history.info(self._players())
         now["rewards"] = info.pop("rewards")
-        everywhere = np.empty((len(now), self.num_envs), np.bool_)
-        everywhere.fill(True)
+        everywhere = np.ones((len(now), self.num_envs), np.bool_)
         return now | {f"_{key}": everywhere[k] for k, key in enumerate(now)} | info
 
     def _final(self, rows: Rows, ended: Bools) -> dict[str, Any]:
@@ -339,12 +333,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             if self._final_rows.size:
                 masks[self._final_rows] = 1
             self._final_rows = self._games.last_masks(rows, views, masks).copy()  # `rows` are overwritten
-        facts = {
-            "action_mask": masks,
-            "returns": self._games.returns.copy(),
-            "plies": self.states["ply"].copy(),
-            "to_move": self.states["to_move"].copy(),
-        }
+        plies, to_move = self.states["ply"].copy(), self.states["to_move"].copy()
+        facts = {"action_mask": masks, "returns": self._games.returns.copy(), "plies": plies, "to_move": to_move}
         if self._opponents is not None:
             facts |= {**self._opponents.info(), "score": self._opponents.points()}
         if self._games.history is not None:

@@ -64,9 +64,7 @@ class TextGame:
             disguise: A seed for made-up names (`Disguise`), or None for the game's own.
         """
         check_range("attempts", attempts, 1)
-        self.game = game
-        self.style = style
-        self.attempts = attempts
+        self.game, self.style, self.attempts = game, style, attempts
         self.words: Vocabulary = Vocabulary(game) if disguise is None else Disguise(game, disguise)
         self._system = system_prompt(self.words, style, attempts)
         self._states: States | None = None
@@ -184,19 +182,6 @@ class TextGame:
             history.see(self.view(player), seen[player], note)
 
     def record(self, agents: Sequence[str], **rest: Any) -> GameRecord:
-        """Return the game so far as a record.
-
-        Args:
-            agents: The agents' names by seat.
-            rest: Other fields of GameRecord, such as `seed`.
-        """
-        return make_record(
-            self.game,
-            self._start,
-            self.moves,
-            self.states,
-            self.forfeits,
-            agents=tuple(agents),
-            opening=self.opening,
-            **rest,
-        )
+        """Return the game so far as a record with these agents' names by seat; `rest`: other fields, such as `seed`."""
+        given = {"agents": tuple(agents), "opening": self.opening, **rest}
+        return make_record(self.game, self._start, self.moves, self.states, self.forfeits, **given)

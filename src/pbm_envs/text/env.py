@@ -23,7 +23,7 @@ from gymnasium import spaces
 from ..core.game import Game
 from ..envs.factories import make_env
 from ..envs.memory import new_ids
-from ..envs.opponents import RANDOM, single_opponent
+from ..envs.opponents import RANDOM, check_seat, single_opponent
 from .dialogue import ATTEMPTS, Outcome, TextGame
 from .prompts import FULL, PromptStyle
 
@@ -59,9 +59,7 @@ class TextSeat:
             attempts: Answers per turn before a forfeit.
             disguise: Seed of made-up names.
         """
-        seats = range(game.num_players)
-        if seat != RANDOM and (isinstance(seat, (bool, str)) or seat not in seats):
-            raise ValueError(f"seat is {seat!r}: expected {', '.join(map(str, seats))} or {RANDOM!r}")
+        check_seat(seat, game.num_players)
         self.table = TextGame(game, style, attempts=attempts, disguise=disguise)
         self._opponent = single_opponent(opponent)
         self._ids = new_ids(game.num_players)
@@ -131,8 +129,7 @@ class TextEnv(gymnasium.Env[str, str]):
         """Make an environment with the arguments of TextSeat; `render_mode` "ansi" shows the board to a person."""
         if render_mode not in (None, "ansi"):
             raise ValueError(f"render_mode is {render_mode!r}: expected None or 'ansi'")
-        self.game = game
-        self.render_mode = render_mode
+        self.game, self.render_mode = game, render_mode
         self._seat = TextSeat(game, opponent, seat, style=style, attempts=attempts, disguise=disguise)
         self._table = self._seat.table
         self.observation_space = spaces.Text(LONGEST_TEXT, min_length=0, charset=CHARACTERS)
@@ -156,13 +153,9 @@ class TextEnv(gymnasium.Env[str, str]):
 
     def _info(self, kind: str) -> dict[str, Any]:
         table, seat = self._table, self._seat.seat
-        return {
-            "system_prompt": table.system_prompt(),
-            "legal_moves": table.words.legal_moves(table.view(seat)),
-            "seat": seat,
-            "kind": kind,
-            "attempts_left": table.attempts - table.failed,
-        }
+        legal, left = table.words.legal_moves(table.view(seat)), table.attempts - table.failed
+        rules = table.system_prompt()
+        return {"system_prompt": rules, "legal_moves": legal, "seat": seat, "kind": kind, "attempts_left": left}
 
     def render(self) -> str | None:
         """Return the board as the seat sees it."""
