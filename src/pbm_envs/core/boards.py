@@ -119,13 +119,8 @@ def hexagon(radius: int) -> Board:
         for row in range(last + 1)
         for col in range(max(0, row - middle), min(last, row + middle) + 1)
     }
-    edges = {
-        (row, col): (row == 0)
-        | (col == row + middle) << 1
-        | (col == last) << 2
-        | (row == last) << 3
-        | (col == row - middle) << 4
-        | (col == 0) << 5
-        for row, col in cells
-    }
+    edges = {}
+    for row, col in cells:
+        sides = (row == 0, col == row + middle, col == last, row == last, col == row - middle, col == 0)
+        edges[row, col] = sum(side << k for k, side in enumerate(sides))
     return make_board(cells, [(0, 1), (1, 1), (1, 0), (0, -1), (-1, -1), (-1, 0)], edges)

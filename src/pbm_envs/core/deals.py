@@ -31,9 +31,7 @@ class Deal:
     names: tuple[str, ...]
     """Names of `cells`."""
     decks: tuple[tuple[Piece, ...], ...]
-    """The decks: the first is dealt to the first cells, one piece each, the second to the next cells, and so on. The
-    last deck may have more pieces than there are cells left; the rest is not dealt.
-    """
+    """The decks, dealt one after the other, one piece to each cell; pieces of the last one may be left over."""
     rows: tuple[tuple[int, ...], ...]
     """The cells of each row of the board text."""
     blank: str

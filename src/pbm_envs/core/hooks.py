@@ -52,9 +52,8 @@ class GameHooks(ABC):
     random_setup: bool = False
     """True if `init` draws the position; if not, all games without a board text start alike."""
     public_moves: bool = True
-    """True if every player sees every move. If False, `last_action` is blank in views, and histories, prompts,
-    information states and pages contain the result of `_seen_actions`. The player of a ply is always public.
-    """
+    """True if every player sees every move. If False, `last_action` is blank in views, and everything else shows the
+    result of `_seen_actions`. The player of a ply is always public."""
     mask_reveals_hidden: bool = False
     """True if a mover's legal actions can reveal more than the rest of the view (Curio's `*_total` options, C7)."""
     moves_player_independent: bool = False
@@ -104,8 +103,7 @@ class GameHooks(ABC):
         """Set the facts of a game.
 
         Args:
-            options: The keyword arguments that make an equal game, including defaults. If `allow_resign` is true, the
-                game has one more action, `resign`.
+            options: The keyword arguments that make an equal game, including defaults. `allow_resign` adds an action.
             board: The cells.
             dtype: The type of a record, as `state_dtype` makes it.
             planes: The name and meaning of each plane of an observation, in order.
@@ -185,10 +183,7 @@ class GameHooks(ABC):
         self.rules.observe(views, self.tables, out)
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        """Play every game to its end, as `playout` does. An unused option arrives as an array (0, 0) or False.
-
-        Without `rules` it calls `_step` and `_legal_action_mask`, and each game draws from its own stream.
-        """
+        """Play every game to its end, as `playout` does. An unused option arrives as an array (0, 0) or False."""
         if self.rules is not None:
             self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
             return
@@ -214,7 +209,7 @@ class GameHooks(ABC):
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
         """Return kernels equivalent to `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`).
 
-        With them, a search runs many simulations without returning to Python. None makes it call these hooks instead.
+        With them, a search need not return to Python to call these hooks.
         """
         rules, tables = self.rules, self.tables
         if rules is None or not self._inherits("_step", "_legal_action_mask", "_playout"):

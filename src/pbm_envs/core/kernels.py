@@ -37,8 +37,6 @@ def kernel(function: Function) -> Function:
 def stack_kernel(function: Function) -> Function:
     """Compile `function` as `kernel` does, without reference counts for arrays. Most kernels are of this kind.
 
-    Reference counts are updated twice for each array passed to a kernel: 0.1 microseconds per call with ten arrays.
-
     Arrays made by `np.empty` and `np.zeros` lie on the stack until the kernel returns. So their size must be bounded by
     that of the board, not of the batch, and they must be made outside loops; Numba rejects kernels that return them.
     Do not assign to a slice, since that makes an array too.
@@ -60,10 +58,7 @@ if COMPILES:
     """Options of `numba.njit` for a function that only compiled functions call; a call from Python would crash."""
 
     def _compiled(function: Function, *, counts_references: bool) -> Function:
-        """Make a dispatcher for Python, and one for kernels that call this one.
-
-        The second has no wrappers for Python and C, which reduces the compile time by a fifth.
-        """
+        """Make a dispatcher for Python, and one without wrappers, faster to compile, for kernels that call this one."""
         options = {"nogil": True, **({} if counts_references else NO_REFERENCE_COUNTS)}
         dispatcher, called = (_dispatcher(function, options | some) for some in (FOR_PYTHON, FOR_KERNELS))
         return numba_internals.call_from_kernels(dispatcher, called)

@@ -1,6 +1,5 @@
 """All private interfaces of Numba that the kernel cache and the two decorators use.
 
-Numba documents neither the serialization of a compiled function nor the interface between a dispatcher and its cache.
 If one of `NEEDED` is missing, kernels are compiled in every process, and the log says so. Without one of the other
 names, kernels are slower or take longer to compile, as documented at its function here.
 """

@@ -68,13 +68,8 @@ class Option:
     @property
     def expected(self) -> str:
         """The allowed values in words, for errors and tables."""
-        kinds = {
-            bool: "True or False",
-            int: integers(self.low, self.high),
-            float: numbers(self.low, self.high),
-            str: "a text",
-            object: "a value",
-        }
+        kinds = {bool: "True or False", str: "a text", object: "a value"}
+        kinds |= {int: integers(self.low, self.high), float: numbers(self.low, self.high)}
         listed = "one of " * (len(self.choices) > 1) + ", ".join(map(str, self.choices))
         return (listed or kinds.get(self.type, f"a {self.type.__name__}")) + ", or None" * self.takes_none
 
@@ -150,10 +145,7 @@ def setting(default: Any = REQUIRED, **declaration: Any) -> Any:
 
 
 def options_of(source: Any) -> tuple[Option, ...]:
-    """Return the options that a game class, a dataclass, a function or another class declares.
-
-    Parameters without a declaration have only a name, a type and a default.
-    """
+    """Return the options that a game class, a dataclass, a function or another class declares or has as parameters."""
     declared = getattr(source, "declared_options", None)
     if declared is not None:
         return tuple(declared)
@@ -220,11 +212,7 @@ def check_names(owner: str, given: Iterable[str], options: Iterable[Option]) -> 
 
 
 def parse_options(owner: str, texts: Iterable[str], options: Iterable[Option]) -> dict[str, Any]:
-    """Return the values by name from texts of the form `NAME=VALUE`; `-` in a name is read as `_`.
-
-    Raises:
-        ValueError: If a name is unknown or given twice, or a value is not allowed.
-    """
+    """Return the values by name from texts of the form `NAME=VALUE`, each name once; `-` in a name is read as `_`."""
     known, values = {option.name: option for option in options}, dict[str, Any]()
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))

@@ -41,18 +41,16 @@ class PlayKernels(NamedTuple):
 
 
 class NetworkInputs(NamedTuple):
-    """The inputs of a small network for a game's states: numbers 0 or 1, few of which change with a move.
+    """The inputs of a small network: numbers 0 or 1, few of which change with a move; 0 for a record of zeros.
 
-    A state has one set of inputs for each *perspective*, such as that of either player; the network gets those of the
-    player to move. All inputs of a record of zeros are 0.
+    A state has a set of inputs for each *perspective*, such as that of either player; the mover's are evaluated.
     """
 
     size: int
     """The number of inputs of a perspective (I)."""
     changed: Callable[..., int]
-    """A kernel `changed(before, after, perspective, tables, out)`. It writes the inputs that differ between two states
-    of a game to `out`, i for an input that has become 1, ~i for one that has become 0, and returns their number.
-    """
+    """A kernel `changed(before, after, perspective, tables, out)` that writes to `out` i for each input that has become
+    1, ~i for each that has become 0, and returns their number."""
     perspective: Callable[..., int]
     """A kernel `perspective(state)` that returns the perspective of the player to move."""
     actions: Ints
@@ -66,7 +64,7 @@ class RecordRules:
     """The rules of a game as kernels over one record, compiled into loops over batches.
 
     A game with `rules = RecordRules(...)` need not implement `_step`, `_legal_action_mask`, `_playout` and `_observe`.
-    The last argument of each kernel is `tables`, the game's attribute: a tuple of arrays and numbers, empty by default.
+    The last argument of each kernel is the game's attribute `tables`, a tuple of arrays and numbers.
 
     | kernel | effect |
     |---|---|

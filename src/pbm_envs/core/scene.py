@@ -142,10 +142,7 @@ class Scene:
 
 
 def with_names(scene: Scene, names: Sequence[str]) -> Scene:
-    """Return a scene whose notes and caption use the names of the players.
-
-    In a table, whose lines begin with a player or nine blanks, the first column is widened to fit the names.
-    """
+    """Return a scene whose notes, also tables (lines that begin with a player or nine blanks), have these names."""
     width = max(5, *map(len, names)) + 1
 
     def call(text: str) -> str:

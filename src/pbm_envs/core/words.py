@@ -32,10 +32,7 @@ ONE, NO_BITS = BITS[0], BITS[-1]
 
 
 def records_of_words(rows: Planes) -> States:
-    """Return rows of bytes (m, n) as records (m,) with a field `words`: n / 8 words, rounded up, padded with zeros.
-
-    The number of words is part of a record's type, so that loops over them are unrolled.
-    """
+    """Return rows of bytes (m, n) as records (m,) with a field `words`, padded, whose length is part of their type."""
     count = -(-rows.shape[1] // WORD)
     padded = np.zeros((len(rows), count * WORD), np.int8)
     padded[:, : rows.shape[1]] = rows
@@ -43,13 +40,9 @@ def records_of_words(rows: Planes) -> States:
 
 
 def _emitted(result: str, arguments: str, emit: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function that compiles to a few instructions in kernels.
+    """Make a function that compiles to the instructions of `emit(builder, *values)`; without Numba it is `plain`.
 
-    Args:
-        result: Numba's name of the return type.
-        arguments: Numba's names of the types of the arguments; `emit` gets the address of an "array".
-        emit: `emit(builder, *values)` adds the instructions and returns the result.
-        plain: The function used if kernels are not compiled.
+    `result` and `arguments` are Numba's names of types; `emit` gets the address of an "array".
     """
     if not COMPILES:
         return plain
@@ -131,9 +124,7 @@ def _typed_flat(_: Any, array: Any) -> Any:
 
 
 store_word = _store(64)
-"""`store_word(target, at, word)` writes eight bytes to a contiguous array of bytes, starting at `target[at]`. The
-caller ensures that the array is long enough.
-"""
+"""`store_word(target, at, word)` writes eight bytes to a contiguous array of bytes, long enough, from byte `at` on."""
 load_word = _load(64)
 """`load_word(source, at)` returns eight bytes of a contiguous array that is long enough, from byte `at` on."""
 store_half = _store(32)
