@@ -96,7 +96,8 @@ class Game(GameHooks):
     def step(self, states: States, actions: ArrayLike) -> None:
         """Play one ply in every game, in place; finished games are unchanged and their actions ignored.
 
-        Raises ValueError, and changes nothing, if an action is illegal or a record is a view.
+        Raises:
+            ValueError: If an action is illegal (names row and move) or a record is a view; nothing is changed.
         """
         check_states(self, states)
         chosen = to_actions(actions, states)
@@ -174,7 +175,10 @@ class Game(GameHooks):
         """Check states or views from other sources: a file, a memory map, another process, your own code.
 
         The other methods trust the fields of their records: bytes that are not a valid state can crash the process or
-        make it loop forever. Raises InvalidStateError, which names the first invalid row and its field.
+        make it loop forever. Records made by `init` and `step` need no check; records accepted here are safe.
+
+        Raises:
+            InvalidStateError: A ValueError that names the first invalid row and its field.
         """
         check_states(self, states)
         if len(states):
@@ -237,7 +241,10 @@ class Game(GameHooks):
         in_parts(play, MOST_PLAYOUTS, states, seeds(rng, len(states)), players)
 
     def remove_player(self, state: States) -> None:
-        """Remove the player to move from an unfinished game (1,), in place, as if by resigning (A2), always allowed."""
+        """Remove the player to move from a game (1,), in place, as if by resigning (A2), whatever the options allow.
+
+        In a game without the action `resign`, `last_action` is unchanged. A finished game is unchanged.
+        """
         check_states(self, state)
         if single_record(state)["viewer"] != NOBODY:
             raise ValueError("nobody can leave a view: expected a full state")

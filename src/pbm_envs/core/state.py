@@ -29,7 +29,7 @@ def state_dtype(num_players: int, fields: Sequence[Any]) -> np.dtype[np.void]:
 
 
 def common_fields(players: int) -> list[Any]:
-    """Return the fields common to all games; `returns` is 0 until `done`, except for who has resigned (A2)."""
+    """Return the fields common to all games; `returns` is 0 until `done`, except after resigning (A2)."""
     fields = [("ply", "i4"), ("last_action", "i4"), ("to_move", "i1"), ("viewer", "i1")]
     return [("returns", "f4", (players,)), *fields, ("done", "?"), ("truncated", "?")]
 

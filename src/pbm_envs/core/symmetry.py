@@ -30,9 +30,11 @@ class Symmetry(NamedTuple):
 
 
 def permutation(move: Mapping[Any, Any], order: Iterable[Any]) -> Ints:
-    """Return (n,) positions in `order`, the items: entry k is the position of the image of the k-th item.
+    """Return (n,) positions in `order`: entry k is the position of the image of the k-th item.
 
-    `move` has the images of items; the others are mapped to themselves.
+    Args:
+        move: The image of each item; an item that is not a key is mapped to itself.
+        order: The items, such as the places of a board or the names of the planes.
     """
     place = {thing: k for k, thing in enumerate(order)}
     return np.array([place[move.get(thing, thing)] for thing in place], np.int64)
@@ -58,11 +60,17 @@ def edge_permutation(board: Board, cells: NDArray[np.integer[Any]]) -> list[int]
 def symmetry_of_cells(
     name: str, cells: Ints, action_cells: Sequence[tuple[int, ...]], planes: int, players: int = 2
 ) -> Symmetry:
-    """Return the symmetry that maps cell c to `cells[c]`, and leaves marks, planes and players unchanged.
+    """Return the symmetry that renames only cells: marks, planes and players are unchanged.
 
-    An action is mapped to the one that names the renamed cells; actions that name the same cells (such as one per
-    letter) keep their order. `action_cells` are the cells of each action (`Game.action_cells`); `planes` is the number
-    of planes of an observation.
+    An action is mapped to the one that names the renamed cells. Actions that name the same cells (such as one per
+    letter) keep their order.
+
+    Args:
+        name: The name of the symmetry.
+        cells: (n,) the image of each cell.
+        action_cells: The cells of each action, in order (`Game.action_cells`).
+        planes: The number of planes of an observation.
+        players: The number of players.
     """
     seen: dict[tuple[int, ...], int] = {}
     keys = []
