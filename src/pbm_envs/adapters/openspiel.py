@@ -10,11 +10,9 @@ cell; `board`, a board text, gives a start without chance. `load` returns the ga
 outside this package; `SpielGame.enter` returns a state for a position.
 
 The *observation* tensor is `game.observe` of the player's view; the string shows the board as that player sees it. The
-*information state* adds the moves. With hidden information, the current view and the moves contain everything that the
-player has seen (in Curio every piece keeps the number of its first cell), except past legal moves that reveal something
-(`Game.mask_reveals_hidden`), which are added. With perfect information, it has the first position and the moves. `#...`
-is a digest of the whole view. There is no information state tensor if masks reveal hidden information or a game can be
-longer than MOST_PLIES plies.
+*information state* is the current view (with perfect information, the first position), the moves, and, if masks reveal
+something (`Game.mask_reveals_hidden`), the player's past masks. `#...` is a digest of the whole view. There is no
+information state tensor if masks reveal hidden information or a game can be longer than MOST_PLIES plies.
 
 Rewards come at the end, even for a player of three who has resigned earlier (A2).
 
@@ -55,7 +53,7 @@ MOST_PLIES = 10_000
 
 @dataclass(frozen=True)
 class Moment:
-    """The history of a game. It is immutable, so copies of a state share it."""
+    """The history of a game, which copies of a state share."""
 
     dealt: tuple[int, ...] = ()
     """Chance outcomes so far."""

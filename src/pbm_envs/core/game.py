@@ -62,7 +62,7 @@ ALLOW_RESIGN = Option("allow_resign", bool, False, help="Adds `resign` as the la
 class Game(GameHooks):
     """The rules of a board game under one set of options. Immutable; games with the same options are equal.
 
-    Users call the methods below, over batches of games. The author of a game implements `GameHooks`.
+    Users call these methods, over batches of games; the author of a game implements `GameHooks`, where the rules are.
 
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(7)

@@ -170,8 +170,7 @@ class GameBatch:
     def play(self, actions: ArrayLike, masks: NDArray[np.bool_] | None) -> None:
         """Play a ply in every game that is not over, or in none if an action is not an integer in 0..A-1.
 
-        With `masks` (N, A), an illegal action ends its game, with -1 for the player to move and 0 for the others;
-        without masks it raises the game's ValueError.
+        With `masks` (N, A), an illegal action ends its game, with -1 for its player; without, it raises ValueError.
         """
         self.started()
         before = None if self.history is None else copy_states(self.states)
@@ -231,8 +230,7 @@ class GameBatch:
     def last_views(self, rows: Rows, players: Players | None = None) -> States:
         """Return the last views (R,) of `players` (R,) in these rows, which are over; None: the players to move.
 
-        The view of a game truncated by a limit of plies or an illegal action is that of an unfinished game with this
-        player to move, so that a learner can estimate its value.
+        Truncated games are viewed as unfinished, with this player to move, so that a learner can estimate their value.
         """
         states = take_rows(self.states, rows)
         if players is None:
@@ -242,18 +240,16 @@ class GameBatch:
             states["done"][cut] = states["truncated"][cut] = False
         if self.states_are_views:
             states["viewer"] = players
-            views = states
         else:
-            views = self.views(states, players, np.empty_like(states))
-        if cut.size:
-            views["to_move"][cut] = players[cut]
-        return views
+            states = self.views(states, players, np.empty_like(states))
+        states["to_move"][cut] = players[cut]
+        return states
 
     def last_masks(self, rows: Rows, views: States, out: NDArray[np.generic]) -> Rows:
         """Write the masks of `last_views` to `out` (N, A), in which these rows are ones; return the rows written.
 
-        The masks are the legal actions if a limit of plies truncated the game, and all ones otherwise; they are also
-        all ones under Curio's `*_total` if the player was not next to move, since legality reveals information.
+        The masks are the legal actions if a limit of plies truncated the game, and otherwise all ones, as they are
+        under Curio's `*_total` if the player was not next to move, since legality reveals information.
         """
         if np.count_nonzero(views["done"]) == len(rows):
             return NO_ROWS

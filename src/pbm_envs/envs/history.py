@@ -1,8 +1,7 @@
 """The last moves of games, for learners with memory; kept only on request.
 
-Players see moves through `Game.seen_actions`: completely if moves are public, as in our four games. If legality itself
-reveals hidden information (Curio's `*_total`: `Game.mask_reveals_hidden`), the masks of a player's past turns contain
-facts that no observation repeats; these masks are kept too, separately for each player.
+Players see moves through `Game.seen_actions`. If legality itself reveals hidden information (`mask_reveals_hidden`),
+the masks of a player's past turns contain facts that no observation repeats; these are kept too, for each player.
 """
 
 from __future__ import annotations

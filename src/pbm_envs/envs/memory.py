@@ -1,9 +1,8 @@
 """Agents with memory: an interface that identifies games, so that an agent can keep a separate memory for each.
 
 The `act(game, views, rng, ids)` of an agent with memory has one more argument than that of other agents: `ids` (B,)
-int64, one number for each game *and seat*. A number always means the same game from the same seat, and is never reused
-in a process; so an agent that plays several seats of a game can keep them apart, as it must if they know different
-things. The numbers contain no information about the game.
+int64, one number for each game *and seat*, which is never reused in a process and contains no information about the
+game. So an agent that plays several seats of a game can keep them apart, as it must if they know different things.
 
 `begin_games(game, ids)` is called before the first `act` in a game, `end_games(ids)` after the last, when the game is
 over or was abandoned. In arenas and in `pbm play`, `watch` is called after each ply with the view of the agent's seat,

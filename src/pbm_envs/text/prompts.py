@@ -125,8 +125,7 @@ def position(words: Vocabulary, view: States | Record) -> dict[str, Any]:
         told["roles"] = roles
     if record["last_action"] != NO_ACTION:
         told["last_move"] = words.moves[int(record["last_action"])]
-    texts = game.cell_texts(record)
-    if texts:
+    if texts := game.cell_texts(record):
         told["cells"] = {words.cells[cell]: words.translate(text) for cell, text in enumerate(texts) if text}
     elif not words.disguised:
         told["board"] = game.board_to_string(record)
@@ -145,8 +144,8 @@ def _translated(value: Any, words: Vocabulary) -> Any:
 
 def _answer_form(words: Vocabulary, attempts: int) -> str:
     ordinal = {2: "second", 3: "third"}.get(attempts, f"{attempts}th")
-    tries = f"is sent back to you; the {ordinal} such answer in one turn forfeits the game."
-    tries = f"An answer that cannot be read, or an illegal move, {tries}"
+    tries = "An answer that cannot be read, or an illegal move, is sent back to you; "
+    tries += f"the {ordinal} such answer in one turn forfeits the game."
     if attempts == 1:
         tries = "An answer that cannot be read or that is an illegal move forfeits the game."
     return (
@@ -176,10 +175,9 @@ def _told(words: Vocabulary, record: Record, history: History | None, style: Pro
         if record["last_action"] == NO_ACTION:
             return ""
         return f"The last move was {words.move(record['last_action'])}."
-    plies = history.plies if style.history is None else history.plies[-style.history :]
+    plies, lines = history.plies if style.history is None else history.plies[-style.history :], []
     if not plies:
         return "No move has been played yet." if record["ply"] == 0 else ""
-    lines = []
     for seen in plies:
         player = "another player" if seen.player == NOBODY else f"player_{seen.player}"
         lines.append(f"{seen.ply}. {player}: {words.ply(seen) or 'a move that you have not seen'}")

@@ -117,14 +117,12 @@ class MoveReader:
             if isinstance(said, str):
                 return self.move(said, legal)
             return Reading(Kind.UNREADABLE, str(said)[:LONGEST], reason=f'"{KEY}" is no text in the last JSON object')
-        bracketed = [text for text in BRACKETS.findall(answer) if self.candidates(text)]
-        if bracketed:
+        if bracketed := [text for text in BRACKETS.findall(answer) if self.candidates(text)]:
             readings = {(found.kind, found.action): found for text in bracketed for found in [self.move(text, legal)]}
             if len(readings) == 1:
                 return next(iter(readings.values()))
             return Reading(Kind.UNREADABLE, "", reason=f"the brackets name {len(readings)} different moves")
-        lines = answer.splitlines()
-        following = ""
+        lines, following = answer.splitlines(), ""
         for line in reversed(lines):
             if (label := LABEL.match(line)) and (text := line[label.end() :].strip() or following):
                 return self.move(text, legal)
