@@ -54,11 +54,8 @@ class ConnectionGame(Game):
         states["touches"][:, cells] = touching[touches]
 
     def validate_chains(self, states: States, figures: Sequence[int]) -> None:
-        """Raise InvalidStateError unless stones, chains and touched edges are consistent, and games end by `figures`.
-
-        Args:
-            states: (B,) records.
-            figures: Sets of edges (bits), one of which is joined by a chain at the end of a game.
+        """Raise InvalidStateError unless stones, chains and touched edges are consistent, and games end by a chain that
+        joins all edges (bits) of one of `figures`.
         """
         stones, chain, touches = states["stones"], states["chain"].astype(np.int64), states["touches"]
         rows, cells, edges = np.arange(len(states))[:, None], np.arange(self.board.size), self.board.edges
@@ -100,15 +97,9 @@ def connected(stones: Ints, board: Board) -> NDArray[np.int64]:
 
 
 def winning_figure(game: Game, view: Record, figures: Sequence[Sequence[int]]) -> set[int]:
-    """Return the cells of a minimal part of the last stone's chain that joins all edges of a figure.
+    """Return the cells of a minimal part of the last stone's chain that joins all edges (bits) of one of `figures`.
 
-    Args:
-        game: The game.
-        view: A view or a state.
-        figures: Sets of two or three edges (bits), one of which the winner or loser has joined.
-
-    Returns:
-        The cells; empty if the game was not ended by a chain.
+    There are none if the game was not ended by a chain.
     """
     last, board, stones = int(view["last_action"]), game.board, view["stones"]
     if not view["done"] or last < 0 or not (cells := game.action_cells(last)):

@@ -66,14 +66,8 @@ class Film:
         palette = bytes(pure + sample.quantize(BLENDED_COLOURS).getpalette()[: 3 * BLENDED_COLOURS])
         frames = (_indexed(image, frame, palette) for frame in self.frames())
         pause, file = round(1000 * self.seconds), BytesIO()
-        next(frames).save(
-            file,
-            format="GIF",
-            save_all=True,
-            append_images=list(frames),
-            duration=[pause] * (len(self.scenes) - 1) + [LAST_SCENE_REPEATS * pause],
-            loop=0,
-        )
+        pauses = [pause] * (len(self.scenes) - 1) + [LAST_SCENE_REPEATS * pause]
+        next(frames).save(file, format="GIF", save_all=True, append_images=list(frames), duration=pauses, loop=0)
         return file.getvalue()
 
     def save(self, path: str | Path) -> None:
@@ -90,15 +84,9 @@ class Film:
         except ImportError:
             raise ImportError(f"an MP4 needs ffmpeg: {install_command('video')}; a GIF does without") from None
         rows, cols = (number + number % 2 for number in frame_shape(self.scenes[0], self.size))
-        writer = ffmpeg.write_frames(
-            str(path),
-            (cols, rows),
-            fps=1 / self.seconds,
-            macro_block_size=2,
-            quality=8,
-            ffmpeg_log_level="error",
-            output_params=["-r", str(max(MIN_FRAME_RATE, round(1 / self.seconds)))],
-        )
+        rate, quiet = 1 / self.seconds, {"macro_block_size": 2, "quality": 8, "ffmpeg_log_level": "error"}
+        output = ["-r", str(max(MIN_FRAME_RATE, round(rate)))]
+        writer = ffmpeg.write_frames(str(path), (cols, rows), fps=rate, output_params=output, **quiet)
         writer.send(None)
         for scene in self.scenes + self.scenes[-1:] * (LAST_SCENE_REPEATS - 1):
             frame = pixels(scene, self.size, self.theme)

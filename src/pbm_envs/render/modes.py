@@ -26,23 +26,14 @@ class Renderer:
     """Draws scenes in one mode: "ansi" (text), "rgb_array" (an (H, W, 3) uint8 array) or "human" (a window)."""
 
     def __init__(self, title: str, mode: str | None, modes: Sequence[str], size: int, theme: str) -> None:
-        """Check the settings; a window called `title` opens with the first frame.
-
-        Raises:
-            ValueError: If `mode` is neither None nor one of `modes`, or the size or theme is unknown.
-            ImportError: If a library is missing.
-            RuntimeError: If the mode is "human" and the machine has no display.
-        """
+        """Check the settings, libraries and, for mode "human", the display; a window opens with the first frame."""
         if mode is not None and not (isinstance(mode, str) and mode in modes):
             raise ValueError(f"render_mode is {quoted(mode)}: expected None or one of {list(modes)}")
         check_size("render_size", size)
         theme_named(theme)
         if mode in ("rgb_array", "human"):
             figure_class()
-        self.mode = mode
-        self.size = size
-        self.theme = theme
-        self._title = title
+        self.mode, self.size, self.theme, self._title = mode, size, theme, title
         self._window = Window(title) if mode == "human" else None
 
     def frame(self, scene: Scene) -> Frame:

@@ -25,17 +25,9 @@ LETTERED = 0.35
 
 
 def warmth(heat: ArrayLike, actions: int) -> Heat:
-    """Return the heat to draw for an array over actions.
+    """Return each number of `heat` (actions,) as a share of the greatest absolute one, if it is at least `FAINTEST`.
 
-    Args:
-        heat: (actions,) numbers, such as visit counts or values. Masked and non-finite entries are ignored.
-        actions: The number of actions of the game.
-
-    Returns:
-        For each action, its number as a share of the greatest absolute one; shares below `FAINTEST` are omitted.
-
-    Raises:
-        ValueError: If the array has another shape.
+    Masked and non-finite entries are ignored. Raises ValueError for another shape.
     """
     try:
         given = np.ma.masked_invalid(np.ma.asarray(heat).astype(np.float64))
@@ -144,8 +136,7 @@ def warm_cells(
 ) -> Iterator[Shape]:
     """Fill the cells, given as outlines, of actions that name one cell with their heat.
 
-    If each cell has several actions, with consecutive numbers, they share the cell from left to right, labelled by
-    `letters`.
+    Several actions of a cell, which have consecutive numbers, share it from left to right, labelled by `letters`.
     """
     for action, warmth in heat.items():
         if len(where[action]) == 1:

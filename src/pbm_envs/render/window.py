@@ -22,12 +22,7 @@ class Window:
     """A window that opens with the first frame. Once its user has closed it, it stays closed and frames are dropped."""
 
     def __init__(self, title: str) -> None:
-        """Check that there is a display, without opening a window.
-
-        Raises:
-            ImportError: If pygame-ce is missing.
-            RuntimeError: If there is no display.
-        """
+        """Raise ImportError without pygame-ce, and RuntimeError without a display; no window is opened yet."""
         _display()
         self._title = title
         self._window: Any = None
@@ -61,14 +56,11 @@ class Window:
 
     def _handle_events(self, pygame: ModuleType) -> None:
         """Close the window if its user requests it; keep the events of other windows in the queue."""
-        others = []
         for event in pygame.event.get(pygame.WINDOWCLOSE):
             if self._window is not None and event.window is self._window:
                 self.close()
             else:
-                others.append(event)
-        for event in others:
-            pygame.event.post(event)
+                pygame.event.post(event)
 
 
 def _display() -> ModuleType:

@@ -28,14 +28,9 @@ SHIFT_15, SHIFT_48, FOUR_BITS = np.uint64(15), np.uint64(48), np.uint64(15)  # o
 
 
 def move_tables(moves: Ints, cells: int) -> States:
-    """Return the lookup tables of the kernels, cell by cell.
+    """Return the lookup tables of the kernels: (n,) records of the moves from each of the n `cells`.
 
-    Args:
-        moves: (M, 4) The origin, direction, distance and end of each action, by origin.
-        cells: The number of cells of the board, n.
-
-    Returns:
-        (n,) records of the moves from each cell.
+    `moves` (M, 4) are the origin, direction, distance and end of each action, by origin.
     """
     counts = np.bincount(moves[:, 0], minlength=cells)
     dtype = np.dtype(

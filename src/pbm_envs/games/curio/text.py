@@ -53,12 +53,9 @@ def _piece(state: Record, slot: int) -> str:
 
 
 def deal(board: Board, deck: Ints, face: str) -> Deal:
-    """Return the deal of both armies, Light's first.
+    """Return the deal of both armies, Light's first, under the option `face`.
 
-    Args:
-        board: The board.
-        deck: (army cells, 2) The smaller and larger number of each piece, then (0, 0) for empty cells.
-        face: The option: "large", "small" or "random".
+    `deck` (army cells, 2) has the smaller and larger number of each piece, then (0, 0) for empty cells.
     """
     (rows, cols), count = board.shape, len(deck)
     cells = (*range(count), *range(rows * cols - count, rows * cols))

@@ -66,8 +66,7 @@ def plane_numbers(base: int) -> States:
 
 @stack_kernel
 def hide_batch(states: States, views: States, base: int) -> None:
-    """Copy to `views`, whose `viewer` is set, everything except the faces that the viewers have not seen and the bounds
-    of faces that they have seen.
+    """Copy to `views`, whose `viewer` is set, everything but unseen faces and the bounds of seen ones.
 
     Branch-free, since branches would be unpredictable. Bounds are read from the state as one word, since the processor
     would stall on a copy that has just been written.

@@ -34,12 +34,10 @@ def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
 
 
 def lines(board: Board) -> tuple[Ints, Words]:
-    """Return all lines of cells that an action can take (T4).
+    """Return all lines of cells that an action can take (T4); the first actions take one cell each.
 
-    Returns:
-        `takes`: (A, 3) The first cell of each action, its direction and its number of cells. The first actions take
-        one cell each.
-        `cells`: (W, A) The cells of each action as bits of W words; W is even.
+    `takes` (A, 3) are the first cell of each action, its direction and its number of cells; `cells` (W, A) its cells as
+    bits of W words; W is even.
     """
     takes = [(cell, 0, 1) for cell in range(board.size)]
     sets = [1 << cell for cell in range(board.size)]
