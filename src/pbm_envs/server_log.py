@@ -75,27 +75,13 @@ def read_server_log(path: str | Path) -> list[GameRecord]:
                 _read_command(words, number, tables)
             except ValueError as error:
                 raise RecordError(f"{path}, line {number}: {error}") from None
-    records = []
-    for k, table in enumerate(tables):
-        try:
-            records.append(_record(table, k))
-        except _LineError as error:
-            raise RecordError(f"{path}, line {error.line}: {error}") from None
-    return records
+    return [_record(path, table, number) for number, table in enumerate(tables)]
 
 
 def is_server_log(text: str) -> bool:
     """Return whether a text begins with a command of the server; no file of records does."""
     words = next((line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")), [])
     return len(words) > 1 and words[0].lower() in SERVER_OPTIONS and words[1].lower() in COMMANDS
-
-
-class _LineError(ValueError):
-    """A ValueError about an earlier line."""
-
-    def __init__(self, line: int, message: object) -> None:
-        super().__init__(str(message))
-        self.line = line
 
 
 def _read_command(words: list[str], line: int, tables: list[Table]) -> None:
@@ -173,20 +159,19 @@ def _table(tables: list[Table], game: str, number: int | None, user: str | None)
     return found[0]
 
 
-def _record(table: Table, number: int) -> GameRecord:
+def _record(path: str | Path, table: Table, number: int) -> GameRecord:
     """Play a game from the log and return its record."""
     resigns = {"allow_resign": True} if any(move == RESIGN for _, _, move in table.plies) else {}
     game: Game = make_game(table.game, **table.options, **resigns)
     if game.random_setup and table.board is None:
-        raise _LineError(
-            table.line,
-            f"the server drew the board of this game, and the log does not contain it: expected a line "
-            f"'{table.game} board {table.number or 'board#'} TEXT'",
+        raise RecordError(
+            f"{path}, line {table.line}: the server drew the board of this game, and the log does not contain it: "
+            f"expected a line '{table.game} board {table.number or 'board#'} TEXT'"
         )
     try:
         start = game.init(1, np.random.default_rng(0), table.board)
     except ValueError as error:
-        raise _LineError(table.line, error) from None
+        raise RecordError(f"{path}, line {table.line}: {error}") from None
     state = start.copy()
     for line, user, move in table.plies:
         mover = table.players[int(state["to_move"][0])]
@@ -197,6 +182,6 @@ def _record(table: Table, number: int) -> GameRecord:
                 raise ValueError(f"{quoted(move)} of {user}: expected a move of {mover}, the player to move")
             game.step(state, [game.string_to_action(move)])
         except ValueError as error:
-            raise _LineError(line, str(error).removeprefix("row 0: ")) from None
+            raise RecordError(f"{path}, line {line}: {str(error).removeprefix('row 0: ')}") from None
     moves = [game.action_to_string(game.string_to_action(move)) for _, _, move in table.plies]
     return make_record(game, start, moves, state, agents=table.players, number=number)
