@@ -352,8 +352,9 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
 
 def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    try:
+    if isinstance(mode, str) and mode in {known.value for known in AutoresetMode}:
         return AutoresetMode(mode)
-    except ValueError:
+    if not isinstance(mode, AutoresetMode):
         known = [known.value for known in AutoresetMode]
-        raise ValueError(f"autoreset_mode is {quoted(mode)}: expected an AutoresetMode or one of {known}") from None
+        raise ValueError(f"autoreset_mode is {quoted(mode)}: expected an AutoresetMode or one of {known}")
+    return mode
