@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # Python compiles a module to bytecode when it is first imported; pip would compile all modules of all packages
-PIP := -m pip install --no-compile --quiet --disable-pip-version-check
+PIP := -m pip install --no-compile --disable-pip-version-check
 SUM := $(shell cksum pyproject.toml | cut -d' ' -f1)
 # what playing needs, and what developing needs beside it
 PLAY_STAMP := $(VENV)/installed-to-play-$(SUM)
@@ -97,14 +97,14 @@ clean:
 
 $(PLAY_STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "pbm_envs needs Python 3.10 or later: make PYTHON=python3.12 ...")'
-	@echo "Installing pbm_envs into $(VENV), once: a minute or two"
+	@echo "Installing pbm_envs into $(VENV), once: an environment, which takes some seconds, then what pip names"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python $(PIP) -e ".[cli]"
 	@rm -f $(VENV)/installed-*
 	@touch $@
 
 $(STAMP): $(PLAY_STAMP)
-	@echo "Installing what the tests need into $(VENV), once: some minutes"
+	@echo "Installing what the tests need into $(VENV), once"
 	@$(BIN)/python $(PIP) -e ".[dev]"
 	@touch $@
 

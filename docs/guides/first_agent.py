@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from pbm_agents import PolicyAgent, evaluate
-from pbm_agents.arena import load_ladder, rate_on_ladder
+from pbm_agents.arena import Run, load_ladder, rate_on_ladder
 
 from pbm_envs import Chameleon
 from pbm_envs.records import read_records
@@ -114,6 +114,7 @@ def train(file, minutes, rng):
             shown = passed
         data = self_play(weights, rng)
         games += GAMES
+        print(f"{passed:5.1f} min, {games:7,} games", end="\r", file=sys.stderr, flush=True)
         for rows in np.array_split(rng.permutation(len(data[0])), max(len(data[0]) // BATCH, 1)):
             optimizer.step(weights, gradients(weights, *(column[rows] for column in data)))
         for name, array in mean.items():
@@ -133,7 +134,8 @@ def main():
 
     sys.path.insert(0, str(Path(__file__).parent))  # so that `first_agent` can be imported by name
     ladder = load_ladder(GAME)
-    rating = rate_on_ladder(f"first_agent:trained:file={file}", ladder, options.folder, half_width=options.interval)
+    agent, run = f"first_agent:trained:file={file}", Run(progress=True)
+    rating = rate_on_ladder(agent, ladder, options.folder, half_width=options.interval, run=run)
     print(rating.headline())
 
     longest = max(read_records(options.folder / "games.jsonl"), key=lambda record: record.plies)
