@@ -140,7 +140,7 @@ def find_game(name: str) -> type[Game]:
             return _own_game(name, module, attribute)
     raise ValueError(
         f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}, or module:Class"
-        + nearest(name, registered_games())
+        + nearest(name, [*registered_games(), *(f"{k}-{o}" for k, c in _registered.items() for o in c.named_options)])
     )
 
 

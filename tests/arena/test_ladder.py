@@ -264,7 +264,7 @@ def test_the_ladders_are_listed_and_wrong_commands_refused(tmp_path):
     listed = CliRunner().invoke(app, ["ladder"])
     assert "ladder/trinim-5/v1" in listed.stdout
     for words, message in (
-        (["random"], "--game is None and --ladder is None: expected one of the two"),
+        (["random"], "neither --game nor --ladder is given: expected one of the two"),
         (["random", "-g", "chameleon:size=3"], "there is no ladder for Chameleon(size=3"),
         (["mtcs", "-g", "trinim", "--out", str(tmp_path / "a")], "'mtcs' is no agent"),
         (["random", "-g", "trinim", "--interval", "0", "--out", str(tmp_path / "b")], "half_width is 0"),

@@ -161,6 +161,15 @@ def test_options_as_typed():
         ("play chameleon --save nowhere/games.jsonl", "'nowhere/games.jsonl' cannot be written: expected a file"),
         ("bench -o size=7", "options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'"),
         ("bench chess", "'chess' is no game of pbm_envs"),
+        ("games curio-ladder-99", "Did you mean 'curio-ladder-"),
+        ("--import nowhere games", "--import nowhere: No module named 'nowhere'"),
+        ("ladder random", "neither --game nor --ladder is given: expected one of the two"),
+        (
+            "dataset trinim --grade random -a greedy --out x",
+            "--grade and --agent are both given: expected one of the two",
+        ),
+        ("rate nowhere", "'nowhere' is not there: expected a file of records, or the folder of a tournament"),
+        ("play trinim llm:model=m,url=nowhere", "url is 'nowhere': expected an address such as 'http://"),
     ],
 )
 def test_errors_are_one_line(words, message):

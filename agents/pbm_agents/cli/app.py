@@ -111,7 +111,10 @@ def about(
 ) -> None:
     """Curio, Trinim, Chameleon and Unlur: play them, let agents play them, and look at the results."""
     for module in modules or []:
-        importlib.import_module(module)
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise ImportError(f"--import {module}: {error}") from error
 
 
 def loaded(name: str) -> Any:

@@ -15,6 +15,7 @@ from pbm_envs import Game, registered_games
 from pbm_envs.envs.factories import make_raw_env
 from pbm_envs.registry import parse_game
 
+from ..common.progress import progress_bar
 from ..search import Search
 from .settings import Options
 from .terminal import table
@@ -39,15 +40,20 @@ def bench(
     """
     if options and game is None:
         raise ValueError("options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'")
+    names = [*registered_games()] if game is None else [game]
+    games = {name: parse_game(name, options) for name in names}
     packages = ", ".join(f"{name} {version(name)}" for name in ("pbm-envs", "numpy", "numba", "pettingzoo"))
     print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
     print(f"{packages}\n")
     columns = ["games/s", "plies/s", "env steps/s", "simulations/s"]
     rows = []
-    for name in registered_games() if game is None else [game]:
-        rules = parse_game(name, options)
-        rates = [rate for work in (_playouts, _episode, _search) for rate in _rates(seconds, work, rules)]
-        rows.append([name, *(f"{rate:,.0f}" for rate in rates)])
+    with progress_bar(len(games) > 1, total=3 * len(games), unit="figure", leave=False) as bar:
+        for name, rules in games.items():
+            rates = list[float]()
+            for work in (_playouts, _episode, _search):
+                rates += _rates(seconds, work, rules)
+                bar.update()
+            rows.append([name, *(f"{rate:,.0f}" for rate in rates)])
     table(["", *columns], rows, numbers=columns)
 
 

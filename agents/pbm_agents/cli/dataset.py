@@ -12,7 +12,7 @@ from ..arena import Run
 from ..data import GRADES, export_records, is_complete, make_games
 from ..data.export import FORMATS, choices
 from .export import say_written
-from .settings import with_run, with_settings
+from .settings import check_one_given, with_run, with_settings
 
 EXAMPLES = """
   pbm dataset chameleon:size=5 --grade medium --games 1000 --out medium
@@ -44,8 +44,7 @@ def dataset(
     Agents play against themselves, and every position becomes a row. `FOLDER/games.jsonl` holds the games,
     `FOLDER/parquet` the data set. The same command makes the same rows; if it was stopped, it resumes.
     """
-    if (grade is None) == (not agent):
-        raise ValueError(f"--grade is {grade} and --agent is {agent}: expected one of the two")
+    check_one_given(grade=grade, agent=agent or None)
     if grade is not None and grade not in GRADES:
         raise ValueError(f"--grade is {grade!r}: expected one of {', '.join(GRADES)}")
     to = form.pop("to")

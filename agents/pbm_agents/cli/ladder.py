@@ -12,7 +12,7 @@ from pbm_envs.toolbox import describe_error, write_text
 from ..arena import Run, ladders, load_ladder, measure_exploitability, plot_placement, rate_on_ladder, save_plot
 from ..arena.exploitability import RUNGS
 from ..common.faults import InfrastructureError
-from .settings import with_run, with_settings
+from .settings import check_one_given, with_run, with_settings
 from .terminal import table
 
 EXAMPLES = """
@@ -62,8 +62,7 @@ def ladder(
         ]
         table(["ladder", "game", "opponents", "strongest, Elo"], rows, numbers=["opponents"])
         return
-    if (game is None) == (ladder is None):
-        raise ValueError(f"--game is {game} and --ladder is {ladder}: expected one of the two")
+    check_one_given(game=game, ladder=ladder)
     chosen = load_ladder(parse_game(game) if game is not None else str(ladder))
     folder = out or Path(f"ladder-{chosen.name}")
     rating = rate_on_ladder(agent, chosen, folder, **settings, run=Run(**run, progress=True))

@@ -27,6 +27,7 @@ from ..arena import (
     write_csv,
 )
 from ..arena.results import title_of
+from .replay import file_of_games
 from .terminal import table
 
 EXAMPLES = """
@@ -57,6 +58,8 @@ def rate(
     """
     if out is not None:
         require("pbm rate --out", "plot", "matplotlib")
+    for each in sources:
+        file_of_games(each)  # before anything is counted
     tables = report(
         chain.from_iterable(finished_games(each) if each.is_dir() else read_records(each) for each in sources), anchor
     )

@@ -80,11 +80,17 @@ def game_in_line(source: Path, number: int) -> GameRecord:
     return record_of_line(lines[number - 1], path, number)
 
 
-def _lines(source: Path) -> tuple[Path, list[bytes]]:
+def file_of_games(source: Path) -> Path:
+    """Return the file of records that a source stands for; raise ValueError if there is none."""
     path = source / GAMES if source.is_dir() else source
     if not path.exists():
         there = f"a folder without {GAMES}, which a tournament writes" if source.is_dir() else "not there"
         raise ValueError(f"{str(source)!r} is {there}: expected a file of records, or the folder of a tournament")
+    return path
+
+
+def _lines(source: Path) -> tuple[Path, list[bytes]]:
+    path = file_of_games(source)
     data = path.read_bytes()
     if is_server_log(data.decode(errors="replace")):
         return path, [record.to_json().encode() for record in read_server_log(path)]

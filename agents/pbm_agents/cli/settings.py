@@ -38,6 +38,14 @@ GamePlayers = Annotated[
 ]
 
 
+def check_one_given(**values: object) -> None:
+    """Raise ValueError unless exactly one of two options has a value."""
+    given = [f"--{name}" for name, value in values.items() if value is not None]
+    if len(given) != 1:
+        found = f"{' and '.join(given)} are both given" if given else f"neither --{' nor --'.join(values)} is given"
+        raise ValueError(f"{found}: expected one of the two")
+
+
 @dataclass(frozen=True)
 class StartSettings:
     """Settings for the start of a game that persons play."""

@@ -60,6 +60,8 @@ class ChatClient:
             wait: Seconds before the first retry. Each further wait doubles.
             settings: Further parameters of a request, such as `temperature`.
         """
+        if url and not url.startswith(("http://", "https://")):
+            raise ValueError(f"url is {url!r}: expected an address such as 'http://localhost:8000/v1'")
         _openai()
         self.model, self.url, self.timeout, self.retries, self.wait = model, url, timeout, retries, wait
         self._settings, self._lock = dict(settings), threading.Lock()
