@@ -123,7 +123,7 @@ def test_the_learner_of_the_page_on_measuring_reaches_what_it_says(capsys):
     page = PAGES["docs/guides/measure.md"]
     exec(compile(next(code for kind, code in FENCE.findall(page) if kind == "python"), "measure.md", "exec"), {})
     scores = [float(text) for text in re.findall(r"score (\d\.\d+)", capsys.readouterr().out)]
-    first, last = map(float, re.search(r"goes from a score of (\S+) to about (\d\.\d+)", page).groups())
+    first, last = map(float, re.search(r"the score rises from (\S+) to about (\d\.\d+)", page).groups())
     assert (scores[0], scores[-1]) == pytest.approx((first, last), abs=0.05)
 
 
