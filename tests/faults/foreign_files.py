@@ -13,10 +13,11 @@ import argparse
 import faulthandler
 import json
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,9 @@ SPLICES = (
     "chameleon", "curio-ladder-1", "..", "true", "null", "4294967296", "0.5", "\ud800",
 )  # fmt: skip
 VALUES = (*SPLICES, None, True, -1, 0, 1 << 62, 1e300, [], {}, [[]], {"a": 1}, ["x"] * 100)
-BATCH = 2000
+BATCH, BATCHES = 2000, 10
+"""Files of one seed, and how many batches of files a child loads: to start one takes as long as to load a thousand."""
+ROOT = Path(__file__).parents[2]
 SECONDS = 120
 """A file that takes longer than this was not read in linear time."""
 MEMORY = 4 << 30
@@ -223,12 +226,14 @@ def child(name: str, seed: int, count: int) -> None:
         load(folder / "file")
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-        rng = np.random.default_rng(seed)
+        faulthandler.register(signal.SIGALRM, chain=True)  # ends the process, with a traceback
         refused = 0
         for number in range(count):
+            if number % BATCH == 0:
+                rng = np.random.default_rng(seed + number)
             data = mutate(sample, rng)
             (folder / "file").write_bytes(data)
-            faulthandler.dump_traceback_later(SECONDS, exit=True)
+            signal.alarm(SECONDS)
             try:
                 load(folder / "file")
             except ValueError:
@@ -237,34 +242,34 @@ def child(name: str, seed: int, count: int) -> None:
                 raise SystemExit(
                     f"{name}, seed {seed}, file {number}: {type(error).__name__}: {error}\n{data[:300]!r}"
                 ) from error
-        faulthandler.cancel_dump_traceback_later()
+        signal.alarm(0)
         print(json.dumps({"format": name, "files": count, "refused": refused}))
 
 
 def run(name: str, seed: int, count: int) -> dict[str, object]:
     """Run `child` in a process of its own, and return its counts."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.faults.foreign_files", "--child", name, "--seed", str(seed)]
-    done = subprocess.run([*command, "--count", str(count)], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "--count", str(count)], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise AssertionError(f"{name}, seed {seed}: the process ended with {done.returncode}\n{done.stderr[-2000:]}")
     found: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("formats", nargs="*", choices=[[], *FORMATS])
     parser.add_argument("--count", type=int, default=BATCH)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--child")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     if given.child:
         child(given.child, given.seed, given.count)
         return
     for name in given.formats or FORMATS:
         refused = 0
-        for batch in range(0, given.count, BATCH):
-            found = run(name, given.seed + batch, min(BATCH, given.count - batch))
+        for start in range(0, given.count, BATCH * BATCHES):
+            found = run(name, given.seed + start, min(BATCH * BATCHES, given.count - start))
             refused += int(str(found["refused"]))
         print(f"{name}: {given.count:,} files, {refused:,} refused, the others load", flush=True)
 

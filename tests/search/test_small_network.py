@@ -83,7 +83,7 @@ def test_sums_of_every_node_are_those_of_its_position():
 
 
 def test_a_tree_without_room_goes_on():
-    [result] = Search(seconds=0.05, memory=1, evaluator=network_of(GAME), solver=False).run(
+    [result] = Search(seconds=1.0, memory=1, evaluator=network_of(GAME), solver=False).run(
         GAME, views_of(GAME)[:1], np.random.default_rng(1)
     )
     assert result.simulations == result.visits.sum() > result.nodes
