@@ -80,7 +80,7 @@ def test_the_swap_is_explained_when_it_is_offered():
 @pytest.mark.parametrize(
     ("cells", "said", "marked"),
     [
-        (["a1"], "Your 3 moves up to 3 cells in a straight line, and captures enemies that show you 3 or less.", "a2"),
+        (["a1"], "Your 3 moves up to 3 cells in a straight line, and captures enemies that show you 3 or less.", "b2"),
         (["e1"], "It is royal: keep it.", "e5"),
         (["a3"], "This enemy shows you 2. You do not know its other side: it may move up to 4 cells.", "e3"),
         (["c2"], "This enemy shows you 3", "c5"),

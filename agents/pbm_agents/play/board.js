@@ -6,6 +6,7 @@ import { boardOfCells } from "./cells.js";
 import { analysisTable, drawMoves, rankOf } from "./marks.js";
 import { history } from "./history.js";
 import { newGameForm } from "./newgame.js";
+import { exercisePanel } from "./exercise.js";
 import { preparingNotice, rulesDialog, seatStrips } from "./panels.js";
 
 const PATIENCE = 4000; // milliseconds after which Jupyter's kernel is taken to be gone
@@ -35,6 +36,7 @@ function render({ model, el }) {
   const rules = rulesDialog();
   const moves = history({ look: (ply) => send({ do: "look", ply }), branch: (ply) => send({ do: "branch", ply }),
     values: () => send({ do: "values" }) });
+  const exercise = exercisePanel({ send, openForm: () => form.open(position) });
   const form = newGameForm({ send, ask: (message) => model.send(message), askForPictures: () => model.send({ do: "pictures" }) });
 
   const title = make("h1", { className: "pbm-title", textContent: "pbm_envs" });
@@ -76,19 +78,21 @@ function render({ model, el }) {
     send({ do: "hello", theme });
   }, { title: "dark or light colours", ariaLabel: "dark or light colours" });
   const help = button("Rules", () => send({ do: "rules" }));
+  const lesson = button("Lesson", () => send({ do: "exercise", game: position.game, kind: "lesson", number: 0 }),
+    { title: "learn the game on the board, in a few steps" });
   const anew = button("New game", () => form.open(position));
 
   root.append(
-    make("header", { className: "pbm-bar" }, make("div", {}, title, goal), make("div", { className: "pbm-row" }, help, anew, shade)),
+    make("header", { className: "pbm-bar" }, make("div", {}, title, goal), make("div", { className: "pbm-row" }, help, lesson, anew, shade)),
     banner, offer,
     make("div", { className: "pbm-table" },
-      make("section", { className: "pbm-main", ariaLabel: "Board" }, headline, preparing.notice, strips.above, cells.board,
+      make("section", { className: "pbm-main", ariaLabel: "Board" }, headline, preparing.notice, exercise.panel, strips.above, cells.board,
         strips.below, cells.under, told, cells.chooser),
       make("div", { className: "pbm-side" }, result, telling, words,
         make("div", { className: "pbm-row pbm-orders" }, undo, hint, analyse, more), watching, writing, analysis,
         moves.section, records)),
     form.dialog, rules.dialog);
-  const untilThere = [help, anew, undo, hint, analyse, resign, save, typed, entering]; // nothing looks alive before it is
+  const untilThere = [help, lesson, anew, undo, hint, analyse, resign, save, typed, entering]; // nothing looks alive before it is
   for (const element of untilThere) element.disabled = true;
   moves.section.hidden = true;
   root.dataset.lmSuppressShortcuts = "true"; // Jupyter's, but for saving
@@ -104,7 +108,7 @@ function render({ model, el }) {
 
   function keys(event) {
     if (root.contains(event.target) || (event.target === document.body && document.body.classList.contains("pbm-page"))) {
-      if (position && !position.curtain && !lost) moves.key(event);
+      if (position && !position.curtain && !position.exercise && !lost) moves.key(event);
     }
   }
 
@@ -201,7 +205,10 @@ function render({ model, el }) {
     title.textContent = message.title;
     goal.textContent = message.goal;
     told.hidden = !message.explains;
-    help.disabled = false;
+    help.disabled = lesson.disabled = false;
+    lesson.hidden = message.lesson === false || Boolean(message.exercise);
+    exercise.show(message);
+    root.classList.toggle("pbm-exercising", Boolean(message.exercise));
     if (waitingForNew) form.close();
     waitingForNew = false;
     if (nextLook) return order(nextLook);
@@ -213,13 +220,16 @@ function render({ model, el }) {
     cells.show(position);
     strips.show(position);
     drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? rankOf : () => "hint");
+    if (message.exercise?.answers.length) drawMoves(cells, message.exercise.answers, () => "");
     if (message.hint && !message.analysis) {
       tell("note", `The hint: ${message.hint.move}${message.hint.sure ? `, ${message.hint.sure}` : ""}.`);
     }
     analysis.replaceChildren(...analysisTable(position, cells, play));
     analysis.hidden = !message.analysis;
     const own = position.legal.filter((move) => !move.cells.length);
-    words.replaceChildren(...own.map((move) => button(move.call, () => play(move.move), { className: "pbm-word" })));
+    const shown = message.exercise?.answers.map(({ move }) => move) ?? [];
+    words.replaceChildren(...own.map((move) => button(move.call, () => play(move.move),
+      { className: shown.includes(move.move) ? "pbm-word pbm-primary" : "pbm-word" })));
     if (message["hand over"]) words.append(button("Hide the board and hand over", () => send({ do: "hide" })));
     drawResult(message);
     drawWatching(message);
@@ -231,12 +241,13 @@ function render({ model, el }) {
     resign.textContent = "Resign";
     analyse.ariaPressed = String(Boolean(message.analysis));
     typed.disabled = entering.disabled = !mine;
-    const seated = !message.watching;
+    const seated = !message.watching && !message.exercise;
     writing.hidden = undo.parentElement.hidden = !seated;
     moves.show(position, false);
+    if (message.exercise) moves.section.hidden = true;
     keepFocus(held);
     const known = (position.values[message.plies] ?? null) !== null;
-    const wanted = message.done && message["can analyse"] && message.plies > 1 && !known && !message.thinking;
+    const wanted = message.done && !message.exercise && message["can analyse"] && message.plies > 1 && !known && !message.thinking;
     if (wanted && seated && asked !== message.plies) {
       asked = message.plies;
       order({ do: "values" });
@@ -266,7 +277,7 @@ function render({ model, el }) {
   }
 
   function drawResult(message) {
-    result.hidden = !message.done || message.ply !== message.plies || Boolean(message.watching?.opened);
+    result.hidden = !message.done || message.exercise || message.ply !== message.plies || Boolean(message.watching?.opened);
     if (result.hidden) return result.replaceChildren();
     result.replaceChildren(make("h2", { textContent: message.headline }),
       make("div", { className: "pbm-row" }, button("Rematch", () => send({ do: "rematch", exchange: false })),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from pbm_envs import Game
 from pbm_envs.authoring import NOBODY, Explanation
@@ -15,7 +14,7 @@ from ..players.agent import Views
 from .adviser import turning_ply
 from .page import board_svg
 from .session import PERSON, Session
-from .start import Message, friendly_name
+from .start import Message, friendly_name, number_of
 from .thinking import Advice
 
 REPORTED_MOVES = 5
@@ -78,9 +77,14 @@ def position(
         "plies": session.plies,
         "since": _since(session, seat) if last else [],
         "explains": type(game).explain is not Game.explain,
-        "legal": [_move(game, action) for action in session.legal() if action != game.resign_action] if own else [],
-        "hint": None if hint is None else _move(game, game.string_to_action(hint)) | {"sure": advice and advice.sure},
-        "analysis": [_move(game, move.action) | {"value": move.value, "proven": move.proven} for move in moves] or None,
+        "legal": [move_message(game, action) for action in session.legal() if action != game.resign_action]
+        if own
+        else [],
+        "hint": None
+        if hint is None
+        else move_message(game, game.string_to_action(hint)) | {"sure": advice and advice.sure},
+        "analysis": [move_message(game, move.action) | {"value": move.value, "proven": move.proven} for move in moves]
+        or None,
         "turn": _turn(session, seat, advice),
         "can analyse": advice is not None and advice.can_analyse,
         "values": [values.get(at) for at in range(session.plies + 1)] if values else [],
@@ -88,6 +92,8 @@ def position(
         "done": session.done,
         "hand over": belongs_to_another_person(session, seat),
         "can undo": last and not thinking and any(player in session.persons for _, player in session.moves),
+        "lesson": bool(game.lesson),
+        "exercise": None,
         "can save": session.done or game.perfect_information,
     }
 
@@ -147,11 +153,18 @@ def symbols(session: Session, seat: int | None, theme: str) -> list[Message]:
     return [_small(sample, theme) for sample in game.symbols(view[0])]
 
 
-def explanation(session: Session, seat: int, cells: Sequence[int]) -> Message:
-    """Return what a person is told about one cell, or about a move from the first to the last that is not legal."""
+def explanation(session: Session, seat: int, cells: object) -> Message:
+    """Return what a person is told about one cell, or why no move leads from the first of two to the other.
+
+    Raises:
+        ValueError: If `cells` is not a list of one or two cells.
+    """
     game, view = session.game, session.view(seat)
+    if not isinstance(cells, list) or len(cells) not in (1, 2):
+        raise ValueError("'cells' are wrong: expected a list of one or two cells")
+    cells = [number_of({"cells": cell}, "cells", game.board.size - 1) for cell in cells]
     told = game.explain(view[0], cells) if session.mover == seat and not session.done else Explanation()
-    return {"cells": list(cells), "text": told.text, "range": list(told.cells)}
+    return {"cells": cells, "text": told.text, "range": list(told.cells)}
 
 
 def _player(session: Session, view: Views, player: int, theme: str) -> Message:
@@ -185,7 +198,8 @@ def _since(session: Session, seat: int) -> list[int]:
     return cells
 
 
-def _move(game: Game, action: int) -> Message:
+def move_message(game: Game, action: int) -> Message:
+    """Return a move with its cells, and the text of its button if it has none."""
     text = game.action_to_string(action)
     return {"move": text, "cells": list(game.action_cells(action)), "call": game.wording.calls.get(text, text)}
 

@@ -19,10 +19,12 @@ export function newGameForm({ send, askForPictures, ask }) {
   const fields = make("div");
   const wrong = make("p", { className: "pbm-telling pbm-error", role: "alert", hidden: true });
   const start = make("button", { textContent: "Start", className: "pbm-primary" });
+  const lesson = button("Lesson", () => learn("lesson"), { title: "learn the game on the board, in a few steps" });
+  const puzzles = button("Puzzles", () => learn("puzzles"));
   const form = make("form", { onsubmit: submit },
     make("div", { className: "pbm-dialog-head" }, make("h2", { textContent: "New game" }),
       button("✕", () => dialog.close(), { ariaLabel: "close" })),
-    games, about, fields, make("div", { className: "pbm-row" }, start, wrong));
+    games, about, make("div", { className: "pbm-row" }, lesson, puzzles), fields, make("div", { className: "pbm-row" }, start, wrong));
   dialog.append(form);
 
   const chosen = () => setup.games.find(({ name }) => name === game);
@@ -69,6 +71,8 @@ export function newGameForm({ send, askForPictures, ask }) {
     const now = chosen();
     const same = position?.game === now.name ? position : null;
     about.textContent = now.about;
+    lesson.hidden = !now.lesson;
+    puzzles.hidden = !now.puzzles;
     inputs = new Map(now.options.map((option) => [option.name,
       optionInput(option, same?.options?.[option.name] ?? option.default)]));
     const agent = same?.seats?.find((name) => name !== YOU) ?? now.levels[2].agent;
@@ -125,6 +129,11 @@ export function newGameForm({ send, askForPictures, ask }) {
     showError("");
     start.disabled = true;
     send({ do: "new", game, options: changed(), players: players(), seed: seed.value });
+  }
+
+  function learn(kind) {
+    dialog.close();
+    send({ do: "exercise", game, kind, number: 0 });
   }
 
   function showError(text) {

@@ -14,6 +14,7 @@ from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
 from .branches import branch, keep, opened, rematch, resume
+from .exercises import EXERCISE_ORDERS, ExerciseOrders
 from .kept import KeptGames
 from .limits import Limits
 from .messages import belongs_to_another_person, explanation, position, symbols
@@ -38,8 +39,21 @@ LONGEST_RECORD = 100_000
 LONGEST_PAUSE = 60
 """The largest number of seconds per move when agents play each other."""
 ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch", "rematch", "pace", "open", "pictures",
-          "choices", "rules", "explain", "save", "hide", "sit", "new")  # fmt: skip
+          "choices", "rules", "explain", *EXERCISE_ORDERS, "save", "hide", "sit", "new")  # fmt: skip
 """The commands that a message may name: methods of `Orders`."""
+DURING_EXERCISES = (
+    "hello",
+    "play",
+    "branch",
+    "explain",
+    "rules",
+    "pictures",
+    "choices",
+    "new",
+    "open",
+    *EXERCISE_ORDERS,
+)
+"""The commands that are accepted while a lesson or a puzzle covers the game."""
 
 TAKEN = "This game goes on in another tab."
 _warnings = threading.Lock()
@@ -55,7 +69,7 @@ def _no_warnings() -> Iterator[None]:
 
 
 @final
-class Orders:
+class Orders(ExerciseOrders):
     """A game at a board, and the commands of the person there. All of it runs in one thread."""
 
     def __init__(
@@ -112,6 +126,8 @@ class Orders:
             raise ValueError("there is no game yet: expected 'hello' first")
         if self._away and not (word == "hello" and message.get("resume")):
             self._reply("taken", text=TAKEN)
+        elif self._exercise is not None and word not in DURING_EXERCISES:
+            raise ValueError("a lesson or a puzzle is on the board: expected 'leave' first")
         else:
             getattr(self, word)(message)
 
@@ -124,7 +140,7 @@ class Orders:
             raise thought.result
         if thought.kind == "answer":
             self._session.finish_turn(thought.result)
-            self._advance()
+            self._advance(show=self._exercise is None)
         else:
             self._advice.take(thought.kind, thought.result, self._seat)
             self._show()
@@ -135,6 +151,12 @@ class Orders:
         if self.record is None or self._seat is None:
             return ""
         return board_svg(self._session.game.scene(self._session.view(self._seat)), self._theme)
+
+    @property
+    def _on_board(self) -> tuple[Session, int | None]:
+        """The game on the board, or the one of the exercise that covers it, and the seat of the person."""
+        exercise = self._exercise
+        return (self._session, self._seat) if exercise is None else (exercise.session, exercise.seat)
 
     @property
     def name(self) -> str:
@@ -167,6 +189,10 @@ class Orders:
         self._show()
 
     def play(self, message: Message) -> None:
+        if self._exercise is not None:
+            self._exercise.play(text_of(message, "move"))
+            self._show()
+            return
         self._check_turn()
         self._session.play(text_of(message, "move"))
         self._advance()
@@ -203,6 +229,9 @@ class Orders:
         self._show()
 
     def branch(self, message: Message) -> None:
+        if self._exercise is not None:
+            self._begin(self._exercise.play_on())
+            return
         session = self._session
         ply = number_of(message, "ply", session.plies)
         if self._seat is None or (len(session.persons) > 1 and not (session.game.perfect_information or session.done)):
@@ -250,21 +279,17 @@ class Orders:
         threading.Thread(target=draw, args=(self._theme,), daemon=True).start()
 
     def rules(self, _: Message) -> None:
-        game = self._session.game
-        shown = symbols(self._session, self._seat, self._theme)
+        session, seat = self._on_board
+        game, shown = session.game, symbols(session, seat, self._theme)
         short = short_rules(game, self._theme)
         html = "" if short else rules_html(game.rules_page())
         self._reply("rules", title=game.wording.title, rules=short, html=html, symbols=shown)
 
     def explain(self, message: Message) -> None:
         """Say what can be done with a piece, or why no move leads from one cell to another."""
-        cells = message.get("cells")
-        if not isinstance(cells, list) or len(cells) not in (1, 2):
-            raise ValueError("'cells' are wrong: expected a list of one or two cells")
-        last = self._session.game.board.size - 1
-        cells = [number_of({"cells": cell}, "cells", last) for cell in cells]
-        if self._seat is not None:
-            self._reply("explained", **explanation(self._session, self._seat, cells))
+        session, seat = self._on_board
+        if seat is not None:
+            self._reply("explained", **explanation(session, seat, message.get("cells")))
 
     def save(self, _: Message) -> None:
         session = self._session
@@ -315,7 +340,7 @@ class Orders:
 
     def _take(self, start: Start, session: Session) -> None:
         """Put a game on the board."""
-        self._session, self._start, self._opened = session, start, False
+        self._session, self._start, self._opened, self._exercise = session, start, False, None
         limits = self._limits
         named = {*start.players, start.hint} - {PERSON, None}
         limited = limits is not None and not named <= set(limits.own_agents)
@@ -359,6 +384,9 @@ class Orders:
 
     def _show(self) -> None:
         if not self.greeted:
+            return
+        if self._exercise is not None:
+            self._reply("position", **self._exercise.position(self._theme), watching=None)
             return
         session = self._session
         watching = None if session.persons else {"pace": self.thinking.pace, "opened": self._opened}

@@ -14,6 +14,7 @@ import numpy as np
 
 from pbm_envs import Game, make_game
 from pbm_envs.registry import find_game, make_registered_game, parse_game
+from pbm_envs.text.puzzles import has_puzzles
 from pbm_envs.toolbox import choices_given, options_of, parse_options, summary, typed
 
 from ..arena import Opening
@@ -90,6 +91,8 @@ def game_form(name: str) -> Message:
         "title": game.wording.title,
         "about": game.wording.goal or summary(game_class),
         "players": game.num_players,
+        "lesson": bool(game.lesson),
+        "puzzles": has_puzzles(name),
         "options": [
             {
                 "name": option.name,

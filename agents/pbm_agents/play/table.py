@@ -17,6 +17,9 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
     {"do": "choices", "game": "curio", "options": ["base=3"]}    asks for the option values compatible with these
     {"do": "rules"}                      asks for the rules and the symbols on this board
     {"do": "explain", "cells": [3]}      asks what the piece there can do; [3, 5]: why no move leads from 3 to 5
+    {"do": "exercise", "game": "curio", "kind": "lesson", "number": 0}    puts a step of the lesson, or a puzzle
+                                         (kind "puzzles"), on the board; "play" answers it, or, in words, "answer"
+    {"do": "answer", "text": "yes"}  {"do": "reveal"}  {"do": "leave"}    answers; shows the answer; back to the game
     {"do": "save"}                       asks for the record
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
     {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}

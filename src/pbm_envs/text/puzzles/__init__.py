@@ -76,11 +76,11 @@ class Puzzle:
         return cls(**given | {"moves": tuple(given["moves"]), "answers": tuple(given["answers"])})
 
     @property
-    def question(self) -> str:
-        """The question, with the form of an answer."""
+    def task(self) -> str:
+        """The question, for people and for programs."""
         within = f"at most {self.number} moves of your own, this one included"
         within = "one move of your own, this one" if self.number == 1 else within
-        asked = {
+        return {
             "win": f"Find a move after which you win, whatever the opponent does, with {within}.",
             "only-move": "Find the only move after which the opponent cannot win with the very next move.",
             "contract": f"With best play by both from here on, do you win if you say `{self.cell}` now?",
@@ -89,10 +89,14 @@ class Puzzle:
             "probability": f"All set-ups that are consistent with everything that you know are equally likely. How "
             f"likely does the piece on {self.cell} have the number {self.number} on the side that you do not see?",
         }[self.kind]
+
+    @property
+    def question(self) -> str:
+        """The question, with the form of an answer."""
         form = {"contract": '"yes" or "no"', "count": "an integer", "probability": 'a fraction such as "3/7"'}
         if self.kind in MOVE_KINDS:
-            return f'{asked} End your answer with {{"move": "..."}}'
-        return f'{asked} End your answer with {{"{ANSWER}": ...}}, {form[self.kind]}.'
+            return f'{self.task} End your answer with {{"move": "..."}}'
+        return f'{self.task} End your answer with {{"{ANSWER}": ...}}, {form[self.kind]}.'
 
     def table(self, style: PromptStyle = FULL, disguise: int | None = None) -> TextGame:
         """Return the game at the position."""
@@ -110,10 +114,15 @@ class Puzzle:
 FIELDS = json_kinds(Puzzle)
 
 
+def has_puzzles(game: str) -> bool:
+    """Return whether there are puzzles of a game."""
+    return resources.files(__package__).joinpath(f"{game}.jsonl").is_file()
+
+
 def load_puzzles(game: str) -> list[Puzzle]:
     """Return the puzzles of a game; ValueError if it has none."""
     file = resources.files(__package__).joinpath(f"{game}.jsonl")
-    if not file.is_file():
+    if not has_puzzles(game):
         raise ValueError(f"there are no puzzles for {game!r}")
     return [Puzzle.from_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
