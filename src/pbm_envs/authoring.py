@@ -27,10 +27,10 @@ from __future__ import annotations
 from .core.boards import NO_CELL, Board, hexagon, make_board, rhombus, square, triangle
 from .core.checks import check_flag, check_range
 from .core.deals import Deal
-from .core.game import ALLOW_RESIGN, Game
+from .core.game import Game
 from .core.kernels import kernel
 from .core.notation import Notation
-from .core.options import Option
+from .core.options import ALLOW_RESIGN, Option
 from .core.randomness import draw, next_bits, seeds, shuffle, uniform
 from .core.record_rules import RecordRules
 from .core.scene import Cell, Circle, Glyph, Heat, Label, Line, Polygon, Scene, Shape

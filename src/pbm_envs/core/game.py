@@ -30,7 +30,7 @@ from . import describe
 from .checks import check_flag, check_range, check_writable
 from .deals import Deal
 from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
-from .options import Option, check_names, options_of
+from .options import check_names, options_of
 from .printable import quoted
 from .randomness import seeds
 from .scene import Drawn, Scene, Seat, with_names
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
 """Limits on rows, worlds and playouts per kernel call; larger batches are split so that Ctrl-C takes effect soon."""
 NOT_RECORDED = np.zeros((0, 0), np.int8)
-ALLOW_RESIGN = Option("allow_resign", bool, False, help="Adds `resign` as the last action: the player gives up.")
-"""The declaration of the option `allow_resign` (A2), for games that support it."""
 
 
 class Game(GameHooks):

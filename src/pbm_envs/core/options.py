@@ -131,6 +131,10 @@ class Option:
         return value
 
 
+ALLOW_RESIGN = Option("allow_resign", bool, False, help="Adds `resign` as the last action: the player gives up.")
+"""The declaration of the option `allow_resign` (A2), for games that support it."""
+
+
 def setting(default: Any = REQUIRED, **declaration: Any) -> Any:
     """Declare a field of a dataclass as an option with these fields of `Option`.
 

@@ -10,9 +10,8 @@ from typing import Any, final
 import numpy as np
 
 from ...core.boards import rhombus
-from ...core.game import ALLOW_RESIGN
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from ...core.options import Option
+from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.game import ALLOW_RESIGN
-from ...core.options import Option
+from ...core.options import ALLOW_RESIGN, Option
 from ...core.state import NO_ACTION
 from ...core.types import Ints, States
 from .pieces import ANY, EQUAL, GREATER, LARGE, LESS, RANDOM, SETTINGS, SMALL

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core.boards import Board, triangle
 from ...core.deals import Deal
-from ...core.game import ALLOW_RESIGN, Game
-from ...core.options import Option
+from ...core.game import Game
+from ...core.options import ALLOW_RESIGN, Option
 from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.state import EMPTY

@@ -9,9 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from ...core.boards import hexagon
-from ...core.game import ALLOW_RESIGN
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from ...core.options import Option
+from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
