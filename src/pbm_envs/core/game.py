@@ -60,8 +60,6 @@ NOT_RECORDED = np.zeros((0, 0), np.int8)
 class Game(GameHooks):
     """The rules of a board game under one set of options. Immutable; games with the same options are equal.
 
-    Users call these methods, over batches of games; the author of a game implements `GameHooks`, where the rules are.
-
     >>> from pbm_envs import Chameleon
     >>> game, rng = Chameleon(size=3), np.random.default_rng(7)
     >>> states = game.init(2, rng)
