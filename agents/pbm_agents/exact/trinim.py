@@ -73,7 +73,7 @@ class TrinimSolution:
 
     def values(self, state: Record) -> Floats:
         """Return (P,) the expected returns of the players by seat, in a position that is covered."""
-        mask = self._mask(state["pieces"])
+        mask = int((state["pieces"][self.cells] != 0).astype(np.int64) @ (1 << np.arange(len(self.cells))))
         order = self._order(int(state["to_move"]))
         held = [_parities(state["held"][player]) for player in order]
         values = np.full(len(state["out"]), self._loss)
@@ -86,9 +86,6 @@ class TrinimSolution:
         else:
             values[order] = self._draw
         return values
-
-    def _mask(self, pieces: Array) -> int:
-        return int((pieces[self.cells] != 0).astype(np.int64) @ (1 << np.arange(len(self.cells))))
 
     def _order(self, mover: int) -> list[int]:
         """Return the players still in the game, starting with the player to move."""

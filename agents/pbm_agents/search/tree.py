@@ -201,18 +201,9 @@ def node_bytes(game: Game, layout: Layout) -> int:
 
 def bytes_in_use(tree: Tree, g: int) -> int:
     """Return the memory of the nodes and edges of tree g, in bytes."""
-    of_nodes = (
-        tree.nodes,
-        tree.places,
-        tree.sums,
-        tree.priors,
-        tree.available,
-        tree.rave,
-        tree.states,
-    )
-    room = tree.nodes.size
-    used = int(tree.blocks[g, END])
-    return int(tree.sizes[g]) * sum(array.nbytes // room for array in of_nodes) + used * EDGE.itemsize
+    of_nodes = tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states
+    node = sum(array.nbytes // tree.nodes.size for array in of_nodes)
+    return int(tree.sizes[g]) * node + int(tree.blocks[g, END]) * EDGE.itemsize
 
 
 @stack_kernel
