@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pbm_envs import Chameleon, Curio, make_game, registered_games
+from pbm_envs.authoring import Example, Step
 from pbm_envs.records import play_moves
 from pbm_envs.text.puzzles import load_puzzles
 from tests.board.boards import Person, start
@@ -121,6 +122,17 @@ def test_a_game_goes_on_from_a_puzzle():
             puzzle.answers[0],
         ]
         assert "champion:simulations=1000" in position["seats"]
+
+
+def test_any_game_brings_its_own_lesson_or_none(monkeypatch, person):
+    step = Step("Win.", Example(("a1o",), player=1, options={"size": 3}), ("swap",), "Well done.", "No.")
+    monkeypatch.setattr(Chameleon, "lesson", (step,))
+    assert person.do("exercise", game="chameleon", kind="lesson")["exercise"]["task"] == "Win."
+    assert person.play("swap")["exercise"]["said"] == "Well done."
+    person.do("leave")
+    monkeypatch.setattr(Chameleon, "lesson", ())
+    assert "Chameleon has no lesson" in person.error("exercise", game="chameleon", kind="lesson")
+    assert not person.do("look", ply=None)["lesson"]
 
 
 def test_wrong_orders_are_answered(person):
