@@ -39,14 +39,8 @@ NORMALIZED = 800 / np.log(10)
 def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
     """Return the logarithm of the ratio of the likelihoods of `counts` under the means `high` and `low`.
 
-    Args:
-        counts: (K,) how often each value was seen.
-        values: (K,) the values, in ascending order.
-        low: The mean under the null hypothesis, strictly between the smallest and the greatest value.
-        high: The mean under the alternative hypothesis, in the same range.
-
-    Raises:
-        ValueError: No distribution over the values has such a mean.
+    `counts` (K,) is how often each of `values` (K,) was seen, which are in ascending order. Raises ValueError for a
+    mean that is not strictly between the smallest and the greatest value.
 
     >>> round(log_likelihood_ratio([10, 20, 40, 25, 15], [0, 0.25, 0.5, 0.75, 1], 0.5, 0.55), 2)
     0.61
@@ -61,11 +55,8 @@ def log_likelihood_ratio(counts: ArrayLike, values: ArrayLike, low: float, high:
 def normalized_ratio(counts: ArrayLike, values: ArrayLike, low: float, high: float) -> float:
     """Return the logarithm of the likelihood ratio of two hypotheses about (mean - 1/2) / standard deviation.
 
-    Args:
-        counts: (K,) how often each value was seen.
-        values: (K,) the values, in ascending order, 1/2 among or between them.
-        low: This quotient under the null hypothesis.
-        high: This quotient under the alternative hypothesis.
+    `low` and `high` are this quotient under the null and the alternative hypothesis; the rest is as in
+    `log_likelihood_ratio`.
 
     >>> round(normalized_ratio([10, 20, 40, 25, 15], [0, 0.25, 0.5, 0.75, 1], 0, 0.1), 3)
     0.759

@@ -70,16 +70,10 @@ def seated_openings(
     key: str = "",
     moves: int = 0,
 ) -> list[Opening]:
-    """Return the opening of each game in which each of `starts` is played from each of `seatings`.
+    """Return the opening of each game in which each of `starts` is played from each of `seatings` (names by seat).
 
-    Args:
-        game: The rules. With perfect information all seatings of a start have the same opening; otherwise each game has
-            its own.
-        seatings: The agent names by seat.
-        starts: For each start, a board text or None, and a seed.
-        number: The number of the first game; the others are consecutive, start by start.
-        key: As in `Tournament`.
-        moves: Number of random moves in each opening.
+    A start is a board text or None, and a seed. The games are numbered from `number`, start by start. `key` is as in
+    `Tournament`; `moves` is the number of random moves in each opening.
     """
     found: list[Opening] = []
     for board, seed in starts:

@@ -68,13 +68,7 @@ def rate(records: Iterable[GameRecord] | Results, anchor: str | None = None, see
 def bootstrap(
     records: Iterable[GameRecord] | Results, anchor: str | None = None, seed: int = 0
 ) -> tuple[list[str], Array, Array]:
-    """Return the n agents, their ratings (n,), and the ratings of all replicates (REPLICATES, n).
-
-    Args:
-        records: As in `rate`.
-        anchor: As in `rate`.
-        seed: As in `rate`.
-    """
+    """Return the n agents, their ratings (n,), and those of all replicates (REPLICATES, n); arguments as in `rate`."""
     results = results_of(records)
     agents, seats, together = who_met(results)
     if anchor is not None and anchor not in agents:

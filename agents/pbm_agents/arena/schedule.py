@@ -169,11 +169,7 @@ class Batch:
         return len(self.openings)
 
     def play(self, report: Report = lambda message: None, so_far: SoFar | None = None) -> list[GameRecord] | Unplayed:
-        """Play with newly created agents, which remember nothing from other games.
-
-        Returns:
-            The records, as from `play_games`; after a fault, the unplayed games and the reason.
-        """
+        """Play with new agents, which remember no other games; after a fault, return what is unplayed and why."""
         so_far, agents = so_far or SoFar(), dict[str, AnyAgent]()
         try:
             for name in self.agents:
@@ -184,16 +180,8 @@ class Batch:
                 warm_up(name, self.game)
                 agents[name] = _made(name)
                 report(())
-            return play_games(
-                self.game,
-                agents,
-                self.seats,
-                self.openings,
-                self.seed,
-                self.number,
-                report=report,
-                so_far=so_far,
-            )
+            games = (self.game, agents, self.seats, self.openings, self.seed, self.number)
+            return play_games(*games, report=report, so_far=so_far)
         except FaultError as fault:
             return Unplayed(self.number, len(self), fault.agent, fault.reason)
 

@@ -78,15 +78,8 @@ class SequentialTest:
     def __post_init__(self) -> None:
         """Raise ValueError unless agents and numbers are valid."""
         check_settings(self)
-        Tournament(
-            (self.game,),
-            (self.new, self.old),
-            openings=self.openings,
-            opening_moves=self.opening_moves,
-            seed=self.seed,
-            key=self.key,
-            batch=self.batch,
-        )
+        shared = {name: getattr(self, name) for name in ("openings", "opening_moves", "seed", "key", "batch")}
+        Tournament((self.game,), (self.new, self.old), **shared)
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0 is {self.elo0} and elo1 is {self.elo1}: expected elo0 < elo1")
         for name in ("alpha", "beta"):

@@ -53,12 +53,7 @@ class HeadToHead(NamedTuple):
 
 
 def standings(records: Iterable[GameRecord] | Results, anchor: str | None = None) -> list[Standing]:
-    """Return the standing of each agent, the best rating first; unfinished games do not count.
-
-    Args:
-        records: The games, or their results.
-        anchor: As in `rate`.
-    """
+    """Return the standing of each agent, the best rating first; arguments as in `rate`."""
     results, table = results_of(records), []
     for agent, rating in rate(results, anchor).items():
         rows = results.rows(agent)
@@ -109,14 +104,9 @@ COLUMNS = (
 
 
 def write_csv(folder: str | Path, tables: dict[str, tuple[list[Standing], HeadToHead]]) -> list[Path]:
-    """Write `ratings.csv`, with a row for each agent, and `head_to_head.csv`, with a row for each pair.
+    """Write `ratings.csv`, a row for each agent, and `head_to_head.csv`, a row for each pair; return the files.
 
-    Args:
-        folder: The folder for the files.
-        tables: Standings and head-to-head results by game name.
-
-    Returns:
-        The files.
+    `tables` are standings and head-to-head results by game name.
     """
     ratings = [
         [

@@ -87,15 +87,11 @@ def play_in_folder(
     take: Callable[[Sequence[GameRecord]], bool] = lambda games: False,
     note: Callable[[], str] = str,
 ) -> None:
-    """Play the missing batches of a plan in its folder.
+    """Play the missing batches of a plan in its folder, which is created if missing.
 
-    Args:
-        plan: The plan. An open-ended plan ends with the first fault.
-        folder: The folder; created if missing.
-        run: How the games are played.
-        take: Called with the games of each batch, first the stored ones, then the others as they are done; once it
-            returns True, play stops.
-        note: Returns the text at the end of the progress bar.
+    `take` is called with the games of each batch, first the stored ones, then the others as they are done; once it
+    returns True, play stops. `note` returns the text at the end of the progress bar. An open-ended plan ends with the
+    first fault.
 
     Raises:
         ValueError: The folder holds something else, was made with other programs, or is in use.

@@ -43,13 +43,9 @@ def play_batches(
 ) -> Generator[list[GameRecord] | Unplayed, None, None]:
     """Yield the games of each batch as it is done, or the games that a fault left unplayed.
 
-    Args:
-        batches: The batches to play.
-        workers: Number of processes. With one, and no time limit, this process plays the batches in order.
-        move_seconds: Time limit per move of an agent.
-        ray: The address of a Ray cluster that plays instead, one processor per batch. Its machines need the same
-            versions and files as this one.
-        journal: Records all questions and answers, except on Ray; batches resume from its answers.
+    With one worker and no time limit, this process plays the batches in order. With `ray`, the address of a cluster,
+    its machines play, one processor per batch. The journal records all questions and answers, except on Ray; batches
+    resume from its answers.
 
     Raises:
         BudgetSpentError: The journal's budget is used up.

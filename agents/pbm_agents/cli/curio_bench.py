@@ -118,21 +118,20 @@ def evaluated(given: dict[str, Any], folder: Path, seed: int) -> dict[str, Any]:
     level, game = LEVELS[given["level"]], make_game(f"curio-bench-{given['level']}")
     if (found := rules_hash(game)) != level.rules:
         raise ValueError(f"the rules of level {given['level']} have hash {found}: expected {level.rules}")
+    tree = PublicTree.build(game, memory=8.0) if level.samples else None
     if given["agent"].endswith(".npz"):
-        if not level.samples:
+        if tree is None:
             raise ValueError(f"level {given['level']} has no public tree: expected an agent")
-        tree = PublicTree.build(game, memory=8.0)
         value = exploitability(tree, Policy.load(tree, folder / given["agent"]))
         return {"exploitability": [value, value]}
     agent: Any = make_agent(given["agent"])
-    row: dict[str, Any] = {}
-    if level.samples:
-        bounds = exploitability_bounds(PublicTree.build(game, memory=8.0), agent, samples=level.samples, seed=seed)
-        row["exploitability"] = [sum(bounds.low) / 2, sum(bounds.high) / 2]
+    if tree is not None:
+        bounds = exploitability_bounds(tree, agent, samples=level.samples, seed=seed)
+        row: dict[str, Any] = {"exploitability": [sum(bounds.low) / 2, sum(bounds.high) / 2]}
     else:
         responder = SearchResponder(game, agent, samples=8, batch=8, seconds=RESPONSE_SECONDS)
         response = responder.run(RESPONSE_GAMES, np.random.default_rng(seed), progress=True)
-        row |= {"lower_bound": response.exploitability, "interval": list(response.interval)}
+        row = {"lower_bound": response.exploitability, "interval": list(response.interval)}
     for name, score in evaluate(agent, game, OPPONENTS, GAMES, seed).items():
         row[f"score_{name}"] = round(float(score.score.value), 4)
     return row

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from pbm_envs import Game
 from pbm_envs.records import RESIGN, append_records
 from pbm_envs.registry import parse_game
 
@@ -37,7 +36,7 @@ rules       the rules in short; `rules all` has all of them
 resign      give up
 save FILE   write the game so far, with all that is hidden, at the end of FILE, for `pbm replay`
 quit        leave"""
-COMMANDS = ("moves", "board", "hint", "undo", "rules", RESIGN, "save", "quit", "help")
+COMMANDS = [*(line.split()[0] for line in HELP.split("\n")[1:]), "help"]
 
 
 @with_settings(StartSettings, into="beginning")
@@ -101,9 +100,8 @@ def _run(session: Session, adviser: Agent, pause: float) -> None:
 
 def _show(session: Session) -> None:
     """Print the view of the person to move; at the end, and if only agents play, the full state."""
-    everything = session.done or not session.persons
-    seen = session.state if everything else session.view(session.mover)
-    show_board(session.game, seen)
+    hides = session.persons and not session.done
+    show_board(session.game, session.view(session.mover) if hides else session.state)
     print()
 
 
@@ -122,7 +120,7 @@ def _next_line(session: Session) -> str:
     """Read the next line; EOFError if there is none."""
     if session.done:
         return read_line("over> ", COMMANDS)
-    legal = [session.game.action_to_string(action) for action in session.legal()]
+    legal = map(session.game.action_to_string, session.legal())
     return read_line(f"player_{session.mover}> ", [*legal, *COMMANDS])
 
 
@@ -142,13 +140,15 @@ def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
             return True
         elif word == "help":
             print(HELP)
+        elif word == "rules" and rest.strip().lower() == "all":
+            page(session.game.rules_page())
         elif word == "rules":
-            _tell_rules(session.game, whole=rest.strip().lower() == "all")
+            say("\n\n".join(filter(None, (session.game.wording.summary, session.game.wording.geometry))))
         elif session.done:
             raise ValueError("the game is over: expected undo, save FILE, or an empty line to leave")
         elif word == "moves":
-            texts = [session.game.action_to_string(action) for action in session.legal()]
-            print(textwrap.fill(" ".join(texts), get_terminal_size().columns, break_on_hyphens=False))
+            texts = " ".join(map(session.game.action_to_string, session.legal()))
+            print(textwrap.fill(texts, get_terminal_size().columns, break_on_hyphens=False))
         elif word == "hint":
             print(session.hint(adviser))
         elif word and (word != RESIGN or sure("Resign?")):
@@ -157,13 +157,6 @@ def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
     except (ValueError, OSError) as error:
         say(str(error))
     return False
-
-
-def _tell_rules(game: Game, *, whole: bool) -> None:
-    if whole:
-        page(game.rules_page())
-        return
-    say("\n\n".join(part for part in (game.wording.summary, game.wording.geometry) if part))
 
 
 def _save(session: Session, name: str) -> None:

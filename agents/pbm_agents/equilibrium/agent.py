@@ -10,7 +10,7 @@ from pbm_envs import Game
 from pbm_envs.authoring import Option
 from pbm_envs.toolbox import Array, checked
 
-from ..players.agent import Actions, Views, check_searchable
+from ..players.agent import Actions, Views, check_searchable, draw
 from .evaluation import BATCH, forward_sweep, without_gaps
 from .solvers import solve
 from .tree import PublicTree
@@ -37,8 +37,7 @@ class EquilibriumAgent:
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Return actions, as `Agent.act`."""
-        sums = self.probabilities(game, views).cumsum(axis=1)
-        return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
+        return draw(self.probabilities(game, views), rng)
 
     def probabilities(self, game: Game, views: Views) -> Array:
         """Return action probabilities (B, A); ValueError for a view that is not in the game's tree."""

@@ -13,7 +13,7 @@ from pbm_envs.authoring import check_range
 from pbm_envs.toolbox import Array
 
 from ..common.progress import progress_bar
-from ..players.agent import Agent, Views
+from ..players.agent import Agent, Views, draw
 from .sweeps import Sweep, pull_best, pull_values, push_forward
 from .tree import Policy, PublicTree, scaled
 
@@ -73,9 +73,8 @@ def exploitability(tree: PublicTree, policy: Policy) -> float:
 def outcome_facts(tree: PublicTree, policy: Policy) -> dict[str, float]:
     """Describe the games in which both play `policy`.
 
-    Returns:
-        "mixed": the share of decisions with a choice, as reached in play, in which no action has probability MOSTLY or
-        more; "drawn": the share of games that end with 0 for both; "plies": the mean length of a game.
+    "mixed" is the share of decisions with a choice, as reached in play, in which no action has probability MOSTLY or
+    more; "drawn" the share of games that end with 0 for both; "plies" the mean length of a game.
     """
     sweep = _sweep(tree, policy, 0)
     reached = sweep.counterfactual * sweep.own
@@ -251,8 +250,7 @@ class MemoizedAgent:
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Array:
         """Return actions (B,) drawn with these probabilities."""
-        sums = self.probabilities(game, views).cumsum(axis=1)
-        return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
+        return draw(self.probabilities(game, views), rng)
 
 
 def without_gaps(views: Views) -> Array:

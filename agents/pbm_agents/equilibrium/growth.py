@@ -181,11 +181,9 @@ class Growth:
         self._used = used_bits(game.dtype)
 
     def first(self, states: States, known: Array | None = None) -> Level:
-        """Return the level of the roots, with one node for set-ups that no player can tell apart at the start.
+        """Return the level of the roots, with one node for set-ups (W,) that no player can tell apart at the start.
 
-        Args:
-            states: (W,) the set-ups.
-            known: (W, 2) hashes of the players' earlier views, if the game is already in progress.
+        In a game in progress, `known` (W, 2) has hashes of the players' earlier views.
         """
         if states["done"].any():
             raise ValueError("a game that is over before its first move has no tree")
@@ -227,13 +225,7 @@ class Growth:
         return whole
 
     def _add_expansion(self, part: Expansion, set_sizes: Array, first_below: int) -> None:
-        """Add transitions from the level added last.
-
-        Args:
-            part: The transitions.
-            set_sizes: The number of worlds of each information set.
-            first_below: The number of the first pair below.
-        """
+        """Add transitions from the level added last, whose information sets have `set_sizes` worlds."""
         codes = np.array([self._code(float(payoff)) for payoff in part.payoffs], np.int64)
         children = part.children.astype(np.int64)
         over = children < 0
@@ -305,14 +297,10 @@ class Growth:
         return Expansion(np.nonzero(of_sets)[1], of_sets.sum(axis=1), children, payoffs, below)
 
     def _group(self, level: Level, pairs: slice, rows: Array, keys: Array, states: States) -> Level:
-        """Return the decision nodes below some pairs.
+        """Return the decision nodes below some pairs of a level.
 
-        Args:
-            level: The level of the pairs.
-            pairs: The range of the pairs.
-            rows: For each transition, the pair that it leaves.
-            keys: For each transition, a key of its node and action.
-            states: For each transition, the state after it.
+        For each transition: `rows` has the pair that it leaves, `keys` a key of its node and action, `states` the state
+        after it.
         """
         alive = np.flatnonzero(~states["done"])
         by_run = alive[np.argsort(keys[alive], kind="stable")]
@@ -327,10 +315,8 @@ class Growth:
         return _level(states, level.worlds[pairs][rows], histories, np.arange(len(rows)), order, starts)
 
     def _split(self, states: States, histories: Array, runs: Array, rows: Array) -> tuple[Array, Array]:
-        """Extend `histories` by the views of `states[rows]` in runs of several worlds, and call `split_runs`.
-
-        Returns:
-            The order of the rows, and the starts of nodes and sets.
+        """Extend `histories` by the views of `states[rows]` in runs of several worlds; return the results of
+        `split_runs`: the order of the rows, and the starts of nodes and sets.
         """
         several = np.flatnonzero(np.repeat(np.diff(runs) > 1, np.diff(runs)))
         records = take_rows(states, rows[several])

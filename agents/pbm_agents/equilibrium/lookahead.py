@@ -59,16 +59,10 @@ class Lookahead:
         rng: np.random.Generator,
         until: float = np.inf,
     ) -> None:
-        """Grow the tree level by level.
+        """Grow the tree level by level, to at most `size` transitions, but always to the searcher's next move.
 
-        Args:
-            game: The rules.
-            belief: The root.
-            searcher: The searching player. The tree always reaches this player's next move.
-            size: The maximum number of transitions.
-            playouts: Number of playouts from each world where the tree is cut off.
-            rng: The generator of the playouts.
-            until: The deadline (`time.perf_counter`). No level is started that would miss it at the speed so far.
+        No level is started that would miss the deadline `until` (`time.perf_counter`) at the speed so far. There are
+        `playouts` playouts from each world where the tree is cut off.
         """
         self.game, self.belief, self.searcher = game, belief, searcher
         begun = time.perf_counter()

@@ -30,13 +30,9 @@ class RecordedAgent:
     """
 
     def __init__(self, agent: Any, name: str, path: str | Path, requests: int | None = None) -> None:
-        """Open the file.
+        """Open the file of JSON lines at `path`, or create it when an answer comes.
 
-        Args:
-            agent: An object with a method `act(game, views, rng)`.
-            name: The agent's name; answers of other agents in the file are ignored and kept.
-            path: The file of JSON lines; created if missing.
-            requests: Maximum number of views about which the agent may be asked.
+        Answers of agents with another name are ignored and kept. The agent is asked about at most `requests` views.
         """
         self.agent, self.name, self.path, self.left = agent, name, Path(path), requests
         self._known: dict[tuple[str, str], list[int]] = defaultdict(list)

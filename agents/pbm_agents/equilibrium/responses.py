@@ -76,15 +76,9 @@ class Responder(ABC):
         """Train or prepare to search, and return the play function; `bar` counts the games, `games` in each seat."""
 
     def run(self, games: int, rng: np.random.Generator, progress: bool = False) -> ApproximateResponse:
-        """Play against the agent. The agent itself acts in these games, whatever the responder's model of it.
+        """Play `games` games in each seat against the agent itself, whatever the responder's model of it.
 
-        Args:
-            games: Number of games in each seat.
-            rng: Generator of all random numbers.
-            progress: Show a progress bar (extra `cli`).
-
-        Raises:
-            ValueError: The game is not for two players, or a number is too small.
+        `progress` shows a bar (extra `cli`). Raises ValueError if the game is not for two, or a number is too small.
         """
         check_range("games", games, 2)
         if self.game.num_players != 2:

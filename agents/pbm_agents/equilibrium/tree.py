@@ -105,10 +105,7 @@ class PublicTree:
         if game.num_players != 2:
             raise ValueError(f"{game!r} has {game.num_players} players: expected two")
         check_public_moves(game)
-        if worlds is None:
-            starts, weights = set_ups(game)
-        else:
-            starts, weights = _check_worlds(game, worlds, chances)
+        starts, weights = set_ups(game) if worlds is None else _check_worlds(game, worlds, chances)
         arrays = grow(game, starts, int(memory * GIBIBYTE), threads, progress)
         return cls(game, starts, weights, **arrays)
 

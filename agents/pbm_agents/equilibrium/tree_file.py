@@ -35,8 +35,7 @@ def write_tree(path: str | Path, game: Game, arrays: Mapping[str, Array]) -> Non
 def read_tree(path: str | Path, game: Game | None, names: set[str]) -> tuple[Game, dict[str, Array]]:
     """Return the game and the checked arrays (`names`) in a file written by `write_tree`.
 
-    Raises:
-        ValueError: The file is damaged, or was written for another game than `game` or under other rules.
+    Raises ValueError if the file is damaged, or was written for another game than `game` or under other rules.
     """
     with open(path, "rb") as file:
         head = parse_object(file.readline(1 << 20), "the head of a public tree")
@@ -67,12 +66,7 @@ def read_tree(path: str | Path, game: Game | None, names: set[str]) -> tuple[Gam
 
 
 def check_structure(arrays: Mapping[str, Array], actions: int) -> None:
-    """Raise ValueError unless kernels can index with these arrays (the fields of `PublicTree`).
-
-    Args:
-        arrays: The arrays by name, one axis each.
-        actions: The number of actions of the game.
-    """
+    """Raise ValueError unless kernels can index with these arrays, the fields of `PublicTree`, of a game's tree."""
     worlds = len(arrays["starts"])
     pairs, choices = len(arrays["pair_world"]), len(arrays["choice_actions"])
     transitions, payoffs, sets = len(arrays["children"]), len(arrays["payoffs"]), len(arrays["set_player"])

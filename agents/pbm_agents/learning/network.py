@@ -23,7 +23,7 @@ from pbm_envs import Game
 from pbm_envs.foreign import registered_game
 from pbm_envs.toolbox import in_one_piece, install_command, quoted
 
-from ..players.agent import Actions, Views, check_searchable
+from ..players.agent import Actions, Views, check_searchable, draw
 from ..search import FunctionEvaluator
 from ..search.result import check_temperature
 from .torsos import TORSOS, FullyConnected, ResidualConvolution
@@ -220,10 +220,7 @@ class NetworkAgent:
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         weights = self._weights(game, views)
-        if self.temperature == 0:
-            return weights.argmax(axis=1)
-        sums = weights.cumsum(axis=1)
-        return (sums > sums[:, -1:] * rng.random((len(views), 1))).argmax(axis=1)
+        return weights.argmax(axis=1) if self.temperature == 0 else draw(weights, rng)
 
     def probabilities(self, game: Game, views: Views) -> NDArray[np.float64]:
         """Return (B, A) the probability that each action is played."""

@@ -21,7 +21,7 @@ from pbm_envs.authoring import Ints, Mask, Planes, Seeds, check_range, kernel
 from pbm_envs.foreign import check_array, parse_object, registered_game
 from pbm_envs.toolbox import Array, Floats, in_one_piece, install_command
 
-from .training_data import form_weights, symmetry_tables
+from .training_data import form_weights, symmetry_tables, unanswered
 
 if TYPE_CHECKING:
     from .network import PolicyValueNetwork
@@ -215,10 +215,7 @@ class OnnxEvaluator:
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array, Array]:
         """Evaluate as `Evaluator` specifies."""
-        if game != self.game:
-            raise ValueError(f"the network is for positions of {self.game!r}, not of {game!r}")
-        values, priors = states["returns"].astype(np.float64), np.zeros(masks.shape, np.float32)
-        rows = np.flatnonzero(~states["done"])
+        rows, priors, values = unanswered(self.game, game, states, masks)
         if len(rows):
             movers = states["to_move"][rows].astype(np.int64)
             height, width, planes = game.observation_shape

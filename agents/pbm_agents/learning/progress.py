@@ -19,18 +19,11 @@ OPENING_MOVES = 2
 
 
 def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, pool: Pool) -> dict[str, Any]:
-    """Play the evaluation games after a round.
+    """Play the evaluation games after round `number`, which determines the openings.
 
-    Args:
-        game: The rules.
-        settings: The opponents and the number of games.
-        number: The number of the round, from 0; it determines the openings.
-        mine: The evaluator of the learner's network.
-        best: The evaluator of the best network so far; None: the learner's network takes over without a match.
-        pool: The pool that plays the games.
-
-    Returns:
-        Scores by opponent, Elo against the last opponent, and `taken`: whether the learner's network becomes the best.
+    `mine` and `best` are the evaluators of the learner's network and of the best so far; without the latter, the
+    learner's network takes over without a match. Returns scores by opponent, Elo against the last opponent, and
+    `taken`: whether the learner's network becomes the best.
     """
     jobs: dict[str, Any] = {}
     search = settings.playing_search(mine)
@@ -69,10 +62,7 @@ def elo(score: float, games: int, players: int = 2) -> float:
     >>> round(elo(0.75, 1000)), round(elo(1.0, 40)), round(elo(1 / 3, 10**9, players=3))
     (191, 763, 0)
 
-    Args:
-        score: From 0 to 1.
-        games: The number of games it is the mean of. At 0 and 1, half a point is assumed to be missing.
-        players: The number of players per game.
+    At the scores 0 and 1, half a point of the `games` games is assumed to be missing.
     """
     kept = (score * games + 0.5) / (games + 1)
     return 400 * log10(kept * (players - 1) / (1 - kept))

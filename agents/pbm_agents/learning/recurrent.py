@@ -51,15 +51,9 @@ class RecurrentNetwork(nn.Module):
             nn.init.zeros_(layer.bias)
 
     def forward(self, observations: Tensor, masks: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Evaluate one turn of each of B games.
+        """Return logits (B, A), FORBIDDEN where illegal, values (B,), and the new memory, for a turn of B games.
 
-        Args:
-            observations: (B, rows, cols, planes)
-            masks: (B, A) bool
-            memory: (B, hidden), zeros at a player's first turn.
-
-        Returns:
-            Logits (B, A), FORBIDDEN where illegal; the value (B,) that the player expects; the new memory.
+        `memory` (B, hidden) is zeros at a player's first turn.
         """
         memory = self.cell(self._encoded(observations), memory)
         return self.policy(memory).masked_fill(~masks, FORBIDDEN), self.value(memory)[:, 0], memory
@@ -67,16 +61,11 @@ class RecurrentNetwork(nn.Module):
     def unroll(self, observations: Tensor, masks: Tensor, memory: Tensor, ends: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits (T, B, A) and values (T, B) of T consecutive turns in B streams of games.
 
-        Args:
-            observations: (T, B, rows, cols, planes)
-            masks: (T, B, A) bool
-            memory: (B, hidden) before the first turn.
-            ends: (T, B) bool, True where the game ends after this turn, so that the next turn begins another game.
+        `memory` (B, hidden) is that before the first turn. `ends` (T, B) is True where the game ends after this turn,
+        so that the next turn begins another game.
         """
-        memories = []
-        for seen, end in zip(
-            self._encoded(observations.flatten(0, 1)).unflatten(0, masks.shape[:2]), ends, strict=True
-        ):
+        memories, encoded = [], self._encoded(observations.flatten(0, 1)).unflatten(0, masks.shape[:2])
+        for seen, end in zip(encoded, ends, strict=True):
             memory = self.cell(seen, memory)
             memories.append(memory)
             memory = memory * ~end[:, None]

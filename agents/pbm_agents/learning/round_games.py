@@ -33,16 +33,9 @@ def play_round(
 ) -> tuple[Examples, float | None]:
     """Return a round's self-play games, and the positions per second of those played now (None if none were).
 
-    Batches that a killed process left on disk are not played again.
-
-    Args:
-        game: The rules.
-        settings: The number of games, and how they are played.
-        number: The number of the round, from 0. The seed, this, and the batch number determine the games.
-        evaluator: The network; None in the imitation rounds.
-        folder: Folder for one file per batch; created if missing.
-        pool: The pool that plays the games.
-        advance: Called with a number of games done, and the positions per second so far if they were played now.
+    The seed, the number of the round (from 0) and that of the batch determine the games. Batches that a killed process
+    left in `folder` are not played again. There is no evaluator in imitation rounds. `advance` is called with a number
+    of games done, and the positions per second so far if they were played now.
     """
     folder.mkdir(exist_ok=True)
     search, how = settings.self_play_search(evaluator), settings.self_play_settings()

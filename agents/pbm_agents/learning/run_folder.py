@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +83,7 @@ def fast_evaluator(network: PolicyValueNetwork, out: Path) -> Any:
 
 
 def _has_onnx() -> bool:
-    try:
-        import onnx  # noqa: F401
-        import onnxruntime  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return all(map(find_spec, ("onnx", "onnxruntime")))
 
 
 def _export(network: PolicyValueNetwork, path: Path) -> None:

@@ -27,6 +27,7 @@ from pbm_envs.toolbox import Array, BatchKernel, Floats, NetworkInputs, PlayKern
 
 from ..search.backup import expand_leaf
 from ..search.tree import Tree
+from .training_data import unanswered
 
 FORMAT = "pbm_agents.learning.small_network 1"
 WHAT = "a small network"
@@ -267,10 +268,7 @@ class SmallNetwork:
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[Array, Array]:
         """Evaluate as `Evaluator` specifies."""
-        if game != self.game:
-            raise ValueError(f"the network is for positions of {self.game!r}, not of {game!r}")
-        values, priors = states["returns"].astype(np.float64), np.zeros(masks.shape, np.float32)
-        rows = np.flatnonzero(~states["done"])
+        rows, priors, values = unanswered(self.game, game, states, masks)
         if len(rows):
             sums, names = self.sums(states[rows])
             found = np.empty((len(rows), game.num_actions), np.float32), np.empty((len(rows), game.num_players))

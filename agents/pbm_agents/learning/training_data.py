@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.records import UNFINISHED, GameRecord, replay
+from pbm_envs.toolbox import Array
 
 Floats = NDArray[np.float32]
 WEIGHT = 131
@@ -203,6 +204,17 @@ def _moves(record: GameRecord, number: int, agents: Collection[str] | None) -> E
         players=movers[plies].astype(np.int8),
         endings=np.full(len(plies), CUT_OFF if states["truncated"][-1] else ENDED, np.int8),
     )
+
+
+def unanswered(network_game: Game, game: Game, states: Array, masks: Array) -> tuple[Array, Array, Array]:
+    """Return the rows that a network of `network_game` evaluates, and the priors and values of an `Evaluator` to fill.
+
+    The values of games that are over are their returns. Raises ValueError for positions of another game.
+    """
+    if game != network_game:
+        raise ValueError(f"the network is for positions of {network_game!r}, not of {game!r}")
+    values, priors = states["returns"].astype(np.float64), np.zeros(masks.shape, np.float32)
+    return np.flatnonzero(~states["done"]), priors, values
 
 
 def from_mover(returns: Floats, movers: NDArray[np.int64]) -> Floats:

@@ -63,6 +63,12 @@ AnyAgent: TypeAlias = "Agent | AgentWithMemory"
 """An agent with a memory of each game (`pbm_envs.envs.memory`) or without."""
 
 
+def draw(weights: NDArray[np.float64], rng: np.random.Generator) -> Actions:
+    """Return actions (B,) drawn in proportion to `weights` (B, A)."""
+    sums = weights.cumsum(axis=1)
+    return (sums > sums[:, -1:] * rng.random((len(weights), 1))).argmax(axis=1)
+
+
 class RandomAgent:
     """Plays every legal action with the same probability, except that it never resigns."""
 
