@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pbm_envs.authoring import Ints, kernel
+from pbm_envs.authoring import Ints
 from pbm_envs.toolbox import stack_kernel
 
 WON, LOST, UNKNOWN = 1, -1, 0
@@ -210,7 +210,7 @@ def look_at(problem: Problem, first: int, second: int, role: int, allowed: Ints,
     return UNKNOWN if promising else LOST
 
 
-@kernel
+@stack_kernel
 def solve(first: int, second: int, role: int, *given: Any) -> int:
     """Return WON or LOST for the player to move, or UNKNOWN if it takes more positions than the counters allow.
 

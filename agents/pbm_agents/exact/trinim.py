@@ -54,10 +54,14 @@ class TrinimSolution:
         neighbours = game.board.neighbours[self.cells, :COLOURS].astype(np.int64)
         following = np.where(neighbours == NO_CELL, NO_CELL, self._place[neighbours])
         colours = self.pieces[self.cells].astype(np.int64)
+        masks = 1 << len(colours)
+        left = np.empty(masks, np.uint8)
         if len(self.still_in) == 2:
-            self._table = solve_two(colours, following, self.total, EXCHANGED)
+            self._table: Array = np.empty((masks, 2), np.uint8)
+            solve_two(colours, following, self.total, EXCHANGED, left, self._table)
         else:
-            self._table = solve_three(colours, following, self.total, float(temperature))
+            self._table = np.empty((masks, 3, 64), np.float32)
+            solve_three(colours, following, self.total, float(temperature), left, self._table)
         loss = 1.0 / (game.num_players - 1)
         gone = game.num_players - len(self.still_in)
         self._win, self._loss, self._draw = 1.0, -loss, loss * gone / len(self.still_in)

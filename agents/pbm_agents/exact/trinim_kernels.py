@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pbm_envs.authoring import Ints, kernel
-from pbm_envs.toolbox import Array, Floats
+from pbm_envs.authoring import Ints
+from pbm_envs.toolbox import Array, Floats, stack_kernel
 
 PARITIES = 8
 """The number of combinations of parities of three colours."""
@@ -26,25 +26,24 @@ EXCHANGED = np.array(
 NO_CELL = -1
 
 
-@kernel
+@stack_kernel
 def even_colours(parities: int) -> int:
     """Return the number of colours, of three, that are held an even number of times (T5)."""
     return 3 - (parities & 1) - (parities >> 1 & 1) - (parities >> 2 & 1)
 
 
-@kernel
-def remaining_parities(colours: Ints) -> Array:
-    """Return (2 ** k,) the parities of the pieces of each mask; `colours` (k,) are 1, 2 and 3."""
-    parities = np.zeros(1 << len(colours), np.uint8)
+@stack_kernel
+def remaining_parities(colours: Ints, parities: Array) -> None:
+    """Write (2 ** k,) the parities of the pieces of each mask; `colours` (k,) are 1, 2 and 3."""
+    parities[0] = 0
     for cell in range(len(colours)):
         bit = 1 << cell
         for mask in range(bit):
             parities[bit + mask] = parities[mask] ^ (1 << (colours[cell] - 1))
-    return parities
 
 
-@kernel
-def solve_two(colours: Ints, following: Ints, total: int, exchanged: Array) -> Array:
+@stack_kernel
+def solve_two(colours: Ints, following: Ints, total: int, exchanged: Array, left: Array, results: Array) -> None:
     """Solve every two-player position in which a subset of these pieces is left.
 
     Args:
@@ -52,12 +51,11 @@ def solve_two(colours: Ints, following: Ints, total: int, exchanged: Array) -> A
         following: (k, 3) the next piece in each direction, or NO_CELL.
         total: The parities of all pieces, held or left.
         exchanged: The table EXCHANGED.
-
-    Returns:
-        (2 ** k, 2) uint8: bit h of the first word is set if the player to move wins; of the second, if they lose.
+        left: (2 ** k,) uint8, working memory.
+        results: (2 ** k, 2) uint8, overwritten: bit h of the first word is set if the player to move wins; of the
+            second, if they lose.
     """
-    left = remaining_parities(colours)
-    results = np.empty((len(left), 2), np.uint8)
+    remaining_parities(colours, left)
     won, lost = 0, 0
     for h in range(8):
         own, other = even_colours(h), even_colours(h ^ total)
@@ -84,10 +82,9 @@ def solve_two(colours: Ints, following: Ints, total: int, exchanged: Array) -> A
                 break
         results[mask, 0] = exchanged[total ^ left[mask], won]
         results[mask, 1] = exchanged[total ^ left[mask], lost]
-    return results
 
 
-@kernel
+@stack_kernel
 def moves_from(mask: int, following: Ints, afters: Ints) -> int:
     """Write the mask that each legal move leaves into `afters`; return the number of moves (T4)."""
     moves = 0
@@ -106,18 +103,17 @@ def moves_from(mask: int, following: Ints, afters: Ints) -> int:
     return moves
 
 
-@kernel
-def solve_three(colours: Ints, following: Ints, total: int, temperature: float) -> Floats:
+@stack_kernel
+def solve_three(
+    colours: Ints, following: Ints, total: int, temperature: float, left: Array, values: Floats
+) -> None:
     """Solve as `solve_two` does, for three players, who deviate from their best moves.
 
     A move whose expected return is `x` below the best is played with a probability in proportion to
-    `1 / (1 + x / temperature) ** 2`.
-
-    Returns:
-        (2 ** k, 3, 64) float32: the expected returns at (mask, 8 a + b) of the player to move, the next, and the third.
+    `1 / (1 + x / temperature) ** 2`. The other arguments are those of `solve_two`; `values` (2 ** k, 3, 64) float32 are
+    overwritten with the expected returns at (mask, 8 a + b) of the player to move, the next, and the third.
     """
-    left = remaining_parities(colours)
-    values = np.empty((len(left), 3, 64), np.float32)
+    remaining_parities(colours, left)
     for state in range(64):
         a, b = state >> 3, state & 7
         own_score, second_score, third_score = even_colours(a), even_colours(b), even_colours(total ^ a ^ b)
@@ -135,13 +131,14 @@ def solve_three(colours: Ints, following: Ints, total: int, temperature: float) 
     one, scale = np.float32(1.0), np.float32(1.0 / max(temperature, 1e-4))
     for mask in range(1, len(left)):
         moves = moves_from(mask, following, afters)
-        best[:] = values[afters[0], 2]
+        for state in range(64):
+            best[state] = values[afters[0], 2, state]
         for k in range(1, moves):
             expected = values[afters[k], 2]
             for state in range(64):  # short loops over all parities, each writing one array, become SIMD code
                 best[state] = max(best[state], expected[state])
-        weights[:] = 0
-        sums[:] = 0
+        for state in range(64):
+            weights[state] = sums[0, state] = sums[1, state] = sums[2, state] = 0
         for k in range(moves):
             second, third, own = values[afters[k], 0], values[afters[k], 1], values[afters[k], 2]
             for state in range(64):
@@ -161,4 +158,3 @@ def solve_three(colours: Ints, following: Ints, total: int, temperature: float) 
             after_state = 8 * b + (key ^ a ^ b)  # the next player is to move, the third one is next
             for player in range(3):
                 values[mask, player, state] = sums[player, after_state] / weights[after_state]
-    return values
