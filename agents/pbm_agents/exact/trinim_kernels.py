@@ -104,9 +104,7 @@ def moves_from(mask: int, following: Ints, afters: Ints) -> int:
 
 
 @stack_kernel
-def solve_three(
-    colours: Ints, following: Ints, total: int, temperature: float, left: Array, values: Floats
-) -> None:
+def solve_three(colours: Ints, following: Ints, total: int, temperature: float, left: Array, values: Floats) -> None:
     """Solve as `solve_two` does, for three players, who deviate from their best moves.
 
     A move whose expected return is `x` below the best is played with a probability in proportion to
