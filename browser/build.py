@@ -19,6 +19,7 @@ from kernels import Input, Module  # sets what Numba compiles for, before Numba 
 
 import numpy as np
 from boards import BOARDS, OUT, searches
+from recording import champion_calls
 from pbm_agents.search import Search, Workspace, waves
 from pbm_agents.search.search import Run, first_tree
 from pbm_agents.search.tree import EDGE, NODE, add_roots
@@ -49,6 +50,7 @@ def describe(module: Module, game: Game, options: dict[str, Any]) -> dict[str, A
         "fields": fields,
         "hooks": hooks_of(module, game),
         "searches": {kind: search_of(module, game, one) for kind, one in searches(game, SIMULATIONS[0]).items()},
+        "kernels": {name: module.open_call(calls[0]) for name, calls in champion_calls(game).items()},
     }
 
 

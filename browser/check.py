@@ -9,6 +9,8 @@ them again and compares. Every few plies both search a position with equal seeds
 from __future__ import annotations
 
 import argparse
+import base64
+import gzip
 import hashlib
 import json
 import subprocess
@@ -19,11 +21,14 @@ from typing import Any
 
 import numpy as np
 from boards import BOARDS, OUT, searches
+from recording import champion_calls
 
 from pbm_envs import Game, make_game
+from pbm_envs.core import layouts
 
 BATCH, SIMULATIONS, BETWEEN_SEARCHES = 500, 150, 7
-"""Games at once; simulations of a search; plies between two searches."""
+CALLS = 6
+"""Games at once; simulations of a search; plies between two searches; calls of each kernel of a champion."""
 
 
 def streams(games: int, *places: int) -> Any:
@@ -67,16 +72,35 @@ def record(game: Game, games: int, seed: int) -> dict[str, Any]:
         game.step(states, ply["actions"])
 
 
-def check(name: str, games: int) -> dict[str, int]:
+def champion(game: Game) -> dict[str, Any]:
+    """Return some calls of the kernels of the game's champion, with a hash of all arrays after each."""
+    calls = []
+    for name, made in champion_calls(game, copies=True).items():
+        for call in made[:: max(1, len(made) // CALLS)][:CALLS]:
+            arrays = [each for each in call.after if isinstance(each, np.ndarray)]
+            given = [pack(each) if isinstance(each, np.ndarray) else str(each) for each in call.before]
+            calls.append({"name": name, "given": given, "hash": digest(*arrays)})
+    return {"calls": calls}
+
+
+def pack(array: Any) -> dict[str, Any]:
+    """Return an array as data of JSON, compressed."""
+    data = base64.b64encode(gzip.compress(np.ascontiguousarray(array).tobytes(), 1)).decode()
+    records = array.dtype in layouts._layouts and array.ndim == 1
+    return {"data": data, "shape": array.shape, "itemsize": array.itemsize, "records": records}
+
+
+def check(name: str, games: int, *how: str) -> dict[str, int]:
     """Check a game with this many games, over all its boards; return what `replay.mjs` has counted."""
     counts: dict[str, int] = {}
     for board, options in enumerate(BOARDS[name]):
         game, left = make_game(name, **options), (games + len(BOARDS[name]) - 1 - board) // len(BOARDS[name])
         node = subprocess.Popen(
-            ["node", Path(__file__).with_name("replay.mjs"), OUT, name, str(board)],
+            ["node", Path(__file__).with_name("replay.mjs"), OUT, name, str(board), *how],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert node.stdin is not None
+        node.stdin.write(json.dumps(champion(game)) + "\n")
         for seed, first in enumerate(range(0, left, BATCH)):
             node.stdin.write(json.dumps(record(game, min(BATCH, left - first), seed)) + "\n")
         for key, count in json.loads(node.communicate()[0]).items():
@@ -89,11 +113,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=10_000)
     parser.add_argument("names", nargs="*", metavar="GAME")
+    parser.add_argument("--worker", action="store_true", help="send all through `worker.mjs`")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # boards of Trinim on which every game is a draw
     different = 0
     for name in given.names or BOARDS:
-        counts = check(name, given.games)
+        counts = check(name, given.games, *["worker"] * given.worker)
         different += counts["different"]
         print(f"{name}: " + ", ".join(f"{count:,} {key}" for key, count in counts.items()), flush=True)
     sys.exit(different > 0)

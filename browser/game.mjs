@@ -107,7 +107,7 @@ const scalar = ([type, value]) => (type === "i64" ? BigInt(value) : Number(value
 /** One board of a game. Batches of B games have B * itemsize bytes. */
 export class Game {
   constructor(kernels, board, name) {
-    Object.assign(this, board, { kernels, board, name });
+    Object.assign(this, board, { kernels, name, kernelsOfChampion: board.kernels });
     this.layout = kernels.constants[this.hooks.blank].layout;
   }
 
@@ -183,6 +183,26 @@ export class Game {
     const spec = this.searches[options.kind ?? "plain"];
     if (!spec) throw new Error(`${this.text} has no search ${options.kind}`);
     return this.kernels.scope(() => new Search(this, spec, view, options).run());
+  }
+
+  /**
+   * Call a kernel of the champion, with flattened arguments: numbers, and for each of `arrays`, which are changed in
+   * place, `{shape, itemsize, records}`. Return the integer or flag that it returns.
+   */
+  kernel(name, given, ...arrays) {
+    const [exported, types] = this.kernelsOfChampion[name], { kernels } = this;
+    return kernels.scope(() => {
+      const blocks = [];
+      const values = given.map((each, k) => {
+        if (types[k] !== "array") return scalar([types[k], each]);
+        const layout = each.records ? this.layout : undefined;
+        blocks.push(kernels.put(arrays[blocks.length], each.shape, each.itemsize, layout));
+        return blocks.at(-1);
+      });
+      const result = kernels.call([[exported, values.map((_, k) => String(k))]], values)[0];
+      blocks.forEach((block, k) => kernels.take(block, arrays[k]));
+      return result;
+    });
   }
 
   /** Call the kernels of a method. Inputs are `[array, shape, itemsize]`, or `[records]`; `out` are copied back. */

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ import llvmlite.binding as llvm  # noqa: E402
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from numba.core import types  # noqa: E402
-from numba.core.dispatcher import Dispatcher  # noqa: E402
+from recording import Call, leaves, recorded  # noqa: E402
 
 from pbm_envs.core import layouts  # noqa: E402
 
@@ -63,7 +62,14 @@ class Module:
         hook(*inputs.values())
         with recorded() as calls:
             hook(*inputs.values())
-        return [self.call(kernel, arguments, inputs) for kernel, arguments in calls]
+        return [self.call(call.kernel, call.arguments, inputs) for call in calls]
+
+    def open_call(self, call: Call) -> list[Any]:
+        """Return a call of which JavaScript gives all arguments: `[function, types]`, of the flattened arguments."""
+        flat = leaves(call.arguments)
+        entries = [next(self._flat(each, {"array": each})) for each in flat]
+        types_of = [each if isinstance(each, str) else each[0] for each in entries]
+        return [self.function(call.kernel, call.arguments), types_of]
 
     def function(self, kernel: Any, values: tuple[Any, ...]) -> str:
         """Return the name of a kernel compiled for these arguments; the arguments of a `*` parameter are folded."""
@@ -137,27 +143,3 @@ class Module:
             table = ["--export-table", "--growable-table"]
             exports = [f"--export={name}" for name in self.functions.values()]
             subprocess.run([*linker, *memory, *table, *exports, "-o", target, *files], check=True)
-
-
-@contextmanager
-def recorded() -> Iterator[list[tuple[Any, tuple[Any, ...]]]]:
-    """Record which kernels Python calls, with their arguments. They must have been compiled for these."""
-    calls: list[tuple[Any, tuple[Any, ...]]] = []
-
-    def recorder(kernel: Any) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            calls.append((kernel, arguments))
-            return kernel(*arguments)
-
-        return call
-
-    modules = [module for name, module in sys.modules.items() if name.startswith("pbm_")]
-    found = [(vars(module), name, value) for module in modules for name, value in vars(module).items()]
-    kernels = [each for each in found if isinstance(each[2], Dispatcher)]
-    try:
-        for namespace, name, kernel in kernels:
-            namespace[name] = recorder(kernel)
-        yield calls
-    finally:
-        for namespace, name, kernel in kernels:
-            namespace[name] = kernel

@@ -1,14 +1,20 @@
-// Plays games again that `check.py` sends, one batch a line, and counts what differs.
+// Plays games again that `check.py` sends, one batch a line, and counts what differs: directly, or behind a port as in a
+// worker.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { gunzipSync } from "node:zlib";
 import { loadGame } from "./game.mjs";
+import { loadInWorker, serve } from "./worker.mjs";
 
-const [folder, name, board] = process.argv.slice(2);
-const games = await loadGame(readFileSync(`${folder}/${name}.wasm`), JSON.parse(readFileSync(`${folder}/${name}.json`)));
+const [folder, name, board, worker] = process.argv.slice(2);
+const files = [readFileSync(`${folder}/${name}.wasm`), JSON.parse(readFileSync(`${folder}/${name}.json`))];
+const { port1, port2 } = new MessageChannel();
+if (worker) serve(port2);
+const games = worker ? await loadInWorker(port1, ...files) : await loadGame(...files);
 const game = games[Number(board)];
-const counts = { games: 0, plies: 0, searches: 0, different: 0 };
+const counts = { games: 0, positions: 0, searches: 0, calls: 0, different: 0 };
 
 function streams(length, ...places) {
   const first = places.reduce((sum, place, k) => sum + BigInt(place) * 1000003n ** BigInt(k + 1), 0n);
@@ -31,30 +37,45 @@ function number(text) {
   return (sign ? -1 : 1) * (Number(whole) + Number(`0x${fraction || 0}`) / 16 ** fraction.length) * 2 ** Number(exponent);
 }
 
-function replay({ games: size, seed, simulations, plies }) {
-  const states = game.init(streams(size, seed));
-  plies.forEach((ply, k) => {
-    const read = [states, game.mask(states)];
+async function replay({ games: size, seed, simulations, plies }) {
+  const states = await game.init(streams(size, seed));
+  for (const [k, ply] of plies.entries()) {
+    const read = [states, await game.mask(states)];
     for (let player = 0; player < game.players; player++) {
-      const views = game.view(states, player), seeds = streams(size, seed, k);
-      read.push(views, game.mask(views), game.observe(views), game.determinize(views, seeds), seeds);
+      const views = await game.view(states, player), seeds = streams(size, seed, k);
+      read.push(views, await game.mask(views), await game.observe(views), await game.determinize(views, seeds), seeds);
     }
     const ended = states.slice(), seeds = streams(size, seed, k);
-    game.playout(ended, seeds);
+    await game.playout(ended, seeds);
     expect(digest([...read, ended, seeds]) === ply.hash, `ply ${k}`);
     for (const [kind, wanted] of Object.entries(ply.searches)) {
       const state = states.slice(ply.row * game.itemsize, (ply.row + 1) * game.itemsize);
-      const view = game.view(state, game.read(state, "to_move"));
-      const found = game.search(view, { kind, simulations, seed: streams(1, seed, k + 1)[0] });
+      const view = await game.view(state, await game.read(state, "to_move"));
+      const found = await game.search(view, { kind, simulations, seed: streams(1, seed, k + 1)[0] });
       const same = found.visits.every((count, a) => count === wanted.visits[a]) && found.best === wanted.best;
       expect(same && found.value.every((each, p) => each === number(wanted.value[p])), `search ${kind} at ply ${k}`);
       counts.searches++;
     }
-    counts.plies++;
-    if (ply.actions) game.step(states, ply.actions);
-  });
+    counts.positions += size;
+    if (ply.actions) await game.step(states, ply.actions);
+  }
   counts.games += size;
 }
 
-for await (const line of createInterface({ input: process.stdin })) replay(JSON.parse(line));
+/** Call kernels of the champion as Python did, and compare all arrays. */
+async function repeat({ calls }) {
+  for (const { name, given, hash } of calls) {
+    const arrays = given.filter((each) => each.data).map((each) => gunzipSync(Buffer.from(each.data, "base64")));
+    await game.kernel(name, given, ...arrays);
+    expect(digest(arrays) === hash, `kernel ${name}`);
+    counts.calls++;
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line);
+  if (message.calls) await repeat(message);
+  else await replay(message);
+}
 console.log(JSON.stringify(counts));
+port1.close();

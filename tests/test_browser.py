@@ -23,9 +23,10 @@ missing += [what for what in ("ziglang",) if importlib.util.find_spec(what) is N
 @pytest.mark.parametrize("name", pbm_envs.registered_games())
 def test_recorded_games_are_the_same_in_webassembly(name, tmp_path):
     environment = os.environ | {"PBM_ENVS_WASM": str(tmp_path)}
-    for script in (["build.py", name], ["check.py", "--games", str(GAMES), name]):
+    for script in (["build.py", name], ["check.py", "--worker", "--games", str(GAMES), name]):
         done = subprocess.run(
             [sys.executable, BROWSER / script[0], *script[1:]], capture_output=True, text=True, env=environment
         )
         assert done.returncode == 0, done.stderr
-    assert re.fullmatch(rf"{name}: {GAMES} games, \d+ plies, [1-9]\d* searches, 0 different\n", done.stdout)
+    counted = r"[\d,]+ positions, [1-9]\d* searches, [1-9]\d* calls, 0 different"
+    assert re.fullmatch(rf"{name}: {GAMES} games, {counted}\n", done.stdout)
