@@ -102,7 +102,7 @@ def test_a_registered_kind_works_everywhere():
     env.reset(seed=1)
     with pytest.raises(
         ValueError,
-        match=r"'colour=1' is no option of steady: expected NAME=VALUE, NAME one of number, mirror",
+        match=r"'colour=1' is not an option of steady: expected NAME=VALUE, NAME one of number, mirror",
     ):
         make_agent("steady:colour=1")
 
@@ -224,13 +224,13 @@ def test_ones_own_with_settings(mine):
     [
         (
             "mine:Steady:colour=3",
-            "'colour=3' is no option of mine:Steady: expected .* number, mirror",
+            "'colour=3' is not an option of mine:Steady: expected .* number, mirror",
         ),
         ("mine:Steady:number=x", "number is 'x': expected an integer from 0 up"),
-        ("mine:Steady:number", "'number' is no option of .*: expected NAME=VALUE"),
+        ("mine:Steady:number", "'number' is not an option of .*: expected NAME=VALUE"),
         ("mine:steady:number=3", "steady takes no settings: expected a class or a function"),
         ("mine:untyped:temperature=1", "missing 1 required positional argument: 'file'"),
-        ("mine:__name__", "'mine' is no agent"),
+        ("mine:__name__", "'mine' is not an agent"),
     ],
 )
 def test_wrong_settings_of_ones_own(mine, name, complaint):
@@ -251,12 +251,12 @@ def test_an_agent_given_twice_is_the_same():
 
 @pytest.mark.parametrize("wrong", [3, None, Steady, Search, [3], lambda one: one, object()])
 def test_what_plays_nothing_is_refused(wrong):
-    with pytest.raises(ValueError, match="is no agent: expected a name, an agent with act"):
+    with pytest.raises(ValueError, match="is not an agent: expected a name, an agent with act"):
         as_agent(wrong)
-    with pytest.raises(ValueError, match="is no agent"):
+    with pytest.raises(ValueError, match="is not an agent"):
         evaluate(wrong, GAME)
     if wrong is not None:  # which is to have no opponent
-        with pytest.raises(ValueError, match="is no agent: expected a name, an agent with act"):
+        with pytest.raises(ValueError, match="is not an agent: expected a name, an agent with act"):
             chameleon_v0.vector_env(2, size=3, opponent=wrong if not isinstance(wrong, list) else [3])
 
 

@@ -104,14 +104,14 @@ def test_what_cannot_be_registered(classes):
         register_game(Nameless)
     with pytest.raises(ValueError, match=r"'curio' belongs to .*Curio: expected another for .*Taken"):
         register_game(Taken)
-    with pytest.raises(ValueError, match="is no game: expected a class that is complete"):
+    with pytest.raises(ValueError, match="is not a game: expected a class that is complete"):
         register_game(Unfinished)
     with pytest.raises(ValueError, match="Demanding has no default for 'size'"):
         register_game(Demanding)
-    with pytest.raises(ValueError, match="is no game: expected a class"):
+    with pytest.raises(ValueError, match="is not a game: expected a class"):
         register_game(len)
     for name in ("no_such_module:Game", "json:loads", "json:no_such_name", "hex"):
-        with pytest.raises(ValueError, match="is no game"):
+        with pytest.raises(ValueError, match="is not a game"):
             make_game(name)
     assert set(pbm_envs.registered_games()) == {"chameleon", "curio", "trinim", "unlur", *NAMES}
 
@@ -145,7 +145,7 @@ def test_a_game_that_nobody_has_registered(classes, monkeypatch):
     game = classes["row"](size=5)
     assert evaluate(first_legal, game, games=4)["random"].games == 4
     [record] = play_games(game, {"a": make_agent("random")}, [("a", "a")], [draw_opening(game, 0, None, 0)], seed=1)
-    with pytest.raises(RecordError, match="'row' is no game of pbm_envs: expected one of"):
+    with pytest.raises(RecordError, match="'row' is not a game of pbm_envs: expected one of"):
         GameRecord.from_json(record.to_json()).rules()
 
 

@@ -132,7 +132,7 @@ def test_wrong_arguments():
         evaluate(first_legal, SMALL, games=0)
     with pytest.raises(ValueError, match=r"opponents is 'random': expected a list of names, such as \['random'\]"):
         evaluate(first_legal, SMALL, "random")
-    with pytest.raises(ValueError, match="'alphazero' is no agent"):
+    with pytest.raises(ValueError, match="'alphazero' is not an agent"):
         evaluate(first_legal, SMALL, ["alphazero"])
 
 

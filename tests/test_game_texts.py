@@ -75,7 +75,7 @@ def test_a_wrong_option_is_an_error_that_names_it(game, option, values, form):
 def test_another_text_is_an_error_that_shows_the_form(game, option, texts, form):
     """A3, U7; `check_texts` reads every text that is written."""
     for text in ["", None, 7, *(text.replace("|", " ") for text in texts.split())]:
-        with pytest.raises(ValueError, match=f"is no {game.__name__} move: expected .*{form}"):
+        with pytest.raises(ValueError, match=f"is not a move of {game.__name__}: expected .*{form}"):
             game(**{option: True} if option else {}).string_to_action(text)
 
 

@@ -42,7 +42,7 @@ def test_boards_are_told_apart_by_game_number_and_player(tmp_path):
         curio board 9 {SMALL_BOARD}
         chameleon move 5 cat pw f1x
         """
-    with pytest.raises(ValueError, match="line 7: 'f1x' is no Chameleon move: expected a cell and a letter"):
+    with pytest.raises(ValueError, match="line 7: 'f1x' is not a move of Chameleon: expected a cell and a letter"):
         records_of(tmp_path, log)
     log = (
         log.replace("f1x", "d1x")

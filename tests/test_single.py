@@ -240,9 +240,9 @@ def test_an_opponent_that_plays_illegally():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"opponent": "mtcs"}, "'mtcs' is no agent: expected random, mcts"),
-        ({"opponent": 7}, "7 is no agent: expected a name, an agent with act"),
-        ({"opponent": FirstLegal}, "<class .*FirstLegal'> is no agent: expected a name"),
+        ({"opponent": "mtcs"}, "'mtcs' is not an agent: expected random, mcts"),
+        ({"opponent": 7}, "7 is not an agent: expected a name, an agent with act"),
+        ({"opponent": FirstLegal}, "<class .*FirstLegal'> is not an agent: expected a name"),
         ({"opponent": []}, "opponent is an empty list"),
         ({"opponent": None}, "opponent is None: expected one"),
         ({"seat": 2}, "seat is 2: expected 0, 1 or 'random'"),

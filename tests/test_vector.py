@@ -157,7 +157,7 @@ def test_boards_and_moves_for_each():
         ({"options": {"moves": [["a1x"]]}}, "moves has 1 entries: expected 3"),
         ({"options": {"moves": "a1x"}}, "moves is 'a1x': expected a list of move texts, or a list of 3"),
         ({"options": {"board": 7}}, "board is 7: expected a board text, or a list of 3"),
-        ({"options": {"moves": [["a1x"], [], ["nonsense"]]}}, "environment 2: 'nonsense' is no Chameleon move"),
+        ({"options": {"moves": [["a1x"], [], ["nonsense"]]}}, "environment 2: 'nonsense' is not a move of Chameleon"),
         ({"options": {"moves": ["a1x", "a2x", "a3x", "b1x"]}}, "environment 0: .*after the end|environment 0: .*over"),
         ({"seed": [1, 2]}, "seed has 2 entries: expected 3"),
         ({"seed": 1.5}, "seed is 1.5: expected an integer, or a list of 3"),

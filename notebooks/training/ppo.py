@@ -245,7 +245,7 @@ def main(
 
 
 def past_self(out: Path, stage: int, network: PolicyValueNetwork) -> NetworkAgent:
-    """The network of an earlier stage, which draws its moves as it did when it trained."""
+    """Return the network of an earlier stage, which draws its moves as it did in training."""
     return NetworkAgent(PolicyValueNetwork.load(out / "past" / f"{stage}.pt").to(network.device), temperature=1.0)
 
 

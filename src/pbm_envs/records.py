@@ -260,7 +260,7 @@ def replay(record: GameRecord) -> Iterator[States]:
 def _as_in_a_file(record: GameRecord) -> GameRecord:
     """Return a record as read back from its line; raise RecordError if it has no valid line."""
     if not isinstance(record, GameRecord):
-        raise RecordError(f"{quoted(record)} is no record: expected a GameRecord")
+        raise RecordError(f"{quoted(record)} is not a record: expected a GameRecord")
     try:
         return GameRecord.from_json(record.to_json())
     except RecordError:

@@ -54,7 +54,7 @@ def register_game(game_class: GameClass) -> GameClass:
     """
     name = getattr(game_class, "name", None)
     if not isinstance(game_class, type) or not issubclass(game_class, Game) or inspect.isabstract(game_class):
-        raise ValueError(f"{quoted(game_class)} is no game: expected a class that is complete, derived from Game")
+        raise ValueError(f"{quoted(game_class)} is not a game: expected a class that is complete, derived from Game")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
             f"the name of {game_class.__name__} is {quoted(name)}: expected lower-case letters, digits and _"
@@ -123,7 +123,7 @@ def parse_game_options(text: str, options: Sequence[str] | None = None) -> tuple
 def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
     """Return a game as `make_game` does, for names from untrusted records and messages; import nothing."""
     if isinstance(name, str) and ":" in name:
-        raise ValueError(f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}")
+        raise ValueError(f"{quoted(name)} is not a game of pbm_envs: expected one of {', '.join(registered_games())}")
     return make_game(name, **options)
 
 
@@ -139,7 +139,7 @@ def find_game(name: str) -> type[Game]:
         if colon:
             return _own_game(name, module, attribute)
     raise ValueError(
-        f"{quoted(name)} is no game of pbm_envs: expected one of {', '.join(registered_games())}, or module:Class"
+        f"{quoted(name)} is not a game of pbm_envs: expected one of {', '.join(registered_games())}, or module:Class"
         + nearest(name, [*registered_games(), *(f"{k}-{o}" for k, c in _registered.items() for o in c.named_options)])
     )
 
@@ -156,7 +156,7 @@ def _own_game(name: str, module: str, attribute: str) -> type[Game]:
         for part in attribute.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"{quoted(name)} is no game: {error}") from None
+        raise ValueError(f"{quoted(name)} is not a game: {error}") from None
     return register_game(found)
 
 

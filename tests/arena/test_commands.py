@@ -71,7 +71,7 @@ def test_replaying_names_line_ply_and_reason(played, tmp_path):
     path.write_text("\n".join([*lines[:4], "nonsense"]) + "\n")
     code, out, _ = pbm("replay", path)
     assert code == 1
-    assert f"{path}, line 2: ply 1: 'z9x' is no Chameleon move" in out
+    assert f"{path}, line 2: ply 1: 'z9x' is not a move of Chameleon" in out
     assert f"{path}, line 3: returns are 3: expected 2" in out
     assert f"{path}, line 5: 'nonsense' is not a record: expected a JSON object" in out
     assert out.endswith("2 of 5 games replay\n")
@@ -91,7 +91,7 @@ def test_a_game_is_shown_move_by_move(played):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["rate", "nowhere"], "there is no file or folder 'nowhere'"),
+        (["rate", "nowhere"], "'nowhere' is not there: expected a file of records, or the folder of a tournament"),
         (["replay", "nowhere"], "'nowhere' is not there: expected a file of records, or the folder of a tournament"),
         (["rate", "{folder}", "--anchor", "z"], "anchor is 'z': expected one of random, tests.arena.agents:First"),
         (["replay", "{folder}", "--show", "99"], "has 24 lines: there is no game in line 99"),
@@ -100,8 +100,8 @@ def test_a_game_is_shown_move_by_move(played):
         (["replay", "{folder}", "--show", "1", "--seen-by", "2"], "--seen-by 2: expected 0..1"),
         (["tournament", "{folder}", *COMMAND, "--seed", "1"], "holds another tournament: seed 0 there and 1 here"),
         (["tournament", "{new}", *COMMAND, "--workers", "0"], "workers is 0: expected an integer from 1 up"),
-        (["tournament", "{new}", *COMMAND, "-g", "hex"], "'hex' is no game of pbm_envs"),
-        (["tournament", "{new}", *COMMAND, "-a", "sage"], "'sage' is no agent"),
+        (["tournament", "{new}", *COMMAND, "-g", "hex"], "'hex' is not a game of pbm_envs"),
+        (["tournament", "{new}", *COMMAND, "-a", "sage"], "'sage' is not an agent"),
         (["tournament", "{new}", "-g", "trinim:size=4", "-a", "random", "-a", "mcts"], "size is 4"),
     ],
 )

@@ -266,7 +266,7 @@ def test_the_ladders_are_listed_and_wrong_commands_refused(tmp_path):
     for words, message in (
         (["random"], "neither --game nor --ladder is given: expected one of the two"),
         (["random", "-g", "chameleon:size=3"], "there is no ladder for Chameleon(size=3"),
-        (["mtcs", "-g", "trinim", "--out", str(tmp_path / "a")], "'mtcs' is no agent"),
+        (["mtcs", "-g", "trinim", "--out", str(tmp_path / "a")], "'mtcs' is not an agent"),
         (["random", "-g", "trinim", "--interval", "0", "--out", str(tmp_path / "b")], "half_width is 0"),
     ):
         result = CliRunner().invoke(app, ["ladder", *words])

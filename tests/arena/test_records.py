@@ -91,7 +91,10 @@ GOOD = record_of(Chameleon(size=3), "b1x a3o b2x b3x")
     ("changes", "message"),
     [
         ({"moves": ("b1x", "a3o", "b1o", "b3x")}, "ply 3: 'b1o' is illegal here"),
-        ({"moves": ("b1x", "z9", "b2x", "b3x")}, "ply 2: 'z9' is no Chameleon move: expected a cell and a letter"),
+        (
+            {"moves": ("b1x", "z9", "b2x", "b3x")},
+            "ply 2: 'z9' is not a move of Chameleon: expected a cell and a letter",
+        ),
         ({"moves": (*GOOD.moves, "c1x")}, "ply 5: 'c1x' comes after the end of the game"),
         ({"moves": GOOD.moves[:3]}, "ply 3, the last: plies by the rules: 3; the record says 4"),
         ({"moves": GOOD.moves[:3], "plies": 3}, r"ply 3, the last: returns by the rules: \(0.0, 0.0\)"),
@@ -102,8 +105,8 @@ GOOD = record_of(Chameleon(size=3), "b1x a3o b2x b3x")
         ({"agents": ("x",) * 3, "returns": (0.0,) * 3, "turns": ()}, "agents are 3: expected 2"),
         ({"returns": (0.0, 0.0, 0.0)}, "returns are 3: expected 2"),
         ({"board": "x../.../..."}, "ply 0: board is 'x../.../...': expected the empty board"),
-        ({"game": "chess"}, "'chess' is no game of pbm_envs"),
-        ({"game": "this:poem"}, "'this:poem' is no game of pbm_envs"),
+        ({"game": "chess"}, "'chess' is not a game of pbm_envs"),
+        ({"game": "this:poem"}, "'this:poem' is not a game of pbm_envs"),
         ({"options": {"size": 99}}, "size is 99: expected an integer from 3 to 26"),
         ({"options": {"colour": 1}}, "chameleon has no option 'colour'"),
         ({"forfeits": (Forfeit(4, 1, "slept"),)}, "ply 4: player_1 forfeits and the move is 'b3x': expected 'resign'"),
@@ -144,5 +147,5 @@ def test_resigning_and_forfeiting_are_told_apart():
     forfeited = replace(resigned, ending=FORFEITED, forfeits=(Forfeit(2, 1, "slept"),))
     verify(forfeited)
     verify(replace(forfeited, options={"size": 3}))  # a forfeit needs no option
-    with pytest.raises(RecordError, match="ply 2: 'resign' is no Chameleon move"):
+    with pytest.raises(RecordError, match="ply 2: 'resign' is not a move of Chameleon"):
         verify(replace(resigned, options={"size": 3}))

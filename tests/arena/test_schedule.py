@@ -83,7 +83,7 @@ def test_openings_on_given_boards_and_after_random_moves():
     [
         ({"agents": ("random",)}, "agents are random: expected at least two"),
         ({"agents": ("random", "random")}, "agents are random, random: expected at least two, each only once"),
-        ({"agents": ("random", "sage")}, "'sage' is no agent"),
+        ({"agents": ("random", "sage")}, "'sage' is not an agent"),
         ({"form": "swiss"}, "form is 'swiss': expected one of round-robin, gauntlet, pairs"),
         ({"form": "pairs", "agents": AGENTS[:3]}, "pairs of 3 agents: expected an even number"),
         ({"openings": 0}, "openings is 0: expected an integer from 1 to 1000000"),

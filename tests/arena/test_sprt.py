@@ -285,7 +285,7 @@ def test_ray_comes_to_the_same_result(decided, tmp_path, ray):
         ({"alpha": 0.7}, "alpha is 0.7: expected a number from 1e-09 to 0.5"),
         ({"old": "mcts:simulations=40"}, "expected at least two, each only once"),
         ({"openings": 0}, "openings is 0: expected an integer from 1 up"),
-        ({"new": "mtcs"}, "'mtcs' is no agent"),
+        ({"new": "mtcs"}, "'mtcs' is not an agent"),
     ],
 )
 def test_what_cannot_be_tested_is_refused(change, message):

@@ -140,7 +140,7 @@ def test_undo_hint_thinking_resigning_and_colours(context):
         assert marked(page, "pbm-lit") == {3}
         page.get_by_placeholder("or type a move").fill("z9z")
         page.keyboard.press("Enter")
-        page.get_by_text("'z9z' is no Chameleon move").wait_for()
+        page.get_by_text("'z9z' is not a move of Chameleon").wait_for()
         page.get_by_placeholder("or type a move").fill("C3X")
         page.keyboard.press("Enter")
         expect(page.locator(".pbm-moves [data-ply]")).to_have_count(6)

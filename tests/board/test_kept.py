@@ -56,7 +56,7 @@ def test_whoever_had_the_game_before_cannot_change_it():
     kept = KeptGames()
     address = kept.put(None, ME, GAME)
     kept.take(address, OTHER)
-    with pytest.raises(ValueError, match="goes on in another tab"):
+    with pytest.raises(ValueError, match="continues in another tab"):
         kept.put(address, ME, GAME | {"moves": []})
     assert kept.put(address, OTHER, GAME) == address
 
@@ -151,7 +151,7 @@ def test_the_tab_that_lost_the_game_to_another_is_told():
         other.say("hello", resume=one.kept)
         other.hear("setup")
         assert other.settle()["moves"] == after["moves"]
-        assert one.hear("taken")["text"] == "This game goes on in another tab."
+        assert one.hear("taken")["text"] == "This game continues in another tab."
         one.say("play", move=after["legal"][0]["move"])
         one.hear("taken")
         assert len(other.play(after["legal"][0]["move"])["moves"]) == 4

@@ -105,7 +105,7 @@ def test_neither_seed_nor_record_are_sent_before_the_end():
     with serving(begin) as port, Tab(port) as tab:
         position = tab.position
         while not position["done"]:
-            assert "the record tells what is hidden" in tab.error("save")
+            assert "the record reveals what is hidden" in tab.error("save")
             before = len(tab.bytes)
             position = tab.play(position["legal"][0]["move"])
         assert not any(str(seed).encode() in sent for sent in tab.bytes[:before])

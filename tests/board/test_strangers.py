@@ -233,7 +233,7 @@ def test_a_tab_is_told_that_its_game_goes_on_in_another(context):
         other = context.new_page()
         other.goto(page.url)
         other.wait_for_selector(OURS)
-        expect(page.get_by_role("alert").first).to_contain_text("goes on in another tab")
+        expect(page.get_by_role("alert").first).to_contain_text("continues in another tab")
         assert page.locator(".pbm-table").evaluate("element => element.inert")
         click_a_move(other, Random(2))
         page.get_by_role("button", name="Go on here").click()

@@ -160,7 +160,7 @@ def test_what_is_no_message_is_answered(port, text):
 def test_odd_characters_come_back(port):
     with Tab(port) as tab:
         tab.socket.send('{"do": "play", "move": "\\ud800<b>"}')
-        assert "is no Chameleon move" in tab.hear("error")["text"]
+        assert "is not a move of Chameleon" in tab.hear("error")["text"]
 
 
 def test_messages_that_are_too_long_end_the_connection(port):
@@ -213,11 +213,11 @@ def test_a_port_that_is_taken_is_an_error():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("serve chess", "'chess' is no game of pbm_envs"),
+        ("serve chess", "'chess' is not a game of pbm_envs"),
         ("serve chameleon -o size=2", "size is 2: expected an integer from 3 to 26"),
-        ("serve chameleon sage", "'sage' is no agent"),
-        ("serve chameleon --hint sage", "'sage' is no agent"),
-        ("serve chameleon --moves z9z", "'z9z' is no Chameleon move"),
+        ("serve chameleon sage", "'sage' is not an agent"),
+        ("serve chameleon --hint sage", "'sage' is not an agent"),
+        ("serve chameleon --moves z9z", "'z9z' is not a move of Chameleon"),
         ("serve chameleon --host nowhere.invalid", "nowhere.invalid, port 8765"),
     ],
 )

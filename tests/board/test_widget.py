@@ -98,13 +98,13 @@ def test_seats_and_opponents():
     ("arguments", "options", "message"),
     [
         (("chess",), {}, "'chess'"),
-        (("chameleon", "sage"), {}, "'sage' is no agent"),
+        (("chameleon", "sage"), {}, "'sage' is not an agent"),
         (("chameleon", "random", 2), {}, "seat is 2: expected one or more of 0..1"),
         (("chameleon", "random", ()), {}, "seat is ()"),
         (("chameleon", ["random", "random"]), {}, "expected one name, or 1 in Chameleon"),
         (("chameleon", "random", 0), {"size": 2}, "size is 2"),
         ((Trinim(), "random"), {"size": 5}, "expected them with the name of a game"),
-        (("chameleon",), {"hint": "sage"}, "'sage' is no agent"),
+        (("chameleon",), {"hint": "sage"}, "'sage' is not an agent"),
     ],
 )
 def test_what_cannot_be_is_said_at_once(arguments, options, message):

@@ -167,7 +167,9 @@ def test_without_the_swap_rule():
     game = Chameleon(swap_rule=False)
     assert game.num_actions == Chameleon().num_actions - 1 == 242
     assert len(legal(game, play(game, "f6x"))[0]) == 240
-    with pytest.raises(ValueError, match=r"'swap' is no Chameleon move: expected a cell and a letter such as 'c2x'$"):
+    with pytest.raises(
+        ValueError, match=r"'swap' is not a move of Chameleon: expected a cell and a letter such as 'c2x'$"
+    ):
         game.string_to_action("swap")
 
 

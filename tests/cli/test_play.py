@@ -40,9 +40,9 @@ def test_a_whole_game_of_two_persons(tmp_path):
 
 def test_wrong_moves_say_what_is_expected_and_the_game_goes_on():
     _, out, _ = pbm("play chameleon person person -o size=3", typed("z9z b2x B2X c2o"), "b2 x\n")
-    assert "'z9z' is no Chameleon move: expected a cell and a letter such as 'c2x' or 'swap'" in out
+    assert "'z9z' is not a move of Chameleon: expected a cell and a letter such as 'c2x' or 'swap'" in out
     assert "'b2x' is illegal here: expected one of a1x, a1o" in out
-    assert "'b2 x' is no Chameleon move" in out
+    assert "'b2 x' is not a move of Chameleon" in out
     assert out.count("player_0 (Vert) to move") == 2
     assert "ply 2, last move c2o" in out
 

@@ -148,7 +148,7 @@ def test_errors_have_no_traceback():
     assert run("play", "chess") == (
         2,
         "",
-        "pbm: 'chess' is no game of pbm_envs: expected one of chameleon, curio, trinim, unlur, or module:Class\n",
+        "pbm: 'chess' is not a game of pbm_envs: expected one of chameleon, curio, trinim, unlur, or module:Class\n",
     )
 
 

@@ -96,9 +96,9 @@ def test_a_player_sees_of_every_piece_the_face_towards_them():
         ("D12 . ./. . ./L2 . .", "board has 'L2' on a1"),
         ("D12 . ./. . ./L211 . .", "board has 'L211' on a1"),
         ("D12 . ./. . ./L2? . .", r"board has 'L2\?' on a1"),
-        (". . ./. . ./L21 . .", "at least one piece a side"),
-        ("D12 D11 ./. . ./. . .", "at least one piece a side"),
-        (". . ./. . ./. . .", "at least one piece a side"),
+        (". . ./. . ./L21 . .", "at least one piece per side"),
+        ("D12 D11 ./. . ./. . .", "at least one piece per side"),
+        (". . ./. . ./. . .", "at least one piece per side"),
     ],
 )
 def test_a_wrong_board_text_is_an_error_that_says_what_is_wrong(board, message):

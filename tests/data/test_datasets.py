@@ -228,7 +228,7 @@ def test_commands(tmp_path, monkeypatch):
         ({"shard_rows": 0}, "shard_rows is 0: expected an integer from 1 up"),
         ({"label": "random"}, "expected an agent that searches, such as mcts"),
         ({"to": "minari", "full_states": True}, "Minari's episodes have no policies and no full states"),
-        ({"out": "."}, "is there already: expected a folder to be made"),
+        ({"out": "."}, "exists already: expected a new folder"),
     ],
 )
 def test_what_cannot_be_exported_is_refused_and_nothing_is_left(played, tmp_path, monkeypatch, change, message):

@@ -59,7 +59,7 @@ def test_the_command():
     for words, message in [
         (["random", "-g", "curio-ladder-1", "--method", "guess"], "method is 'guess'"),
         (["random", "-g", "curio", "--method", "exact"], "set-ups: expected at most"),
-        (["nobody", "-g", "curio-ladder-1"], "is no agent"),
+        (["nobody", "-g", "curio-ladder-1"], "is not an agent"),
     ]:
         result = CliRunner().invoke(app, ["exploit", *words])
         assert result.exit_code == 2

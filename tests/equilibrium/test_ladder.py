@@ -33,5 +33,5 @@ def test_there_is_no_other_rung():
     for rung in (0, 9, "1"):
         with pytest.raises(ValueError, match="expected an integer from 1 to 8"):
             ladder(rung)
-    with pytest.raises(ValueError, match="'curio-ladder-9' is no game"):
+    with pytest.raises(ValueError, match="'curio-ladder-9' is not a game"):
         make_game("curio-ladder-9")

@@ -101,7 +101,7 @@ def test_a_file_is_the_tree(tmp_path):
     with pytest.raises(ValueError, match="expected curio"):
         PublicTree.load(path, game=curio(2))
     path.write_bytes(b"{}\n" + bytes(100))
-    with pytest.raises(ValueError, match="is no public tree: expected a file"):
+    with pytest.raises(ValueError, match="is not a public tree: expected a file"):
         PublicTree.load(path)
 
 

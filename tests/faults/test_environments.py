@@ -319,7 +319,7 @@ class AEC(Machine):
     def nobody(self, agent):
         with self.refused(ValueError, r"there is no agent .*expected one of"):
             self.env.unwrapped.observe(agent)
-        with self.refused(ValueError, "is no snapshot"):
+        with self.refused(ValueError, "is not a snapshot"):
             self.env.unwrapped.set_state(agent)
 
     @invariant()

@@ -93,9 +93,9 @@ def test_a_tournament_that_was_cut_goes_on(played, tmp_path, part):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "tournament.json is no JSON"),
-        ('{"schema": 1,', "tournament.json is no JSON"),
-        ("[" * 100_000, "tournament.json is no JSON .*recursion"),
+        ("", "tournament.json is not JSON"),
+        ('{"schema": 1,', "tournament.json is not JSON"),
+        ("[" * 100_000, "tournament.json is not JSON .*recursion"),
         ("[1]", r"tournament.json holds \[1\]: expected the command"),
         ("{}", "holds another tournament: schema none there and 1 here"),
     ],

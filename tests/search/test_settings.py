@@ -208,7 +208,7 @@ def test_who_is_not_to_move_or_done_is_refused():
         Search(simulations=10).run(game, game.view(states, states["to_move"]), rng)
     with pytest.raises(ValueError, match="expected a batch"):
         Search(simulations=10).run(Chameleon(), states, rng)
-    with pytest.raises(TypeError, match="one a game"):
+    with pytest.raises(TypeError, match="one per game"):
         Search(simulations=10).run(game, views, np.zeros(2, np.uint64))
 
 

@@ -91,7 +91,7 @@ def test_render():
 def test_what_is_wrong():
     with pytest.raises(ValueError, match="render_mode is 'human'"):
         TextEnv(Unlur(), render_mode="human")
-    with pytest.raises(ValueError, match="'radius' is no setting"):
+    with pytest.raises(ValueError, match="'radius' is not a setting"):
         make_text_env(Unlur(), radius=3)
     with pytest.raises(ValueError, match="seat is 2"):
         TextSeat(Unlur(), seat=2)

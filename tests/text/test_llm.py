@@ -271,7 +271,7 @@ def test_whole_games_in_a_tournaments_loop(game):
         ("llm:model=a,retries=-1", "retries is -1"),
         ("llm:model=a,timeout=0", "timeout is 0"),
         ("llm:model=a,rules=long", "rules is 'long'"),
-        ("llm:modle=a", "'modle=a' is no option of llm: expected NAME=VALUE, NAME one of model, url"),
+        ("llm:modle=a", "'modle=a' is not an option of llm: expected NAME=VALUE, NAME one of model, url"),
     ],
 )
 def test_wrong_settings(name, message):

@@ -202,8 +202,8 @@ def test_seeds_and_killing(tmp_path, monkeypatch):
 
 def test_games_that_there_are_not(tmp_path):
     for game, options, complaint in (
-        ("chess", [], "'chess' is no game"),
-        ("curio", ["size=3"], "'size=3' is no option"),
+        ("chess", [], "'chess' is not a game"),
+        ("curio", ["size=3"], "'size=3' is not an option"),
     ):
         with pytest.raises(typer.BadParameter, match=complaint):
             program.main(tmp_path / "run", game, options)

@@ -118,9 +118,9 @@ def test_the_program_trains_evaluates_and_saves(envs, tmp_path, capsys):
 
 
 def test_the_program_says_what_it_cannot_read(tmp_path):
-    with pytest.raises(typer.BadParameter, match="'chess' is no game"):
+    with pytest.raises(typer.BadParameter, match="'chess' is not a game"):
         program.main(tmp_path / "run", "chess")
-    with pytest.raises(typer.BadParameter, match="'mtcs' is no agent"):
+    with pytest.raises(typer.BadParameter, match="'mtcs' is not an agent"):
         program.main(tmp_path / "run", opponent="mtcs")
     assert not (tmp_path / "run").exists()
 

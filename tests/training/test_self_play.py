@@ -218,7 +218,7 @@ def test_buffers_that_are_none_or_others(tmp_path):
     with pytest.raises(ValueError, match="something else"):
         ReplayBuffer(tmp_path, GAME, 10)
     (folder / "buffer.json").write_text(json.dumps({"format": "x"}))
-    with pytest.raises(ValueError, match="is of no buffer"):
+    with pytest.raises(ValueError, match="is not from a buffer"):
         ReplayBuffer(folder, GAME, 10)
     (folder / "buffer.json").write_text("{")
     with pytest.raises(ValueError, match="cannot be read"):

@@ -142,7 +142,7 @@ def test_other_settings_are_refused_and_more_rounds_are_not(tmp_path):
     (tmp_path / "other" / "notes.txt").write_text("mine")
     with pytest.raises(ValueError, match="holds something else: expected a folder of train, or a new or empty one"):
         train(GAMES[0], tmp_path / "other", TINY)
-    with pytest.raises(ValueError, match="'nobody' is no agent"):
+    with pytest.raises(ValueError, match="'nobody' is not an agent"):
         train(GAMES[0], tmp_path / "new", Training(**{**vars(TINY), "opponents": ("nobody",)}))
     assert not (tmp_path / "new").exists()
     curve = train(GAMES[0], tmp_path / "run", Training(**{**vars(TINY), "rounds": 3}))

@@ -188,7 +188,7 @@ def claim(folder: Path, command: dict[str, Any], here: Mapping[str, str], accept
     try:
         there = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no JSON ({error}): expected the command of a tournament") from None
+        raise ValueError(f"{path} is not JSON ({error}): expected the command of a tournament") from None
     if not isinstance(there, dict):
         raise ValueError(f"{path} holds {json.dumps(there)[:60]}: expected the command of a tournament")
     made_with = there.pop("made_with", None)

@@ -26,7 +26,7 @@ def agents(kind: Annotated[str | None, typer.Argument(help="List the settings of
         say("\n`pbm agents KIND` lists the settings of one.")
         return
     if kind not in kinds:
-        raise ValueError(f"{kind!r} is no kind of agent: expected one of {', '.join(kinds)}{nearest(kind, kinds)}")
+        raise ValueError(f"{kind!r} is not a kind of agent: expected one of {', '.join(kinds)}{nearest(kind, kinds)}")
     found = kinds[kind]
     say(f"{kind}: {found.help}\n")
     rows = [[each.name, typed(each.default), each.typed, each.help] for each in found.settings]

@@ -44,7 +44,7 @@ def animate(
     if out.suffix.lower() == ".mp4":
         require("an MP4", "video", "imageio_ffmpeg")
     if not overwrite and os.path.lexists(out):
-        raise ValueError(f"{out} is there: expected the name of a new file, or --overwrite")
+        raise ValueError(f"{out} exists: expected the name of a new file, or --overwrite")
     viewer = int(seen_by) if seen_by is not None and seen_by.isdecimal() else seen_by
     film = film_of(game_in_line(source, show), viewer, size=size, theme=theme, seconds=seconds)
     with in_one_piece(out) as part:  # a failure leaves an existing file unchanged

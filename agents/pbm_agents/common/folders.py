@@ -125,7 +125,7 @@ def check_programs(folder: Path, there: Any, here: Mapping[str, str], *, accept:
             if last.get(name) != here.get(name)
         ]
         raise ValueError(
-            f"{folder} was made with other programs: {'; '.join(changed)}. Name another folder, or go on all the same "
+            f"{folder} was made with other programs: {'; '.join(changed)}. Name another folder, or resume anyway "
             "with --accept-changes (accept_changes=True), which is recorded"
         )
     return [*known, here]

@@ -73,7 +73,7 @@ def export_records(
         return summary
     agent, folder = make_agent(label) if label else None, Path(out)
     if folder.exists():
-        raise ValueError(f"{folder} is there already: expected a folder to be made")
+        raise ValueError(f"{folder} exists already: expected a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with in_one_piece(folder) as part:
         part.mkdir()

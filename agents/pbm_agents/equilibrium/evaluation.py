@@ -112,7 +112,7 @@ def root_value(tree: PublicTree, sweep: Sweep) -> float:
 
 def _sweep(tree: PublicTree, policy: Policy, player: int) -> Sweep:
     if not isinstance(policy, Policy) or (policy.tree is not tree and policy.tree.digest != tree.digest):
-        raise ValueError("policy belongs to another tree, or is no policy: expected a Policy of this tree")
+        raise ValueError("policy belongs to another tree, or is not a policy: expected a Policy of this tree")
     return forward_sweep(tree, policy, player)
 
 

@@ -338,7 +338,7 @@ class Policy:
         """Return a saved policy; ValueError if it was saved for another tree, or under other rules."""
         arrays = read_arrays(path, "a policy", ("format", "digest", "probabilities"))
         if str(arrays["format"]) != FORMAT:
-            raise ValueError(f"{str(path)!r} is no policy: expected a file that Policy.save wrote")
+            raise ValueError(f"{str(path)!r} is not a policy: expected a file that Policy.save wrote")
         if str(arrays["digest"]) != tree.digest:
             raise ValueError(f"{str(path)!r} was saved for another tree, or other rules, than {tree!r}")
         weights = check_array(arrays["probabilities"], "the probabilities", (tree.num_choices,)).astype(np.float64)

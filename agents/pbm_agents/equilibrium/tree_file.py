@@ -41,7 +41,7 @@ def read_tree(path: str | Path, game: Game | None, names: set[str]) -> tuple[Gam
         head = parse_object(file.readline(1 << 20), "the head of a public tree")
         offset, size = file.tell(), file.seek(0, 2)
     if head.get("format") != FORMAT:
-        raise ValueError(f"{str(path)!r} is no public tree: expected a file that PublicTree.save wrote")
+        raise ValueError(f"{str(path)!r} is not a public tree: expected a file that PublicTree.save wrote")
     check_fields(head, HEAD, "the head of a public tree")
     game = registered_game(head["game"], head["options"]) if game is None else game
     if game.name != head["game"] or dict(game.options) != head["options"]:

@@ -189,7 +189,9 @@ class PolicyValueNetwork(nn.Module):
         """
         whole = read(path)
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-            raise ValueError(f"{str(path)!r} is no network: expected a file that PolicyValueNetwork.save has written")
+            raise ValueError(
+                f"{str(path)!r} is not a network: expected a file that PolicyValueNetwork.save has written"
+            )
         try:
             game, settings = registered_game(whole["game"], whole["options"]), dict(whole["settings"])
             torso, flags = settings.pop("torso"), {name: settings.pop(name) for name in ("symmetric", "half")}
@@ -203,7 +205,7 @@ class PolicyValueNetwork(nn.Module):
             network = cls(game, module=module, **flags)
             network.load_state_dict(whole["weights"])
         except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ValueError(f"{str(path)!r} is no network of this version of pbm_envs: {error}") from error
+            raise ValueError(f"{str(path)!r} is not a network of this version of pbm_envs: {error}") from error
         return network.eval()
 
 

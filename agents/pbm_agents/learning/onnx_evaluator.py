@@ -195,14 +195,14 @@ class OnnxEvaluator:
             about = self._session.get_modelmeta().custom_metadata_map
         except Exception as error:  # ONNX Runtime has classes of its own
             reason = str(error).partition("\n")[0][:200]
-            raise ValueError(f"{name!r} is no network: expected a file of export_onnx ({reason})") from None
+            raise ValueError(f"{name!r} is not a network: expected a file of export_onnx ({reason})") from None
         if about.get("format") != FORMAT:
             raise ValueError(f"{name!r} is not from export_onnx: expected a file that it has written")
         try:
             self.game = registered_game(about["game"], parse_object(about["options"], "options of a game"))
             self._prepare(about["symmetric"] == "true")
         except (KeyError, ValueError) as error:
-            raise ValueError(f"{name!r} is no network of this version of pbm_envs: {error}") from None
+            raise ValueError(f"{name!r} is not a network of this version of pbm_envs: {error}") from None
 
     def _prepare(self, symmetric: bool) -> None:
         numbers, _ = symmetry_tables(self.game)

@@ -90,7 +90,7 @@ class RecurrentNetwork(nn.Module):
         """Return the network in a file written by `save`, else raise ValueError; nothing in the file is executed."""
         whole = read(path)
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-            raise ValueError(f"{str(path)!r} is no recurrent network: expected a file that its save has written")
+            raise ValueError(f"{str(path)!r} is not a recurrent network: expected a file that its save has written")
         try:
             game, hidden = registered_game(whole["game"], whole["options"]), whole["hidden"]
             check_sizes({"hidden": hidden}, whole["weights"])
@@ -99,7 +99,7 @@ class RecurrentNetwork(nn.Module):
             network = cls(game, hidden)
             network.load_state_dict(whole["weights"])
         except (AttributeError, KeyError, TypeError, ValueError, RuntimeError) as error:
-            raise ValueError(f"{str(path)!r} is no network of this version of pbm_envs: {error}") from error
+            raise ValueError(f"{str(path)!r} is not a network of this version of pbm_envs: {error}") from error
         return network.eval()
 
 

@@ -108,7 +108,7 @@ class ReplayBuffer:
         try:
             held = np.lib.format.open_memmap(path, mode="r")  # a writable map would extend a short file
         except Exception as error:  # NumPy parses the header as Python, which can raise anything
-            raise ValueError(f"{quoted(path)} cannot be read: expected what a ReplayBuffer has written") from error
+            raise ValueError(f"{quoted(path)} cannot be read: expected a file written by ReplayBuffer") from error
         if held.dtype != like.dtype or held.shape != shape:
             raise ValueError(f"{quoted(path)} holds {held.dtype} {held.shape}: expected {like.dtype} {shape}")
         return np.lib.format.open_memmap(path, mode="r+")
@@ -125,9 +125,9 @@ class ReplayBuffer:
                 ) from None
             return None
         except (OSError, ValueError) as error:
-            raise ValueError(f"{str(path)!r} cannot be read: expected what a ReplayBuffer has written") from error
+            raise ValueError(f"{str(path)!r} cannot be read: expected a file written by ReplayBuffer") from error
         if state.get("format") != FORMAT:
-            raise ValueError(f"{str(path)!r} is of no buffer: expected what a ReplayBuffer has written")
+            raise ValueError(f"{str(path)!r} is not from a buffer: expected a file written by ReplayBuffer")
         added = state.pop("added", None)
         about = json.loads(json.dumps(self._about))
         if state != about or not isinstance(added, int) or added < 0:

@@ -43,9 +43,9 @@ def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool 
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise ValueError(f"{str(path)!r} cannot be read: expected what train has written") from error
+            raise ValueError(f"{str(path)!r} cannot be read: expected a file written by train") from error
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise ValueError(f"{str(path)!r} is of no run of this version: expected what train has written")
+            raise ValueError(f"{str(path)!r} is not from a run of this version: expected a file written by train")
         theirs, ours = _flat(found), _flat(about)
         other = {name: value for name, value in theirs.items() if name != "rounds" and value != ours.get(name)}
         if other:

@@ -83,7 +83,7 @@ class KeptGames:
                 address = secrets.token_urlsafe(16)
                 self._players[address] = player
             if self._players.get(address, player) != player:
-                raise ValueError("this game goes on in another tab: expected a new game, or that tab")
+                raise ValueError("this game continues in another tab: expected a new game, or that tab")
             try:
                 write_text(self._folder / f"{address}.json", json.dumps(game))
                 os.utime(self._folder / f"{address}.json", times=(self._now(),) * 2)

@@ -54,8 +54,8 @@ class Limits:
             if amount > most:
                 unit = " MiB" if what == "memory" else ""
                 raise ValueError(
-                    f"{name!r} asks for {what}: {amount:,.6g}{unit}; expected at most {most:,.6g}{unit}, which whoever "
-                    "starts the server can change"
+                    f"{name!r} asks for {what}: {amount:,.6g}{unit}; expected at most {most:,.6g}{unit}, a limit that "
+                    "is set where the server is started"
                 )
 
 

@@ -55,7 +55,7 @@ DURING_EXERCISES = (
 )
 """The commands that are accepted while a lesson or a puzzle covers the game."""
 
-TAKEN = "This game goes on in another tab."
+TAKEN = "This game continues in another tab."
 _warnings = threading.Lock()
 """Held while warnings are caught, since Python catches them for all threads at once."""
 
@@ -294,7 +294,7 @@ class Orders(ExerciseOrders):
     def save(self, _: Message) -> None:
         session = self._session
         if not (session.done or session.game.perfect_information):
-            raise ValueError("the record tells what is hidden from you: expected a game that is over")
+            raise ValueError("the record reveals what is hidden from you: expected a game that is over")
         self._reply("record", name=f"{session.game.name}.jsonl", text=session.record().to_json() + "\n")
 
     def hide(self, _: Message) -> None:

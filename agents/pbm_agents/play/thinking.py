@@ -114,12 +114,12 @@ class Thinking:
     def check_idle(self) -> None:
         """Raise ValueError while an agent thinks about the current game."""
         if self.kind:
-            raise ValueError("an agent is thinking: expected a little patience")
+            raise ValueError("an agent is thinking: wait for its move")
 
     def check_busy(self) -> None:
         """Raise ValueError while too many agents think about games that were left."""
         if sum(thread.is_alive() for thread in self.threads) >= MAX_THINKING_AGENTS:
-            raise ValueError("agents still think about games that you have left: expected a little patience")
+            raise ValueError("agents are still thinking about games that you have left: try again soon")
 
 
 @final

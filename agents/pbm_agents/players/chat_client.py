@@ -129,7 +129,7 @@ class ChatClient:
                 wait = None
             return Reply(error=reason, retry=code >= 500 or code in RETRIED, wait=wait)
         if isinstance(error, (ValueError, openai.APIError)) and not isinstance(error, openai.APIConnectionError):
-            return Reply(error=f"an answer that is no chat completion: {error}")
+            return Reply(error=f"an answer that is not a chat completion: {error}")
         return Reply(error=describe_error(error), retry=isinstance(error, openai.APIConnectionError))
 
     def _connected(self) -> Any:
@@ -152,9 +152,9 @@ def _reply(completion: Any) -> Reply:
         choice, used = completion.choices[0], completion.usage
         content = choice.message.content
     except (AttributeError, IndexError, TypeError):
-        return Reply(error=f"an answer that is no chat completion: {str(completion)[:100]!r}")
+        return Reply(error=f"an answer that is not a chat completion: {str(completion)[:100]!r}")
     if content is not None and not isinstance(content, str):
-        return Reply(error=f"an answer that is no chat completion: the content is {str(content)[:100]!r}")
+        return Reply(error=f"an answer that is not a chat completion: the content is {str(content)[:100]!r}")
     sent, got = (int(getattr(used, name, 0) or 0) for name in ("prompt_tokens", "completion_tokens"))
     # Without content (if all tokens went into thinking, for example), this is an unreadable answer, not an error.
     text = (content or "").encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent back

@@ -87,7 +87,7 @@ def make_agent(name: str) -> Agent:
     <pbm_agents.players.search_agents.SearchAgent object at ...>
     >>> make_agent("mtcs")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: 'mtcs' is no agent: expected random, mcts, ... or module:attribute. Did you mean 'mcts'?
+    ValueError: 'mtcs' is not an agent: expected random, mcts, ... or module:attribute. Did you mean 'mcts'?
 
     Args:
         name: `kind` or `kind:setting=value,setting=value`, where the kind is a registered one or `module:attribute`.
@@ -104,7 +104,7 @@ def make_agent(name: str) -> Agent:
         attribute, _, settings = rest.partition(":")
         return _own(name, kind, attribute, settings)
     raise ValueError(
-        f"{quoted(name)} is no agent: expected {', '.join(kinds)} or module:attribute{nearest(kind, kinds)}"
+        f"{quoted(name)} is not an agent: expected {', '.join(kinds)} or module:attribute{nearest(kind, kinds)}"
     )
 
 
@@ -133,7 +133,7 @@ def as_agent(given: AgentLike) -> Agent:
             if _accepts(function, 3):
                 return FunctionAgent(function)
     raise ValueError(
-        f"{quoted(given, REASON_LENGTH)} is no agent: expected a name, an agent with act(game, views, rng), such a "
+        f"{quoted(given, REASON_LENGTH)} is not an agent: expected a name, an agent with act(game, views, rng), such a "
         "function, a Search, or a function of observations and masks"
     )
 
@@ -215,7 +215,7 @@ def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
     except (Exception, SystemExit) as error:  # users' code may raise anything
         reason = describe_error(error, REASON_LENGTH)
         kinds = ", ".join(agent_kinds())
-        raise ValueError(f"{quoted(name)} is no agent: expected {kinds} or module:attribute ({reason})") from error
+        raise ValueError(f"{quoted(name)} is not an agent: expected {kinds} or module:attribute ({reason})") from error
 
 
 def _is_function(found: Any) -> bool:

@@ -31,16 +31,16 @@ class Notation:
         except TypeError:
             number = -1
         if not 0 <= number < len(self._texts):
-            raise ValueError(f"{quoted(action)} is no {self._game} action: expected 0..{len(self._texts) - 1}")
+            raise ValueError(f"{quoted(action)} is not an action of {self._game}: expected 0..{len(self._texts) - 1}")
         return self._texts[number]
 
     def read(self, text: str) -> int:
         if not isinstance(text, str):
-            raise ValueError(f"{quoted(text)} is no {self._game} move: expected {self.form}")
+            raise ValueError(f"{quoted(text)} is not a move of {self._game}: expected {self.form}")
         plain = text.strip()
         if plain.isascii():  # `lower` would turn the Kelvin sign into k
             plain = plain.lower()
         try:
             return self._actions[plain]
         except KeyError:
-            raise ValueError(f"{quoted(text)} is no {self._game} move: expected {self.form}") from None
+            raise ValueError(f"{quoted(text)} is not a move of {self._game}: expected {self.form}") from None

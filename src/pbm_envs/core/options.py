@@ -223,7 +223,7 @@ def parse_options(owner: str, texts: Iterable[str], options: Iterable[Option]) -
         name = name.replace("-", "_")
         if not equals or name not in known:
             expected = f"NAME=VALUE, NAME one of {', '.join(known)}" if known else "none"
-            raise ValueError(f"{quoted(text)} is no option of {owner}: expected {expected}{nearest(name, known)}")
+            raise ValueError(f"{quoted(text)} is not an option of {owner}: expected {expected}{nearest(name, known)}")
         if name in values:
             raise ValueError(f"{name} is given twice for {owner}: expected each option only once")
         values[name] = known[name].parse(value)

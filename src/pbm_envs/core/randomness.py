@@ -43,7 +43,7 @@ def seeds(rng: Rng | Seeds, count: int) -> Seeds:
     if not isinstance(rng, np.ndarray) or rng.dtype != np.uint64 or rng.shape != (count,):
         raise TypeError(
             f"rng is {quoted(rng)}: expected a numpy.random.Generator, such as numpy.random.default_rng(7), "
-            f"or ({count},) uint64 seeds, one a game"
+            f"or ({count},) uint64 seeds, one per game"
         )
     check_writable("rng", rng)
     return rng

@@ -338,7 +338,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
             ValueError: For anything else; InvalidStateError, before any change, for records that are not states.
         """
         if not isinstance(snapshot, Snapshot):
-            raise ValueError(f"{quoted(snapshot)} is no snapshot: expected what get_state() returns")
+            raise ValueError(f"{quoted(snapshot)} is not a snapshot: expected what get_state() returns")
         if snapshot.game != self.game:
             raise ValueError(f"the snapshot is of {snapshot.game!r}: expected {self.game!r}")
         states, own = copy_states(snapshot.states), self._history

@@ -58,7 +58,7 @@ def make_env(env_class: Callable[..., Env], game: Game | str, settings: dict[str
     options = {name: value for name, value in settings.items() if name not in known}
     if isinstance(game, Game) and options:
         allowed = ", ".join(sorted(known - {"game"}))
-        raise ValueError(f"{next(iter(options))!r} is no setting: expected some of {allowed}, wrap")
+        raise ValueError(f"{next(iter(options))!r} is not a setting: expected some of {allowed}, wrap")
     rules = game if isinstance(game, Game) else make_game(game, **options)
     env = env_class(rules, **{name: value for name, value in settings.items() if name in known})
     return env if wrap is None else wrap(env)

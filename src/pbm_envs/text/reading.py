@@ -105,7 +105,7 @@ class MoveReader:
             return Reading(Kind.ILLEGAL, quoted, min(found))
         if found:
             return Reading(Kind.ILLEGAL, quoted)
-        return Reading(Kind.UNREADABLE, quoted, reason=f"{quoted!r} is no move")
+        return Reading(Kind.UNREADABLE, quoted, reason=f"{quoted!r} is not a move")
 
     def answer(self, answer: str, legal: Mask) -> Reading:
         """Read the move of an answer, in the order at the head of this module; `legal` is the player's mask, (A,)."""
@@ -116,7 +116,7 @@ class MoveReader:
             said = last_json(answer, KEY)
             if isinstance(said, str):
                 return self.move(said, legal)
-            return Reading(Kind.UNREADABLE, str(said)[:LONGEST], reason=f'"{KEY}" is no text in the last JSON object')
+            return Reading(Kind.UNREADABLE, str(said)[:LONGEST], reason=f'"{KEY}" is not text in the last JSON object')
         if bracketed := [text for text in BRACKETS.findall(answer) if self.candidates(text)]:
             readings = {(found.kind, found.action): found for text in bracketed for found in [self.move(text, legal)]}
             if len(readings) == 1:

@@ -178,7 +178,7 @@ class Curio(Game):
             known = legal[some] if self._total else legal
             draw_worlds_batch(worlds[some], self.settings, self.steps, known, seeds[some], sweeps[some], longer)
         if (sweeps < 0).any():
-            raise RuntimeError(f"{self!r}: found no position that fits what a player knows: the view is of no game")
+            raise RuntimeError(f"{self!r}: found no position that fits what a player knows: the view is impossible")
         return worlds
 
     @staticmethod

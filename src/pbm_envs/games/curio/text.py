@@ -37,7 +37,7 @@ def read_board(text: str, board: Board, base: int) -> tuple[NDArray[np.int8], ND
         owner[cell] = OWNERS.index(piece[0].upper())
         faces[cell] = int(piece[1]), int(piece[2])
     if not all((owner == army).any() for army in range(2)):
-        raise ValueError(f"board is {quoted(text)}: expected at least one piece a side")
+        raise ValueError(f"board is {quoted(text)}: expected at least one piece per side")
     return owner, faces
 
 

@@ -79,8 +79,8 @@ RULES = (
         Example((*WHITE_LINE, "d2"), options=FOUR),
     ),
     Rule(
-        "Completing the other figure loses: Black with a line that is no Y, White with a Y that is no line. A corner "
-        "belongs to both its sides. Here Black has made a line, and White has won. There are no draws.",
+        "Completing the other figure loses: Black with a line that is not a Y, White with a Y that is not a line. A "
+        "corner belongs to both its sides. Here Black has made a line, and White has won. There are no draws.",
         Example((*TWO_SIDES, "g6"), options=FOUR),
     ),
 )
