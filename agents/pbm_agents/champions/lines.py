@@ -163,22 +163,6 @@ def play_next(state: Record, position: Position, values: Values, ply: int) -> tu
 
 
 @stack_kernel
-def begin_ply(position: Position, values: Values, player: int, ply: int, left: int) -> bool:
-    """List the moves of a ply with `left` plies still to search; return False if its static value is enough."""
-    now, bounds, on = position.plies[ply], position.bounds[ply], NO_PIECE
-    now[TRIED], now[COUNT], bounds[BEST] = 0, 0, -INFINITE
-    if left <= 0:
-        bounds[BEST] = value_of(position, values, player)
-        bounds[ALPHA] = max(bounds[ALPHA], bounds[BEST])
-        if bounds[BEST] >= bounds[BETA] or left <= -MOST_CAPTURES:
-            return False
-    if left <= -ALL_CAPTURES:
-        on = end_of(position.moves[ply - 1, position.plies[ply - 1, TRIED]])
-    now[COUNT] = list_promising(position.world[0], position, values, player, left <= 0, on, ply)
-    return True
-
-
-@stack_kernel
 def search(position: Position, values: Values, mover: int, first: int, depth: int, alpha: float, beta: float) -> float:
     """Return the value of the position for the player to move, by a search of `depth` plies and then captures.
 
@@ -203,12 +187,23 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
     position.bounds[ply, ALPHA], position.bounds[ply, BETA] = alpha, beta
     while True:
         now, bounds = position.plies[ply], position.bounds[ply]
-        left, leaving = first + depth - ply, False
+        left = first + depth - ply
+        leaving = False
         if entering:
             position.counters[LOOKED_AT] += 1
             if position.counters[LOOKED_AT] > position.counters[ALLOWED]:
                 return 0.0
-            leaving = not begin_ply(position, values, player, ply, left)
+            bounds[BEST] = -INFINITE
+            now[TRIED], now[COUNT] = 0, 0
+            if left <= 0:
+                bounds[BEST] = value_of(position, values, player)
+                bounds[ALPHA] = max(bounds[ALPHA], bounds[BEST])
+                leaving = bounds[BEST] >= bounds[BETA] or left <= -MOST_CAPTURES
+            if not leaving:
+                on = NO_PIECE
+                if left <= -ALL_CAPTURES:
+                    on = end_of(position.moves[ply - 1, position.plies[ply - 1, TRIED]])
+                now[COUNT] = list_promising(state, position, values, player, left <= 0, on, ply)
         else:
             move = position.moves[ply, now[TRIED]]
             undo(state, position, values, move, now)

@@ -94,8 +94,6 @@ class Placing(NamedTuple):
     """The role of the player to move."""
     mark: int
     """The mark of the stone, 1 or 2."""
-    marks: int
-    """Actions per cell: 1, or 2 for both marks."""
     last: int
     """The cell of the last move, or NONE."""
     inner_only: bool
@@ -104,7 +102,14 @@ class Placing(NamedTuple):
 
 @stack_kernel
 def write_priors(
-    places: Places, placing: Placing, stones: Ints, edges: Ints, weights: Floats, kinds: Ints, priors: Floats
+    places: Places,
+    placing: Placing,
+    stones: Ints,
+    count: int,
+    edges: Ints,
+    weights: Floats,
+    kinds: Ints,
+    priors: Floats,
 ) -> None:
     """Write the softmax of the sums of weights of all actions.
 
@@ -112,6 +117,7 @@ def write_priors(
         places: The index arrays of the features.
         placing: The stones that the actions place.
         stones: (cells,) the stones of the position.
+        count: Actions per cell: 1, or 2 for both marks.
         edges: (cells,) the edges of the board.
         weights: A weight for each feature.
         kinds: (cells + 2,) working memory.
@@ -119,7 +125,7 @@ def write_priors(
     """
     patch, position, seen = places.patch, places.position, places.seen_from
     view, role, mark, last = placing.mirrored, placing.role, placing.mark, placing.last
-    count, cells = placing.marks, len(stones)
+    cells = len(stones)
     base = role * (PATTERNS + RINGS + OFFSETS + cells)
     ring, offsets = base + PATTERNS, base + PATTERNS + RINGS
     first_place = offsets + OFFSETS
@@ -156,23 +162,17 @@ def write_priors(
         if count == 2:
             priors[cell * count + 1] = other_logit
             highest = max(highest, other_logit)
-    exponentiate(priors, cells * count, highest)
-
-
-@stack_kernel
-def exponentiate(priors: Floats, placing: int, highest: np.float32) -> None:
-    """Turn logits into priors: the softmax of the first `placing` actions, whose highest logit is given."""
     total = np.float32(0)
-    for a in range(placing):
+    for a in range(cells * count):
         if priors[a] == BELOW_ALL:
             priors[a] = 0
         else:
             priors[a] = exp(priors[a] - highest)
             total += priors[a]
     share = np.float32(1) / max(total, np.float32(1))
-    for a in range(placing):
+    for a in range(cells * count):
         priors[a] *= share
-    for a in range(placing, len(priors)):
+    for a in range(cells * count, len(priors)):
         priors[a] = share
 
 
@@ -187,8 +187,8 @@ def chameleon_priors(
         state = states[i]
         last = state["last_action"] >> 1 if 0 <= state["last_action"] < 2 * cells else NONE
         view = 1 if state["vert"] != state["to_move"] else 0
-        placing = Placing(view, 0, 1, 2, last, False)
-        write_priors(places, placing, state["stones"], edges, weights, kinds, priors[i])
+        placing = Placing(view, 0, 1, last, False)
+        write_priors(places, placing, state["stones"], 2, edges, weights, kinds, priors[i])
 
 
 @stack_kernel
@@ -203,8 +203,8 @@ def unlur_priors(
         last = state["last_action"] if 0 <= state["last_action"] < cells else NONE
         role = 0 if state["black"] < 0 else 1 if state["black"] == state["to_move"] else 2
         mark = 2 if role == 2 else 1
-        placing = Placing(0, role, mark, 1, last, role == 0)
-        write_priors(places, placing, state["stones"], edges, weights, kinds, priors[i])
+        placing = Placing(0, role, mark, last, role == 0)
+        write_priors(places, placing, state["stones"], 1, edges, weights, kinds, priors[i])
 
 
 @final

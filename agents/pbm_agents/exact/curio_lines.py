@@ -24,13 +24,17 @@ from pbm_envs.games.curio.pieces import (
 from pbm_envs.toolbox import stack_kernel
 
 KNOWN_OPTIONS = frozenset(
-    {"base", "rows", "cols", "num_pieces", "turn", "limit", "face", "capture"}
-    | {"reveal_captured", "no_capture_limit", "allow_resign"}
+    (
+        *("base", "rows", "cols", "num_pieces", "turn", "limit", "face", "capture"),
+        *("reveal_captured", "no_capture_limit", "allow_resign"),
+    )
 )
 """The options of Curio that lines of play support. A new option is refused until it is supported here."""
 COUNT, TRIED, ORIGIN, TAKEN, QUIET, PASSED, PLY_FIELDS = range(7)
 """Fields of a ply: the number of moves, the index of the move being tried, the cell it left, the slot it captured; the
 number of plies without a capture before this one, and 1 if the ply before was a pass."""
+NO_LIMIT = 0
+"""The quiet limit of a game without one."""
 
 
 def check_game(game: Game) -> None:
@@ -69,7 +73,9 @@ def play_move(state: Record, move: int, now: Ints, after: Ints, rules: Record) -
     """
     passes = is_pass(move, rules)
     after[PASSED], after[QUIET], now[TAKEN] = passes, now[QUIET] + 1, NO_PIECE
-    if not passes:
+    if passes:
+        drawn = now[PASSED] == 1
+    else:
         slot = slot_of(move)
         now[ORIGIN] = state["cell"][slot]
         taken = int(move_piece(state, slot, now[ORIGIN], end_of(move)))
@@ -78,8 +84,8 @@ def play_move(state: Record, move: int, now: Ints, after: Ints, rules: Record) -
             after[QUIET] = 0
             capture_piece(state, slot, taken, rules)
             return result_of_capture(state, taken, rules)
-    second_pass = passes and now[PASSED] == 1
-    return DRAWN if second_pass or 0 < rules["quiet_limit"] <= after[QUIET] else GOES_ON
+        drawn = False
+    return DRAWN if drawn or NO_LIMIT < rules["quiet_limit"] <= after[QUIET] else GOES_ON
 
 
 @stack_kernel
