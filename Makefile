@@ -32,7 +32,7 @@ demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 test: $(STAMP)  ## all tests but the slow ones, on two processes
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
-test-slow: $(STAMP) $(SLOW_STAMP)  ## the slow ones, with Ray if there is one for this Python, and JupyterLab
+test-slow: $(STAMP) $(SLOW_STAMP)  ## the slow ones, with Ray if there is one for this Python, JupyterLab, and a reader of Croissant
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m slow
 	$(BIN)/python -m pytest -n 2 -q --nbmake $(filter-out $(WITH_TORCH),$(NOTEBOOKS))
 
@@ -109,7 +109,7 @@ $(STAMP): $(PLAY_STAMP)
 	@touch $@
 
 $(SLOW_STAMP): $(STAMP)
-	-$(BIN)/python $(PIP) -e ".[ray]" "jupyterlab>=4"
+	-$(BIN)/python $(PIP) -e ".[ray]" "jupyterlab>=4" "mlcroissant>=1"
 	-$(BIN)/python $(PIP) -e ".[wasm]"
 	touch $@
 

@@ -6,21 +6,13 @@ import re
 import stat
 
 import pytest
-from pbm_agents.play.kept import ADDRESS, KeptGames
+from pbm_agents.play.kept import KEY, KeptGames
 from pbm_agents.play.limits import Limits
 
 from pbm_envs import Chameleon, Curio
 from tests.board.boards import Person, Tab, serving, start
 
 GAME = {"board": "D12 D34", "moves": ["a1-a2", "b1-b2"]}
-
-
-def ME():  # noqa: N802  whoever plays a game is called when another takes it
-    pass
-
-
-def OTHER():  # noqa: N802
-    pass
 
 
 class Clock:
@@ -35,59 +27,49 @@ class Clock:
 
 def test_a_game_is_at_its_address_as_it_is_now():
     kept = KeptGames()
-    one, other = kept.put(None, ME, GAME), kept.put(None, ME, GAME)
+    one, other = kept.put(None, GAME), kept.put(None, GAME)
     assert one != other
-    assert ADDRESS.fullmatch(one)
-    assert kept.put(one, ME, GAME | {"moves": []}) == one
-    assert kept.take(one, OTHER) == GAME | {"moves": []}
-    assert kept.take(other, OTHER) == GAME
+    assert KEY.fullmatch(one)
+    assert kept.put(one, GAME | {"moves": []}) == one
+    assert kept.take(one) == GAME | {"moves": []}
+    assert kept.take(other) == GAME
 
 
 @pytest.mark.parametrize("address", ["", "abc", "é", "../../etc/passwd", "A" * 22])
 def test_nothing_is_at_other_addresses(address):
     kept = KeptGames()
-    kept.put(None, ME, GAME)
+    kept.put(None, GAME)
     with pytest.raises(ValueError, match="not on this machine, or was left too long ago"):
-        kept.take(address, ME)
-
-
-def test_whoever_had_the_game_before_cannot_change_it():
-    """Or somebody could go back to before what they have seen in another tab."""
-    kept = KeptGames()
-    address = kept.put(None, ME, GAME)
-    kept.take(address, OTHER)
-    with pytest.raises(ValueError, match="continues in another tab"):
-        kept.put(address, ME, GAME | {"moves": []})
-    assert kept.put(address, OTHER, GAME) == address
+        kept.take(address)
 
 
 def test_old_games_and_too_many_leave(tmp_path):
     clock = Clock()
     kept = KeptGames(tmp_path, most=2, seconds=60, now=clock)
-    first, second = kept.put(None, ME, GAME), kept.put(None, ME, GAME)
-    kept.put(first, ME, GAME)  # played again: the second is the least recent
-    third = kept.put(None, ME, GAME)
+    first, second = kept.put(None, GAME), kept.put(None, GAME)
+    kept.put(first, GAME)  # played again: the second is the least recent
+    third = kept.put(None, GAME)
     assert {path.stem for path in tmp_path.iterdir()} == {first, third}
     with pytest.raises(ValueError, match="left too long ago"):
-        kept.take(second, ME)
+        kept.take(second)
     clock.time += 30
-    kept.put(third, ME, GAME)
+    kept.put(third, GAME)
     clock.time += 40
     with pytest.raises(ValueError, match="left too long ago"):
-        kept.take(first, ME)
-    assert kept.take(third, ME) == GAME
+        kept.take(first)
+    assert kept.take(third) == GAME
     assert {path.stem for path in tmp_path.iterdir()} == {third}
 
 
 def test_games_outlast_the_program_in_a_folder_for_its_owner(tmp_path):
-    address = KeptGames(tmp_path / "boards").put(None, ME, GAME)
+    address = KeptGames(tmp_path / "boards").put(None, GAME)
     (tmp_path / "boards" / f"{'B' * 22}.json").write_text("{")
     (tmp_path / "boards" / "notes.json").write_text("{}")
     again = KeptGames(tmp_path / "boards")
-    assert again.take(address, OTHER) == GAME
+    assert again.take(address) == GAME
     for missing in ("B" * 22, "notes"):
         with pytest.raises(ValueError, match="not on this machine"):
-            again.take(missing, OTHER)
+            again.take(missing)
     if os.name == "posix":
         assert stat.S_IMODE((tmp_path / "boards").stat().st_mode) == 0o700
 
@@ -95,7 +77,7 @@ def test_games_outlast_the_program_in_a_folder_for_its_owner(tmp_path):
 def test_without_a_place_games_last_as_long_as_the_program(tmp_path, caplog):
     (tmp_path / "file").write_text("")
     kept = KeptGames(tmp_path / "file" / "boards")
-    assert kept.take(kept.put(None, ME, GAME), OTHER) == GAME
+    assert kept.take(kept.put(None, GAME)) == GAME
     assert "games are not kept over a restart" in caplog.text
 
 
@@ -129,9 +111,9 @@ def test_a_game_in_which_somebody_resigned_goes_on():
 def test_a_game_that_cannot_go_on_is_left_with_a_word():
     kept = KeptGames()
     with Person(start(Chameleon(size=3)), kept=kept) as person:
-        for address in ("nonsense", kept.put(None, ME, {"game": "chess"}), kept.put(None, ME, {})):
+        for address in ("nonsense", kept.put(None, {"game": "chess"}), kept.put(None, {})):
             person.say("hello", resume=address)
-            assert "The game before cannot go on" in person.hear("note")["text"]
+            assert "The earlier game cannot be resumed" in person.hear("note")["text"]
             person.hear("setup")
             assert person.settle() == person.position
 
@@ -143,18 +125,6 @@ def test_a_page_cannot_bring_an_agent_that_may_not_play_here():
     with Person(start(Chameleon(size=3)), limits=Limits(), kept=kept) as other:
         other.say("hello", resume=address)
         assert "may not be chosen here" in other.hear("note")["text"]
-
-
-def test_the_tab_that_lost_the_game_to_another_is_told():
-    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port, Tab(port) as one, Tab(port) as other:
-        after = one.play("b2x")
-        other.say("hello", resume=one.kept)
-        other.hear("setup")
-        assert other.settle()["moves"] == after["moves"]
-        assert one.hear("taken")["text"] == "This game continues in another tab."
-        one.say("play", move=after["legal"][0]["move"])
-        one.hear("taken")
-        assert len(other.play(after["legal"][0]["move"])["moves"]) == 4
 
 
 def test_a_server_that_is_started_again_has_its_games(tmp_path):

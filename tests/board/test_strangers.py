@@ -226,19 +226,73 @@ def test_pictures_of_games_come_one_by_one_with_a_word_until_then(context, monke
         pictures.last.locator("svg").wait_for()
 
 
-def test_a_tab_is_told_that_its_game_goes_on_in_another(context):
+def test_two_tabs_of_a_game_stay_in_step(context):
     with serving(start(Chameleon(size=4), "person", "random", seed=1)) as port:
         page = open_tab(context, port)
         click_a_move(page, Random(1))
         other = context.new_page()
         other.goto(page.url)
+        moves = page.locator(".pbm-moves [data-ply]")
+        expect(other.locator(".pbm-moves [data-ply]")).to_have_text(texts(page))
         other.wait_for_selector(OURS)
-        expect(page.get_by_role("alert").first).to_contain_text("continues in another tab")
-        assert page.locator(".pbm-table").evaluate("element => element.inert")
         click_a_move(other, Random(2))
-        page.get_by_role("button", name="Go on here").click()
-        expect(page.locator(".pbm-moves [data-ply]")).to_have_text(texts(other))
-        assert len(texts(page)) == 4
+        expect(moves).to_have_count(4)
+        expect(other.locator(".pbm-moves [data-ply]")).to_have_text(moves.all_text_contents())
+
+
+def test_a_game_between_two_browsers(chromium, context):
+    """An invitation, a move, a takeback with consent, and a spectator, each by its link."""
+    guests = chromium.new_context(viewport={"width": 390, "height": 780}, reduced_motion="reduce")
+    guests.set_default_timeout(120_000)
+    with serving(start(Chameleon(size=4), "person", "person", seed=1)) as port:
+        host = open_tab(context, port)
+
+        def invited(label):
+            host.get_by_label("more", exact=True).click()
+            host.get_by_role("button", name="Share and open").click()
+            host.get_by_role("button", name=label).click()
+            item = host.locator(".pbm-links li").filter(has_text=label)
+            link = item.get_by_label("link", exact=True)
+            expect(link).to_have_value(re.compile("game="))
+            address = link.input_value()
+            host.keyboard.press("Escape")
+            page = guests.new_page()
+            page.goto(address)
+            return page
+
+        guest, spectator = invited("Invite Player 2"), invited("Invite spectators")
+        host.wait_for_selector(OURS)
+        cell(host, 5).click()
+        host.locator(".pbm-chooser button").first.click()
+        for page in (guest, spectator):
+            expect(page.locator(".pbm-moves [data-ply]")).to_have_count(1)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect(guest.locator(".pbm")).to_have_attribute("data-turn", "mine")
+        expect(spectator.get_by_role("button", name="Undo")).to_be_hidden()
+        host.get_by_role("button", name="Undo").click()
+        guest.get_by_role("button", name="Agree").click()
+        expect(host.locator(".pbm-moves [data-ply]")).to_have_count(0)
+        guest.close()
+        cell(host, 6).click()
+        host.locator(".pbm-chooser button").first.click()
+        expect(host.locator(".pbm-headline")).to_have_text("Player 2 is to move (not connected)")
+    guests.close()
+
+
+def test_a_position_has_a_link(context):
+    with serving(start(Trinim(), "person", "random", seed=4)) as port:
+        page = open_tab(context, port)
+        click_a_move(page, Random(1))
+        page.get_by_label("more", exact=True).click()
+        page.get_by_role("button", name="Share and open").click()
+        address = page.locator(".pbm-links li").filter(has_text="This position").get_by_label("link").input_value()
+        other = context.new_page()
+        other.goto(address)
+        expect(other.locator(".pbm-moves [data-ply]")).to_have_text(texts(page))
+        page.get_by_label("a record or a link").fill(address)
+        page.get_by_role("button", name="Open", exact=True).click()
+        expect(page.get_by_role("dialog")).to_be_hidden()
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_count(2)
 
 
 @pytest.mark.parametrize("game", FOUR, ids=lambda game: game.name)

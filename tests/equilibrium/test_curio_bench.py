@@ -1,6 +1,8 @@
 """Curio-Bench: frozen rules, checked submissions, rows of results."""
 
+import hashlib
 import json
+import runpy
 from pathlib import Path
 
 import gymnasium
@@ -13,7 +15,8 @@ from typer.testing import CliRunner
 
 from pbm_envs import make_game
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "curio_bench.jsonl"
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "curio_bench"
+RESULTS = FOLDER / "results.jsonl"
 
 
 @pytest.mark.parametrize("number", LEVELS)
@@ -81,5 +84,23 @@ def test_published_rows_are_of_these_levels():
     for row in rows:
         assert row.keys() >= ROW.keys()
         assert row["rules"] == LEVELS[row["level"]].rules
-        low, high = row.get("exploitability") or row["interval"]
-        assert -1 <= low <= high <= 1
+        for bounds in [row["exploitability"]] if "exploitability" in row else row["lower_bounds"].values():
+            assert -1 <= min(bounds) <= max(bounds) <= 1
+
+
+def test_the_files_are_current():
+    """Those that `benchmarks/curio_bench/update.py files` writes."""
+    update = runpy.run_path(str(FOLDER / "update.py"))
+    assert update["table"]() in (FOLDER / "README.md").read_text(encoding="utf-8")
+    described = json.loads((FOLDER / "croissant.json").read_text(encoding="utf-8"))["distribution"]
+    assert len(described) == 1 + len(update["UNTIL"])
+    for each in described:
+        assert hashlib.sha256((FOLDER / each["contentUrl"]).read_bytes()).hexdigest() == each["sha256"]
+
+
+@pytest.mark.slow
+def test_mlcroissant_accepts_the_metadata():
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed: make test-slow installs it")
+    dataset = mlcroissant.Dataset(FOLDER / "croissant.json")
+    assert dataset.metadata.issues.errors == set()
+    assert len(list(dataset.records("rows"))) == len(RESULTS.read_text(encoding="utf-8").splitlines())

@@ -21,7 +21,7 @@ from .terminal import table
 EXAMPLES = """
   pbm curio-bench
   pbm curio-bench greedy --level 1
-  pbm curio-bench submission.json --results benchmarks/curio_bench.jsonl
+  pbm curio-bench submission.json --results benchmarks/curio_bench/results.jsonl
 """
 FORMAT = "curio-bench 1"
 HASHED_GAMES = 64
@@ -50,8 +50,9 @@ LEVELS = {
 """The frozen levels: other rules, levels or protocols would be another benchmark."""
 GAMES, OPPONENTS = 200, ("random", "greedy")
 """The number of games against each opponent on every level, and the opponents."""
+CHAMPION = "champion:simulations=1000"
 RESPONSE_GAMES, RESPONSE_SECONDS = 20, 60.0
-"""Games in each seat of the search response and its budget, used where there is no exact evaluation."""
+"""Where there is no exact evaluation: the strong opponent, and games in each seat and budget of the search response."""
 ROW = {"format": str, "level": int, "rules": str, "agent": str, "by": str}
 """The fields of a submission. `agent` is an agent's name, or the file of a `Policy` beside the submission (.npz)."""
 
@@ -114,7 +115,12 @@ def check_submission(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def evaluated(given: dict[str, Any], folder: Path, seed: int) -> dict[str, Any]:
-    """Return the figures of a submission: exploitability (two bounds) and scores against the opponents."""
+    """Return the figures of a submission.
+
+    Returns:
+        `score_*` against the opponents, and `exploitability` as two bounds, or else its `lower_bounds` with 95%
+        intervals by responder: on average over the seats, no opponent wins more than the exploitability.
+    """
     level, game = LEVELS[given["level"]], make_game(f"curio-bench-{given['level']}")
     if (found := rules_hash(game)) != level.rules:
         raise ValueError(f"the rules of level {given['level']} have hash {found}: expected {level.rules}")
@@ -131,7 +137,13 @@ def evaluated(given: dict[str, Any], folder: Path, seed: int) -> dict[str, Any]:
     else:
         responder = SearchResponder(game, agent, samples=8, batch=8, seconds=RESPONSE_SECONDS)
         response = responder.run(RESPONSE_GAMES, np.random.default_rng(seed), progress=True)
-        row = {"lower_bound": response.exploitability, "interval": list(response.interval)}
+        strong = evaluate(agent, game, [CHAMPION], GAMES, seed)[CHAMPION].score
+        row = {
+            "lower_bounds": {
+                "search": [response.exploitability, *response.interval],
+                CHAMPION: [1 - 2 * share for share in (strong.value, strong.high, strong.low)],
+            }
+        }
     for name, score in evaluate(agent, game, OPPONENTS, GAMES, seed).items():
         row[f"score_{name}"] = round(float(score.score.value), 4)
     return row
@@ -142,7 +154,7 @@ def _list_levels() -> None:
     for number, level in LEVELS.items():
         game = make_game(f"curio-bench-{number}")
         sets = f"{level.information_sets:,}" if level.information_sets else ""
-        how = f"exact; {level.samples} samples" if level.samples else f"response, {RESPONSE_SECONDS:.0f} s"
+        how = f"exact; {level.samples} samples" if level.samples else "champion, search"
         board = f"{game.options['rows']}x{game.options['cols']}, base {game.options['base']}"
         shape = "x".join(map(str, game.observation_shape))
         rows.append([f"curio-bench-{number}", board, sets, shape, str(game.num_actions), how, level.rules])

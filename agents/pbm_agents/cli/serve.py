@@ -47,9 +47,9 @@ def serve(
 ) -> None:
     """Play in the browser.
 
-    Serves a page with a board to click on until Ctrl-C. Every tab has its own game; other games, seats and agents can
-    be chosen there. You see the view of your seat. A game has an address that nobody can guess, where it can be resumed
-    after a reload or a restart of the server.
+    Serves a page with a board to click on until Ctrl-C. Every new tab has its own game; other games, seats and agents
+    can be chosen there, and other browsers can be invited by links. You see the view of your seat. A game has a link
+    that nobody can guess, where it can be resumed after a reload or a restart of the server.
     """
     require("pbm serve", "serve", "markdown_it", "starlette", "uvicorn", "h11", "websockets")
     from ..play.kept import KeptGames, state_folder

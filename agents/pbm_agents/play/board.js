@@ -8,6 +8,7 @@ import { history } from "./history.js";
 import { newGameForm } from "./newgame.js";
 import { exercisePanel } from "./exercise.js";
 import { preparingNotice, rulesDialog, seatStrips } from "./panels.js";
+import { consentBanner, shareDialog, startOfLink } from "./share.js";
 
 const PATIENCE = 4000; // milliseconds after which Jupyter's kernel is taken to be gone
 const PACES = [["Pause", null], ["Slow", 3], ["Normal", 1], ["Fast", 0]];
@@ -37,6 +38,8 @@ function render({ model, el }) {
   const moves = history({ look: (ply) => send({ do: "look", ply }), branch: (ply) => send({ do: "branch", ply }),
     values: () => send({ do: "values" }) });
   const exercise = exercisePanel({ send, openForm: () => form.open(position) });
+  const share = shareDialog({ send, open: openText });
+  const consent = consentBanner({ send });
   const form = newGameForm({ send, ask: (message) => model.send(message), askForPictures: () => model.send({ do: "pictures" }) });
 
   const title = make("h1", { className: "pbm-title", textContent: "pbm_envs" });
@@ -69,8 +72,12 @@ function render({ model, el }) {
     }
   }, { onblur: () => (resign.textContent = "Resign") });
   const save = button("Save", () => send({ do: "save" }));
+  const sharing = button("Share and open", () => {
+    more.open = false;
+    share.open(position, Boolean(model.address));
+  });
   const more = make("details", { className: "pbm-more" },
-    make("summary", { textContent: "…", ariaLabel: "more", title: "more" }), make("div", {}, resign, save));
+    make("summary", { textContent: "…", ariaLabel: "more", title: "more" }), make("div", {}, resign, save, sharing));
   const shade = button("◐", () => {
     theme = theme === "dark" ? "light" : "dark";
     remember("localStorage", "pbm-theme", theme);
@@ -84,15 +91,15 @@ function render({ model, el }) {
 
   root.append(
     make("header", { className: "pbm-bar" }, make("div", {}, title, goal), make("div", { className: "pbm-row" }, help, lesson, anew, shade)),
-    banner, offer,
+    banner, offer, consent.banner,
     make("div", { className: "pbm-table" },
       make("section", { className: "pbm-main", ariaLabel: "Board" }, headline, preparing.notice, exercise.panel, strips.above, cells.board,
         strips.below, cells.under, told, cells.chooser),
       make("div", { className: "pbm-side" }, result, telling, words,
         make("div", { className: "pbm-row pbm-orders" }, undo, hint, analyse, more), watching, writing, analysis,
         moves.section, records)),
-    form.dialog, rules.dialog);
-  const untilThere = [help, lesson, anew, undo, hint, analyse, resign, save, typed, entering]; // nothing looks alive before it is
+    form.dialog, rules.dialog, share.dialog);
+  const untilThere = [help, lesson, anew, undo, hint, analyse, resign, save, sharing, typed, entering]; // nothing looks alive before
   for (const element of untilThere) element.disabled = true;
   moves.section.hidden = true;
   root.dataset.lmSuppressShortcuts = "true"; // Jupyter's, but for saving
@@ -212,11 +219,14 @@ function render({ model, el }) {
     if (waitingForNew) form.close();
     waitingForNew = false;
     if (nextLook) return order(nextLook);
+    consent.show(message.table);
+    sharing.disabled = false;
     if (message.curtain) return drawCurtain();
     if (message.moves.some(({ player, given }) => player === message.seat && !given)) offer.hidden = true;
     if (note) tell("note", note);
     note = "";
-    headline.textContent = message.headline;
+    const mover = message.players.findIndex((player) => player["to move"]);
+    headline.textContent = message.headline + (message.table.absent.includes(mover) ? " (not connected)" : "");
     cells.show(position);
     strips.show(position);
     drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? rankOf : () => "hint");
@@ -241,7 +251,7 @@ function render({ model, el }) {
     resign.textContent = "Resign";
     analyse.ariaPressed = String(Boolean(message.analysis));
     typed.disabled = entering.disabled = !mine;
-    const seated = !message.watching && !message.exercise;
+    const seated = !message.watching && !message.exercise && message.table.role !== "watch";
     writing.hidden = undo.parentElement.hidden = !seated;
     moves.show(position, false);
     if (message.exercise) moves.section.hidden = true;
@@ -313,6 +323,15 @@ function render({ model, el }) {
     records.replaceChildren(make("summary", { textContent: `Games (${list.length})` }), make("ul", {}, ...list.map(line)));
   }
 
+  // What was pasted: the link of a game or of a position, or records.
+  function openText(text) {
+    const link = text.match(/[?&]game=([\w.-]+)$/);
+    const start = /^\S*#\S+$/.test(text) ? startOfLink(text) : null;
+    if (link) send({ do: "hello", theme, resume: link[1] });
+    else if (start) send(start);
+    else openFile(text);
+  }
+
   // A file of records that is dropped on the page: its games are listed, and sent one by one when they are chosen.
   function openFile(text) {
     const lines = text.split("\n").filter((line) => line.trim());
@@ -353,7 +372,7 @@ function render({ model, el }) {
     for (const part of root.querySelectorAll(".pbm-table, .pbm-bar")) part.inert = lost;
     if (lost) {
       preparing.hide();
-      for (const dialog of [form.dialog, rules.dialog]) dialog.close();
+      for (const dialog of [form.dialog, rules.dialog, share.dialog]) dialog.close();
     }
     if (model.title) model.title(position, false, lost);
   }
@@ -361,7 +380,7 @@ function render({ model, el }) {
   function receive(message) {
     clearTimeout(silence);
     if (message.type === "lost") return setLost(message.text);
-    if (message.type === "taken") return setLost(message.text, button("Go on here", hello));
+    if (message.type === "link") return linked(message);
     if (message.type === "found") return hello();
     if (message.type === "preparing") return preparing.show(message);
     if (message.type === "pictures") return form.setPictures(message.svg);
@@ -394,12 +413,20 @@ function render({ model, el }) {
     }
   }
 
+  function linked(message) {
+    wait(false);
+    showTurn();
+    share.showLink(message);
+  }
+
   function hello() {
     const address = model.address ? model.address() : null;
     if (!address && !offered) offerLast();
     wait(true);
     root.dataset.turn = "";
     model.send({ do: "hello", theme, ...(address ? { resume: address } : {}) });
+    const start = model.takeHash ? startOfLink(model.takeHash()) : null;
+    if (start) model.send(start);
     if (notebook) listen();
   }
 

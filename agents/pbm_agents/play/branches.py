@@ -9,7 +9,6 @@ import numpy as np
 from pbm_envs.records import UNFINISHED, GameRecord, board_text, play_moves
 
 from ..players.agent import Views
-from .limits import Limits
 from .session import DEFAULT_AGENT, PERSON, Session
 from .start import Message, Start
 
@@ -77,17 +76,10 @@ def keep(session: Session, start: Start) -> Message:
     return {"record": session.record().to_json(), **settings}
 
 
-def resume(kept: Message, limits: Limits | None) -> tuple[Start, Session]:
-    """Return a kept game after all its moves.
-
-    Raises:
-        ValueError: If it cannot be replayed, or if one of its agents may not play here.
-    """
+def resume(kept: Message) -> tuple[Start, Session]:
+    """Return a kept game after all its moves; ValueError if it cannot be replayed."""
     record = GameRecord.from_json(kept["record"])
     start = _start_of(record)
-    for name in start.players:
-        if limits is not None:
-            limits.check(name, start.game)
     start = replace(start, hint=kept["hint"], continued=kept["continued"])
     session = start.session()
     session.replay(record)

@@ -6,7 +6,7 @@ import re
 
 from pbm_envs import Game
 from pbm_envs.authoring import NOBODY, Explanation
-from pbm_envs.records import FORFEITED, PLY_LIMIT, RESIGN, RESIGNED
+from pbm_envs.records import FORFEITED, PLY_LIMIT, RESIGN, RESIGNED, board_text
 from pbm_envs.render import svg
 from pbm_envs.toolbox import Sample, typed, without_implied
 
@@ -35,7 +35,8 @@ def position(
 
     Args:
         session: The game.
-        seat: The seat of the person at the board; None while persons change places and nothing may be shown.
+        seat: The seat of the person at the board; NOBODY for a spectator of a game with hidden information; None while
+            persons change places and nothing may be shown.
         advice: The results of the adviser.
         thinking: "answer", "hint", "analysis" or "values" while an agent computes that and nobody may move.
         ply: The ply to show; None for the last one.
@@ -52,7 +53,7 @@ def position(
         view = session.position(ply).copy()
         view["viewer"] = seat
     else:
-        view = game.view(session.position(ply), seat)
+        view = session.seen(ply, seat)
     own = last and not session.done and session.mover == seat and not thinking and bool(session.persons)
     hint = advice.hint if advice and last else None
     moves = advice.moves[:REPORTED_MOVES] if advice and last else []
@@ -94,6 +95,8 @@ def position(
         "can undo": last and not thinking and any(player in session.persons for _, player in session.moves),
         "lesson": bool(game.lesson),
         "exercise": None,
+        "linkable": game.perfect_information,
+        "board": board_text(game, session.start) if game.perfect_information else None,
         "can save": session.done or game.perfect_information,
     }
 
@@ -107,7 +110,7 @@ def display_name(session: Session, player: int) -> str:
     """Return the name of a player on the board: "You", the agent by strength, or `Player 2`."""
     name = session.players[player]
     if name == PERSON:
-        return "You" if len(session.persons) == 1 else f"Player {player + 1}"
+        return "You" if session.persons == [player] else f"Player {player + 1}"
     called = friendly_name(name)
     return called if session.players.count(name) == 1 else f"{called} ({player + 1})"
 
@@ -149,7 +152,7 @@ def _result(session: Session) -> str:
 def symbols(session: Session, seat: int | None, theme: str) -> list[Message]:
     """Return the symbols on this board, with small pictures."""
     game = session.game
-    view = game.view(session.start, seat or 0)
+    view = session.seen(0, seat or 0)
     return [_small(sample, theme) for sample in game.symbols(view[0])]
 
 

@@ -39,6 +39,11 @@ const model = {
   keepAddress(address) {
     if (address !== model.address()) history.replaceState(null, "", `?game=${address}`);
   },
+  takeHash() {
+    const hash = location.hash;
+    if (hash) history.replaceState(null, "", location.pathname + location.search);
+    return hash;
+  },
   on: (_, listener) => listeners.add(listener),
   off: (_, listener) => listeners.delete(listener),
   title(position, mine, lost) {

@@ -14,7 +14,17 @@ from pbm_envs.authoring import Example, Scene
 from pbm_envs.records import play_moves
 from pbm_envs.render import cropped, svg
 
-MODULES = ("dom.js", "cells.js", "marks.js", "history.js", "newgame.js", "panels.js", "exercise.js", "board.js")
+MODULES = (
+    "dom.js",
+    "cells.js",
+    "marks.js",
+    "history.js",
+    "newgame.js",
+    "panels.js",
+    "exercise.js",
+    "share.js",
+    "board.js",
+)
 """The modules of the script, in order; each imports only from those before it."""
 FIRST_HEADING = 3
 """The level of the first heading of the rules, below those of the board's page."""

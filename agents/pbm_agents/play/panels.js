@@ -51,8 +51,9 @@ export function seatStrips() {
       if (latest) running = message.done || mover < 0 || (message.watching && message.watching.opened) ? null : mover;
       const strips = message.players.map(strip);
       // oneself below the board, the others above it
-      above.replaceChildren(...strips.filter((_, seat) => seat !== message.seat));
-      below.replaceChildren(strips[message.seat]);
+      const own = Math.max(0, message.seat); // spectators have no seat
+      above.replaceChildren(...strips.filter((_, seat) => seat !== own));
+      below.replaceChildren(strips[own]);
       tick();
     },
     clear() {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.authoring import NOBODY
 from pbm_envs.envs.memory import watches
 from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record, play_moves
 from pbm_envs.toolbox import stream
@@ -72,6 +74,12 @@ class Session:
         for move in opening.moves:
             self._step(game.string_to_action(move))
 
+    def at_board(self, seats: Sequence[int]) -> Session:
+        """Return this game as it is played at a board with the persons in `seats`. All boards share its moves."""
+        session = copy.copy(self)
+        session.persons = list(seats)
+        return session
+
     @property
     def state(self) -> Views:
         """The current position, a batch of one."""
@@ -120,6 +128,13 @@ class Session:
 
     def view(self, player: int) -> Views:
         return self.game.view(self.state, player)
+
+    def seen(self, ply: int, seat: int) -> Views:
+        """Return what `seat` can know of the position after `ply` moves; NOBODY for what all players can know."""
+        view = self._positions[ply]
+        for player in range(self.game.num_players) if seat == NOBODY else [seat]:
+            view = self.game.view(view, player)
+        return view
 
     def legal(self) -> list[int]:
         """Return the legal actions of the player to move, from that player's view."""
@@ -191,11 +206,12 @@ class Session:
         if not self.game.perfect_information:
             if self.done:
                 raise ValueError("no undo: the game is over and everything has been shown")
-            if wiser := [f"player_{seat}" for seat in self.persons if self._has_learned(seat, then)]:
+            persons = [seat for seat, name in enumerate(self.players) if name == PERSON]
+            if wiser := [f"player_{seat}" for seat in persons if self._has_learned(seat, then)]:
                 raise ValueError(f"no undo: since then something hidden has become known to {' and '.join(wiser)}")
         undone = self._moves[then:]
         del self._positions[then + 1 :], self._moves[then:], self._movers[then:]
-        self._forfeits = [forfeit for forfeit in self._forfeits if forfeit.ply <= then]
+        self._forfeits[:] = [forfeit for forfeit in self._forfeits if forfeit.ply <= then]
         return undone
 
     def record(self) -> GameRecord:

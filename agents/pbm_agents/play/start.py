@@ -38,6 +38,8 @@ ADVISER = "champion:simulations=5000"
 """The default adviser. Its budget is a number of simulations, so that its advice is reproducible."""
 SIZES = ("size", "radius", "rows", "cols", "base", "num_players")
 """Options that the form shows first; the others are variants."""
+LONGEST_POSITION = 10_000
+"""The largest number of characters in the board and in the moves of a message."""
 MAX_TEXT_LENGTH = 200
 """The largest number of characters in a text of a message, and of texts in a list."""
 
@@ -154,7 +156,7 @@ def parse_start(message: Message, hint: str | None, limits: Limits | None = None
     """Read a message that starts a game.
 
     Args:
-        message: With "game", "options", "players" and "seed".
+        message: With "game", "options", "players", "seed" and of a position's link "board" and "moves".
         hint: The adviser's name.
         limits: The limits on agents; None for no limits.
 
@@ -171,7 +173,9 @@ def parse_start(message: Message, hint: str | None, limits: Limits | None = None
     seed = text_of(message, "seed", "").strip()
     if seed and not (seed.isascii() and seed.isdigit()):
         raise ValueError(f"seed is {seed!r}: expected an integer from 0 up, or nothing")
-    return Start(game, players, int(seed) if seed else None, hint=hint)
+    board, moves = (text_of(message, part, "", LONGEST_POSITION) for part in ("board", "moves"))
+    number = int(seed) if seed else None
+    return Start(game, players, number, board or None, tuple(moves.split()), hint, continued=bool(board or moves))
 
 
 def text_of(message: Message, key: str, default: str | None = None, longest: int = MAX_TEXT_LENGTH) -> str:

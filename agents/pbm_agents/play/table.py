@@ -3,7 +3,7 @@
 Messages are JSON objects, the same over the web socket of `pbm serve` and in Jupyter. A person sends
 
     {"do": "hello", "theme": "dark"}     asks for everything again; `theme` is that of the pictures
-    {"do": "hello", "resume": "..."}     resumes the game at this address ("kept", below)
+    {"do": "hello", "resume": "..."}     enters the game of this link ("kept" and "link", below)
     {"do": "play", "move": "c4x"}        or "resign"
     {"do": "undo"}                       takes back a move
     {"do": "hint"}  {"do": "analyse"}    the adviser's move; its five best moves with numbers: one search for both
@@ -21,13 +21,16 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
                                          (kind "puzzles"), on the board; "play" answers it, or, in words, "answer"
     {"do": "answer", "text": "yes"}  {"do": "reveal"}  {"do": "leave"}    answers; shows the answer; back to the game
     {"do": "save"}                       asks for the record
+    {"do": "invite", "seat": 1}          asks for the link with which another person takes this seat; null: spectators
+    {"do": "agree"}  {"do": "decline"}   consents to another person's undo or rematch, or not
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
     {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
-{"type": "kept", "address": ...} (where the game is kept), {"type": "preparing", ...} (rules are being compiled: how
-many kernels of how many), {"type": "pictures", "svg": {...}}, {"type": "choices", "choices": {...}},
-{"type": "rules", ...}, {"type": "explained", "text": ..., "range": [3]}, {"type": "record", "name": ..., "text": ...},
+{"type": "kept", "address": ...} (the link of this board), {"type": "link", "seat": ..., "address": ...} (another one),
+{"type": "preparing", ...} (rules are being compiled: how many kernels of how many), {"type": "pictures", "svg": {...}},
+{"type": "choices", "choices": {...}}, {"type": "rules", ...}, {"type": "explained", "text": ..., "range": [3]},
+{"type": "record", "name": ..., "text": ...},
 {"type": "note" or "error", "text": ...}. Until the game is over, all of it is computed from the view of the person at
 the board.
 """
@@ -48,6 +51,7 @@ from .ahead import how_far
 from .kept import KeptGames
 from .limits import Limits
 from .orders import Orders
+from .rooms import Room
 from .start import Message, Start
 from .thinking import Thought
 
@@ -104,7 +108,7 @@ class Table:
         """Leave the game: send nothing more, and stop agents that still think."""
         self._closed.set()
         COMPILING.listeners.discard(self._compiled)
-        self.orders.thinking.close()
+        self.orders.close()
         self._inbox.put(None)
 
     def _work(self) -> None:
@@ -117,6 +121,8 @@ class Table:
             try:
                 if isinstance(message, Thought):
                     self.orders.use_thought(message)
+                elif isinstance(message, Room):
+                    self.orders.refresh(message)
                 else:
                     self.orders.carry_out(message)
             except (ValueError, ImportError, InfrastructureError) as error:

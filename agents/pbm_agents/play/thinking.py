@@ -30,6 +30,8 @@ class Thought:
     """The result of an agent's thinking about a game, or the exception that it raised."""
 
     session: Session
+    plies: int
+    """The length of the game when the agent began."""
     kind: Kind
     result: Any
 
@@ -66,6 +68,7 @@ class Thinking:
         """Start an agent on the current game; its thought has the result of `work` or its exception."""
         session, left, until = self._session, self._left, time.monotonic() + self._seconds
         assert session is not None
+        plies = session.plies
 
         def run() -> None:
             try:
@@ -73,7 +76,7 @@ class Thinking:
                     result = work()
             except Exception as error:
                 result = error
-            self._deliver(Thought(session, kind, result))
+            self._deliver(Thought(session, plies, kind, result))
 
         self.kind = kind
         self.threads = [thread for thread in self.threads if thread.is_alive()]
@@ -129,6 +132,7 @@ class Advice:
     def __init__(self, session: Session, start: Start, thinking: Thinking) -> None:
         self._session, self._start, self._thinking = session, start, thinking
         self._adviser = start.adviser()
+        self._plies = session.plies
         self._moves: list[MoveValue] = []
         self.hint: str | None = None
         """The move, once the person has asked for it in this position."""
@@ -155,7 +159,10 @@ class Advice:
         return can_analyse(self._adviser)
 
     def forget_position(self) -> None:
-        """Forget the results that depend on the position, after it has changed."""
+        """Forget the results that depend on the position, if it has changed."""
+        if self._plies == self._session.plies:
+            return
+        self._plies = self._session.plies
         self._moves, self.hint, self.shown = [], None, False
         self.values = {ply: value for ply, value in self.values.items() if ply <= self._session.plies}
         self.choices = {}

@@ -1,0 +1,134 @@
+"""Games that several boards share: each board has a role, and each role a link that nobody can guess."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+from base64 import urlsafe_b64encode
+from typing import Any, Protocol, final
+
+from .branches import keep, resume
+from .kept import KeptGames
+from .limits import Limits
+from .session import Session
+from .start import Message, Start
+from .thinking import Thinking
+
+HERE, WATCH = "here", "watch"
+"""The roles of the board at which the game began, and of spectators, who see what all players can see. Another board
+plays one seat, and its role is that seat's number at the first game, such as "1"."""
+
+
+class Member(Protocol):
+    """A board in a room."""
+
+    role: str
+    thinking: Thinking
+
+    def wake(self, room: Room) -> None:
+        """Note that the room has changed; called in the thread of another board."""
+
+
+@final
+class Room:
+    """A game, and the boards at which it is played. `lock` is held while the game changes or is read."""
+
+    def __init__(self, start: Start, session: Session, kept: KeptGames | None) -> None:
+        """Open a room for a game. It is kept in `kept`; None for the game of a record."""
+        self.start, self.session = start, session
+        self.lock = threading.RLock()
+        self.members: list[Member] = []
+        self.thinker: Member | None = None
+        """The board whose agent thinks about the next move."""
+        self.request: Message | None = None
+        """A takeback or rematch that waits for the consent of the others: "what", "role", and "exchange"."""
+        self.changed = True
+        """Whether the game differs from the file in which it is kept."""
+        self._kept = kept
+        self._key: str | None = None
+        self._secret = secrets.token_urlsafe(16)
+        self._invited: list[str] = []
+        """The roles that play at other boards."""
+        self._turned = 0
+        """How often the players have moved to the next seat."""
+
+    @classmethod
+    def enter(cls, address: str, kept: KeptGames, limits: Limits | None) -> tuple[Room, str]:
+        """Return the room and the role of a link.
+
+        Raises:
+            ValueError: If the link is wrong, the game cannot be resumed, or one of its agents may not play here.
+        """
+        key, _, rest = address.partition(".")
+        role, _, code = rest.partition(".")
+        with kept.lock:
+            room: Room | None = kept.rooms.get(key)
+            if room is None:
+                data = kept.take(key)
+                room = cls(*resume(data), kept)
+                room._key, room.changed = key, False
+                room._secret, room._invited, room._turned = data["secret"], data["invited"], data["turned"]
+            if not hmac.compare_digest(code.encode(), room._code(role).encode()):
+                raise ValueError("the link is wrong")
+            if limits is not None:
+                for name in room.start.players:
+                    limits.check(name, room.start.game)
+            kept.rooms[key] = room
+        return room, role
+
+    def address(self, role: str) -> str:
+        """Store the game if it has changed, and return the link of a role; "" for the game of a record."""
+        if self._kept is None:
+            return ""
+        if self.changed:
+            secret = {"secret": self._secret, "invited": self._invited, "turned": self._turned}
+            self._key = self._kept.put(self._key, keep(self.session, self.start) | secret)
+            self._kept.rooms[self._key] = self
+            self.changed = False
+        return f"{self._key}.{role}.{self._code(role)}"
+
+    def seats(self, role: str) -> list[int]:
+        """Return the seats of persons at the boards with this role."""
+        if role == HERE:
+            return [seat for seat in self.session.persons if self._role_of(seat) not in self._invited]
+        return [seat for seat in self.session.persons if self._role_of(seat) == role]
+
+    def invite(self, seat: int) -> str:
+        """Give a seat to another board and return its link."""
+        role = self._role_of(seat)
+        if role not in self._invited:
+            self._invited.append(role)
+        self.changed = True
+        return self.address(role)
+
+    def absent(self) -> list[int]:
+        """Return the seats of persons who have no board open."""
+        present = {seat for member in list(self.members) for seat in self.seats(member.role)}
+        return [seat for seat in self.session.persons if seat not in present]
+
+    def replace(self, start: Start, *, exchange: bool) -> None:
+        """Begin another game in the room, with the players at the next seats if `exchange`."""
+        self.start, self.session, self.thinker, self.request, self.changed = start, start.session(), None, None, True
+        self._turned += exchange
+
+    def wake_others(self, member: Member) -> None:
+        """Tell the other boards that the game has changed."""
+        for other in list(self.members):
+            if other is not member:
+                other.wake(self)
+
+    def leave(self, member: Member) -> None:
+        """Take a board out of the room; if its agent was thinking, another board goes on."""
+        if member in self.members:
+            self.members.remove(member)
+        if self.thinker is member:
+            self.thinker = None
+        self.wake_others(member)
+
+    def _role_of(self, seat: int) -> str:
+        return str((seat - self._turned) % self.session.game.num_players)
+
+    def _code(self, role: str) -> str:
+        digest: Any = hmac.digest(self._secret.encode(), role.encode(), "sha256")
+        return urlsafe_b64encode(digest[:12]).decode()

@@ -1,0 +1,196 @@
+"""Boards that share a game: tabs in step, invited players, spectators, consent, links."""
+
+from contextlib import ExitStack
+
+import pytest
+from pbm_agents.play.kept import KeptGames
+
+from pbm_envs import Chameleon, Curio, Trinim
+from tests.board.agents import GO
+from tests.board.boards import Person, Tab, serving, start
+from tests.board.test_secrets import GAME, WORLDS
+
+HIDDEN = Curio(base=2, rows=4, cols=3)
+
+
+class Guest(Person):
+    """A board that enters a game by a link."""
+
+    def __init__(self, kept, address):
+        self.address = address
+        super().__init__(start(Chameleon(size=3)), kept=kept, at_once=False)
+
+    def say(self, do, **rest):
+        super().say(do, **rest | ({"resume": self.address} if do == "hello" else {}))
+
+
+def until(person, wanted):
+    """The next position with what is wanted, which other boards may have changed."""
+    while not wanted(person.position):
+        person.position = person.hear("position")
+    return person.position
+
+
+def until_ply(person, ply):
+    return until(person, lambda position: position.get("plies") == ply)
+
+
+def invite(person, seat=None):
+    person.say("invite", seat=seat)
+    message = person.hear()
+    while message["type"] == "position":  # another board may have come or gone
+        message = person.hear()
+    assert (message["type"], message["seat"]) == ("link", seat), message
+    return message["address"]
+
+
+@pytest.fixture
+def table():
+    """Makes a host at a new board, and guests of the host."""
+    with ExitStack() as stack:
+        kept = KeptGames()
+
+        def host(game, *players, **rest):
+            return stack.enter_context(Person(start(game, *players, **rest), kept=kept))
+
+        host.guest = lambda address: stack.enter_context(Guest(kept, address))
+        yield host
+
+
+def test_two_tabs_of_one_seat_stay_in_step(table):
+    one = table(Chameleon(size=4), "person", "random", seed=1)
+    other = table.guest(one.kept)
+    move = one.position["legal"][0]["move"]
+    one.say("play", move=move)
+    assert until_ply(one, 2)["moves"] == until_ply(other, 2)["moves"]
+    until(one, lambda position: position["legal"]), until(other, lambda position: position["legal"])
+    assert one.position["legal"] == other.position["legal"] != []
+    other.say("play", move=other.position["legal"][0]["move"])
+    assert until_ply(one, 4)["moves"] == until_ply(other, 4)["moves"]
+
+
+@pytest.mark.parametrize("game", [Chameleon(size=4), HIDDEN, Trinim(size=3, num_players=3)], ids=str)
+def test_an_invited_person_has_a_seat_of_their_own(game, table):
+    host = table(game, "person", "person", *["random"] * (game.num_players - 2), seed=2)
+    guest = table.guest(invite(host, 1))
+    until(host, lambda position: position["table"]["others"] == [1] and not position["table"]["absent"])
+    assert host.position["seat"] == 0
+    assert (guest.position["seat"], guest.position["table"]["others"]) == (1, [0])
+    assert [player["name"] for player in guest.position["players"]][:2] == ["Player 1", "You"]
+    assert guest.position["legal"] == []
+    assert "not your turn" in guest.error("play", move=host.position["legal"][0]["move"])
+    host.say("play", move=host.position["legal"][0]["move"])
+    assert until_ply(host, 1)["legal"] == []
+    assert until_ply(guest, 1)["headline"].startswith("Your move")
+    guest.say("play", move=guest.position["legal"][0]["move"])
+    assert until(host, lambda position: position["plies"] >= 2)["moves"][1]["player"] == 1
+
+
+def test_takebacks_and_rematches_need_consent(table):
+    host = table(Chameleon(size=4), "person", "person", seed=2)
+    guest = table.guest(invite(host, 1))
+    host.say("play", move="b2x")
+    until_ply(guest, 1), until_ply(host, 1)
+    host.say("undo")
+    until(host, lambda position: position["table"]["request"] == {"what": "undo", "mine": True})
+    until(guest, lambda position: position["table"]["request"] == {"what": "undo", "mine": False})
+    assert "nothing was requested of you" in host.error("agree")
+    guest.say("decline")
+    for person in (host, guest):
+        assert until(person, lambda position: not position["table"]["request"])["plies"] == 1
+    host.say("undo")
+    until(guest, lambda position: position["table"]["request"])
+    guest.say("agree")
+    until_ply(host, 0), until_ply(guest, 0)
+    host.say("play", move="resign")
+    until_ply(guest, 1)
+    guest.say("rematch", exchange=True)
+    until(host, lambda position: position["table"]["request"])
+    host.say("agree")
+    assert until(host, lambda position: not position["done"])["seat"] == 1
+    assert until(guest, lambda position: not position["done"])["seat"] == 0
+
+
+def test_a_move_ends_a_request(table):
+    host = table(Chameleon(size=4), "person", "person", seed=2)
+    guest = table.guest(invite(host, 1))
+    host.say("play", move="b2x")
+    until_ply(guest, 1)
+    host.say("undo")
+    until(guest, lambda position: position["table"]["request"])
+    guest.say("play", move="c2o")
+    assert until_ply(host, 2)["table"]["request"] is None
+
+
+def test_a_spectator_only_watches(table):
+    host = table(HIDDEN, "person", "random", seed=3)
+    spectator = table.guest(invite(host))
+    assert (spectator.position["table"]["role"], spectator.position["legal"]) == ("watch", [])
+    for order in ("undo", "rematch", "invite"):
+        assert "only watch" in spectator.error(order)
+    assert "not your turn" in spectator.error("play", move=host.position["legal"][0]["move"])
+    assert "not your turn" in spectator.error("hint")
+
+
+def test_nothing_hidden_reaches_other_boards(table):
+    """What Light cannot tell apart is the same, to the letter, for Light as a guest and for a spectator."""
+    boards = []
+    for board in WORLDS:
+        dark = table(GAME, "person", "person", seed=1, board=board)
+        light = table.guest(invite(dark, 0))
+        spectator = table.guest(invite(dark))
+        heard = [light.position, spectator.position]
+        light.say("play", move="c1-c2")
+        heard += [until_ply(light, 1), until_ply(spectator, 1)]
+        until_ply(dark, 1)
+        dark.say("play", move="c4-c3")
+        heard += [until_ply(light, 2), until_ply(spectator, 2)]
+        boards.append((dark.position["svg"], [each | {"table": None} for each in heard]))
+    assert boards[0][1] == boards[1][1]
+    assert boards[0][0] != boards[1][0]
+
+
+def test_links_of_other_roles_cannot_be_made(table):
+    host = table(HIDDEN, "person", "person", seed=3)
+    key, role, code = invite(host).split(".")
+    stranger = table(Chameleon(size=3))
+    for forged in (f"{key}.here.{code}", f"{key}.0.{code}", f"{key}.1.", f"{key}.1.é", f"{key}.{role}.{code}x", key):
+        stranger.say("hello", resume=forged)
+        assert "the link is wrong" in stranger.hear("note")["text"]
+        stranger.hear("setup"), stranger.settle()
+
+
+def test_a_room_outlasts_the_server(tmp_path):
+    with serving(start(HIDDEN, "person", "person", seed=1), kept=KeptGames(tmp_path)) as port, Tab(port) as host:
+        address = invite(host, 1)
+        own = host.kept
+    with serving(start(Chameleon(size=4)), kept=KeptGames(tmp_path)) as port, Tab(port) as host, Tab(port) as guest:
+        for tab, link in ((host, own), (guest, address)):
+            tab.say("hello", resume=link)
+            tab.hear("setup")
+            tab.settle()
+        assert (host.position["seat"], guest.position["seat"]) == (0, 1)
+        assert guest.position["table"] == {"role": "1", "request": None, "absent": [], "others": [0]}
+
+
+def test_a_board_that_leaves_hands_its_agent_over(table):
+    GO.clear()
+    one = table(Chameleon(size=5), "person", "tests.board.agents:Waiting", seed=1)
+    other = table.guest(one.kept)
+    one.say("play", move="b2x")
+    until_ply(other, 1)
+    one.table.close()
+    GO.set()
+    assert until_ply(other, 2)["moves"][1]["player"] == 1
+
+
+def test_the_link_of_a_position_begins_there():
+    person = Person(start(Trinim(), "person", "random", seed=3))
+    with person:
+        board = person.position["board"]
+        person.say("new", game="trinim", options=[], players=["person", "person"], board=board, moves="D2 E1")
+        assert [each["move"] for each in person.settle()["moves"]] == ["D2", "E1"]
+        assert person.position["board"] == board
+        assert "expected a text of at most" in person.error("new", game="trinim", moves="a" * 20_000)
+    with Person(start(HIDDEN, "person", "random", seed=3)) as person:
+        assert (person.position["board"], person.position["linkable"]) == (None, False)
