@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 from boards import BOARDS, OUT, searches
-from recording import champion_calls
+from recording import champion_calls, layout_of
 
 from pbm_envs import Game, make_game
-from pbm_envs.core import layouts
 
 BATCH, SIMULATIONS, BETWEEN_SEARCHES = 500, 150, 7
 CALLS = 6
@@ -86,7 +85,7 @@ def champion(game: Game) -> dict[str, Any]:
 def pack(array: Any) -> dict[str, Any]:
     """Return an array as data of JSON, compressed."""
     data = base64.b64encode(gzip.compress(np.ascontiguousarray(array).tobytes(), 1)).decode()
-    records = array.dtype in layouts._layouts and array.ndim == 1
+    records = layout_of(array) is not None
     return {"data": data, "shape": array.shape, "itemsize": array.itemsize, "records": records}
 
 

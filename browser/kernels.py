@@ -23,9 +23,7 @@ import llvmlite.binding as llvm  # noqa: E402
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from numba.core import types  # noqa: E402
-from recording import Call, leaves, recorded  # noqa: E402
-
-from pbm_envs.core import layouts  # noqa: E402
+from recording import Call, layout_of, leaves, recorded  # noqa: E402
 
 TRIPLE, STACK = "wasm32-unknown-unknown", 1 << 20
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
@@ -119,9 +117,8 @@ class Module:
 
     def constant(self, array: Any) -> int:
         """Return the number of a constant array."""
-        layout = None
-        if array.dtype in layouts._layouts and array.ndim == 1:
-            layout = self.constant(layouts._layouts[array.dtype])
+        registered = layout_of(array)
+        layout = None if registered is None else self.constant(registered)
         data = np.ascontiguousarray(array).tobytes()
         key = array.shape, array.dtype, data
         if key not in self._known:

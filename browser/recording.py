@@ -13,6 +13,7 @@ from numba.core.dispatcher import Dispatcher
 from pbm_agents import make_agent
 
 from pbm_envs import Game
+from pbm_envs.core import layouts
 
 CHAMPION = "champion:simulations=60"
 
@@ -33,13 +34,24 @@ def leaves(arguments: Any) -> list[Any]:
     return [leaf for each in arguments for leaf in (leaves(each) if isinstance(each, tuple) else [each])]
 
 
+def copy_of(array: Any) -> Any:
+    """Return a copy with the same bytes between fields too, which `copy` does not set."""
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
+
+
+def layout_of(array: Any) -> Any:
+    """Return the layout of a batch of records of a game, or None for another array."""
+    known = layouts._registered.get(array.dtype) if array.ndim == 1 and array.dtype.names else None
+    return None if known is None else known[2]
+
+
 @contextmanager
 def recorded(modules: tuple[str, ...] = ("pbm_envs.",), *, copies: bool = False) -> Iterator[list[Call]]:
     """Record calls of the kernels of these modules from Python. They must have been compiled for the arguments."""
     calls: list[Call] = []
 
     def copied(arguments: Any) -> list[Any]:
-        return [each.copy() if isinstance(each, np.ndarray) else each for each in leaves(arguments)] if copies else []
+        return [copy_of(each) if isinstance(each, np.ndarray) else each for each in leaves(arguments)] if copies else []
 
     def recorder(kernel: Any) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
