@@ -326,3 +326,15 @@ def test_a_network_for_one_game():
     other = Chameleon(size=3, swap_rule=False)
     with pytest.raises(ValueError, match=r"positions of Chameleon\(size=3, swap_rule=True.*not of .*swap_rule=False"):
         search.run(other, other.init(1, rng), rng)
+
+
+def test_logits_of_any_finite_size_are_priors():
+    """A damaged bias made all of them less than -1e30, and their softmax a division by zero."""
+    from pbm_agents.learning.onnx_evaluator import write_answers
+
+    for largest in (-3e38, 0.0, 3e38):
+        logits, masks = np.array([[largest, -3.4e38, largest]], np.float32), np.array([[True, True, False]])
+        priors, values, zero = np.ones((1, 3), np.float32), np.zeros((1, 2)), np.zeros(1, np.int64)
+        given, actions = np.zeros((1, 2), np.float32), np.arange(3)[None]
+        write_answers(logits, given, zero, actions, zero, zero, masks, priors, values)
+        assert priors.tolist() == [[1, 0, 0]]

@@ -137,7 +137,7 @@ def write_answers(
     players = given.shape[1]
     for i in range(len(rows)):
         row, names = rows[i], actions[which[i]]
-        highest, total, mean = -1e30, 0.0, 0.0
+        highest, total, mean = -np.inf, 0.0, 0.0
         for a in range(len(names)):
             if masks[row, a]:
                 highest = max(highest, float(logits[i, names[a]]))
