@@ -137,7 +137,7 @@ def test_any_game_brings_its_own_lesson_or_none(monkeypatch, person):
 
 def test_wrong_orders_are_answered(person):
     for message, answer in [
-        ({"game": "chess", "kind": "lesson"}, "'chess' is no game"),
+        ({"game": "chess", "kind": "lesson"}, "'chess' is not a game"),
         ({"game": "curio", "kind": "opera"}, "expected lesson or puzzles"),
         ({"game": "curio", "kind": "lesson", "number": 9}, "expected an integer from 0 to 5"),
         ({"game": "curio", "kind": "lesson", "number": "1"}, "expected an integer"),
