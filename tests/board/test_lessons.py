@@ -146,7 +146,7 @@ def test_wrong_orders_are_answered(person):
         assert answer in person.error("exercise", **message)
     person.do("exercise", game="curio", kind="lesson")
     assert "illegal" in person.error("play", move="a1-a5")
-    assert "no Curio move" in person.error("play", move="castle")
+    assert "is not a move of Curio" in person.error("play", move="castle")
     person.do("leave")
 
 
