@@ -132,7 +132,7 @@ class Session:
     def seen(self, ply: int, seat: int) -> Views:
         """Return what `seat` can know of the position after `ply` moves; NOBODY for what all players can know."""
         view = self._positions[ply]
-        for player in range(self.game.num_players) if seat == NOBODY else [seat]:
+        for player in reversed(range(self.game.num_players)) if seat == NOBODY else [seat]:  # from the first one's side
             view = self.game.view(view, player)
         return view
 
