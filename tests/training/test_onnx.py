@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-pytest.importorskip("onnx")
+onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 from pbm_agents import Search, make_agent
+from pbm_agents.learning import onnx_files
 from pbm_agents.learning.network import PolicyValueNetwork
 from pbm_agents.learning.onnx_evaluator import OnnxEvaluator, export_onnx
+from pbm_agents.learning.onnx_files import seal
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.testing import random_actions
@@ -84,3 +86,41 @@ def test_other_files_and_games_are_refused(tmp_path):
         Search(simulations=4, evaluator=OnnxEvaluator(tmp_path / "network.onnx")).run(
             other, states, np.random.default_rng(0)
         )
+
+
+def sealed_again(path, change):
+    """Write a model that was changed by somebody who knows the seal."""
+    model = onnx.load(path)
+    del model.metadata_props[-1]
+    change(model)
+    path.write_bytes(seal(model.SerializeToString()))
+
+
+def test_a_damaged_file_is_refused_before_it_is_opened(tmp_path):
+    file = tmp_path / "network.onnx"
+    export_onnx(network_of(Chameleon(size=3)), file)
+    data = bytearray(file.read_bytes())
+    onnx.load(file)  # the seal is valid metadata
+    for place in (0, len(data) // 2, len(data) - 1):
+        data[place] ^= 1
+        file.write_bytes(data)
+        with pytest.raises(ValueError, match="is damaged: expected a file of export_onnx"):
+            OnnxEvaluator(file)
+        data[place] ^= 1
+
+
+def test_a_model_that_fails_or_ends_its_process_is_refused(tmp_path, monkeypatch):
+    file = tmp_path / "network.onnx"
+    export_onnx(network_of(Chameleon(size=3)), file)
+    sealed_again(file, lambda model: model.graph.initializer.pop())
+    with pytest.raises(ValueError, match="does not run in ONNX Runtime"):
+        OnnxEvaluator(file)
+    export_onnx(network_of(Chameleon(size=3)), file)
+    monkeypatch.setattr(onnx_files, "_tried", set())
+    monkeypatch.setattr(onnx_files, "TRIAL", "import os; os.abort()")
+    with pytest.raises(ValueError, match="exit status -6"):
+        OnnxEvaluator(file)
+    monkeypatch.setattr(onnx_files, "TRIAL", "while True: pass")
+    monkeypatch.setattr(onnx_files, "TRIAL_SECONDS", 1)
+    with pytest.raises(ValueError, match="no answer within 1 s"):
+        OnnxEvaluator(file)

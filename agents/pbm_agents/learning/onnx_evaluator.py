@@ -21,6 +21,7 @@ from pbm_envs.authoring import Ints, Mask, Planes, Seeds, check_range, kernel
 from pbm_envs.foreign import check_array, parse_object, registered_game
 from pbm_envs.toolbox import Array, Floats, in_one_piece, install_command
 
+from .onnx_files import check_model, seal
 from .training_data import form_weights, symmetry_tables, unanswered
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
         model = onnx.load(part)
         about = {"format": FORMAT, "game": game.name, "options": json.dumps(dict(game.options))}
         onnx.helper.set_model_props(model, about | {"symmetric": json.dumps(bool(network.settings["symmetric"]))})
-        onnx.save(model, part)
+        part.write_bytes(seal(model.SerializeToString()))
 
 
 @kernel
@@ -179,13 +180,15 @@ class OnnxEvaluator:
             self._model = Path(path).read_bytes()
         except OSError as error:
             raise ValueError(f"{str(path)!r} cannot be read: expected a file of export_onnx ({error})") from None
-        self._open(str(path), threads)
+        self._open(str(path), threads, trial=True)
 
-    def _open(self, name: str, threads: int) -> None:
+    def _open(self, name: str, threads: int, *, trial: bool) -> None:
         try:
             import onnxruntime
         except ImportError:
             raise ImportError(f"networks in ONNX Runtime need it: {install_command('onnx')}") from None
+        if trial:
+            check_model(self._model, name)
         settings = onnxruntime.SessionOptions()
         settings.intra_op_num_threads, settings.inter_op_num_threads = threads, 1
         settings.log_severity_level = 3
@@ -247,5 +250,5 @@ def _restored(model: bytes, name: str, threads: int) -> OnnxEvaluator:
     """Return an unpickled evaluator, which opens a new session because sessions cannot be pickled."""
     evaluator = OnnxEvaluator.__new__(OnnxEvaluator)
     evaluator._model = model
-    evaluator._open(name, threads)
+    evaluator._open(name, threads, trial=False)
     return evaluator
