@@ -272,9 +272,10 @@ def test_a_game_between_two_browsers(chromium, context):
         host.get_by_role("button", name="Undo").click()
         guest.get_by_role("button", name="Agree").click()
         expect(host.locator(".pbm-moves [data-ply]")).to_have_count(0)
-        guest.close()
         cell(host, 6).click()
         host.locator(".pbm-chooser button").first.click()
+        expect(guest.locator(".pbm")).to_have_attribute("data-turn", "mine")
+        guest.close()
         expect(host.locator(".pbm-headline")).to_have_text("Player 2 is to move (not connected)")
     guests.close()
 
