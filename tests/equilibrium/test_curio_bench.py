@@ -84,8 +84,13 @@ def test_published_rows_are_of_these_levels():
     for row in rows:
         assert row.keys() >= ROW.keys()
         assert row["rules"] == LEVELS[row["level"]].rules
-        for bounds in [row["exploitability"]] if "exploitability" in row else row["lower_bounds"].values():
-            assert -1 <= min(bounds) <= max(bounds) <= 1
+        if "exploitability" in row:
+            low, high = row["exploitability"]
+            assert -1 <= low <= high <= 1
+        else:
+            assert len(row["lower_bounds"]) == 2
+            for value, low, high in row["lower_bounds"].values():
+                assert low <= value <= min(high, 1)
 
 
 def test_the_files_are_current():
