@@ -126,7 +126,8 @@ def test_hovering_shows_the_moves_through_a_cell(context):
 
 def test_undo_hint_thinking_resigning_and_colours(context):
     moves = ("a1x", "c1o", "a3x", "b1o")
-    with serving(start(Chameleon(size=3), "person", "random", moves=moves, hint="mcts:simulations=100")) as port:
+    begin = start(Chameleon(size=3), "person", "random", seed=1, moves=moves, hint="mcts:simulations=100")
+    with serving(begin) as port:
         page = open_tab(context, port)
         plain = page.locator(".pbm-picture").inner_html()
         page.get_by_role("button", name="Hint").click()

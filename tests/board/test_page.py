@@ -251,7 +251,7 @@ def test_the_game_goes_on_after_a_reload_and_in_a_new_tab(context):
         assert texts(page) == played
         assert page.locator(".pbm").get_attribute("data-theme") == "dark"
         assert " D1" not in storage(page)  # nothing of the game but its address
-        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?game=[\w-]{22}", page.url)
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?game=[\w-]{22}\.here\.[\w-]{16}", page.url)
         page.close()
         other = open_tab(context, port)
         assert texts(other) == []

@@ -104,6 +104,7 @@ def test_the_files_are_current():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of rdflib's classes
 def test_mlcroissant_accepts_the_metadata():
     mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed: make test-slow installs it")
     dataset = mlcroissant.Dataset(FOLDER / "croissant.json")

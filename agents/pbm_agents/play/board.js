@@ -260,7 +260,7 @@ function render({ model, el }) {
     const wanted = message.done && !message.exercise && message["can analyse"] && message.plies > 1 && !known && !message.thinking;
     if (wanted && seated && asked !== message.plies) {
       asked = message.plies;
-      order({ do: "values" });
+      model.send({ do: "values" }); // nobody waits for it
     } else if (!message.done) asked = null;
   }
 

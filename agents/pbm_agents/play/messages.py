@@ -92,7 +92,9 @@ def position(
         "thinking": thinking,
         "done": session.done,
         "hand over": belongs_to_another_person(session, seat),
-        "can undo": last and not thinking and any(player in session.persons for _, player in session.moves),
+        "can undo": last
+        and thinking in ("", "values")
+        and any(player in session.persons for _, player in session.moves),
         "lesson": bool(game.lesson),
         "exercise": None,
         "linkable": game.perfect_information,

@@ -121,6 +121,7 @@ class Orders(Board):
         self._advance()
 
     def undo(self, _: Message) -> None:
+        self.thinking.stop_values()
         self._check_idle()
         if not self._waits_for_consent({"what": "undo"}):
             self._session.undo()

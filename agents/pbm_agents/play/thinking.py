@@ -30,6 +30,8 @@ class Thought:
     """The result of an agent's thinking about a game, or the exception that it raised."""
 
     session: Session
+    number: int
+    """The number of the agent among those that its board has started."""
     plies: int
     """The length of the game when the agent began."""
     kind: Kind
@@ -50,6 +52,7 @@ class Thinking:
         """Threads that may still run, including those of games that were left."""
         self._deliver = deliver
         self._session: Session | None = None
+        self._started = 0
         self._seconds = math.inf
         self._closed, self._left, self._go_on = threading.Event(), threading.Event(), threading.Event()
 
@@ -69,6 +72,8 @@ class Thinking:
         session, left, until = self._session, self._left, time.monotonic() + self._seconds
         assert session is not None
         plies = session.plies
+        self._started += 1
+        number = self._started
 
         def run() -> None:
             try:
@@ -76,7 +81,7 @@ class Thinking:
                     result = work()
             except Exception as error:
                 result = error
-            self._deliver(Thought(session, plies, kind, result))
+            self._deliver(Thought(session, number, plies, kind, result))
 
         self.kind = kind
         self.threads = [thread for thread in self.threads if thread.is_alive()]
@@ -108,11 +113,17 @@ class Thinking:
         self._go_on.set()
 
     def finish(self, thought: Thought) -> bool:
-        """Note that an agent has finished; return whether its thought is about the current game."""
-        if thought.session is not self._session:
+        """Note that an agent has finished; return whether its thought is the one that the board waits for."""
+        if thought.session is not self._session or thought.number != self._started or not self.kind:
             return False
         self.kind = ""
         return True
+
+    def stop_values(self) -> None:
+        """Stop the adviser if it computes the values of the whole game."""
+        if self.kind == "values":
+            self._left.set()
+            self._left, self.kind = threading.Event(), ""
 
     def check_idle(self) -> None:
         """Raise ValueError while an agent thinks about the current game."""
