@@ -28,7 +28,8 @@ def test_stable_baselines3_takes_planes_for_a_picture(name):
     assert len(remarks) == 3
     for remark, words in zip(remarks, ("uint8", "0, 255", "36x36"), strict=True):
         assert words in remark
-    assert "`uint8`, the bounds 0 to 255, the size at least 36 by 36" in PAGE
+    for words in ("`uint8`", "bounds 0 to 255", "at least 36 by 36"):
+        assert words in PAGE
 
 
 def test_supersuits_wrappers_take_one_seat():
