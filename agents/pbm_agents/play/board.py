@@ -85,10 +85,9 @@ class Board(ExerciseOrders):
             if thought.kind == "answer":
                 self._session.finish_turn(thought.result)
                 self._advance(show=self._exercise is None)
-            elif thought.plies == self._session.plies:
-                self._advice.take(thought.kind, thought.result, self._seat)
-                self._show()
             else:
+                if thought.plies == self._session.plies:
+                    self._advice.take(thought.kind, thought.result, self._seat)
                 self._show()
 
     def wake(self, room: Room) -> None:
@@ -116,7 +115,7 @@ class Board(ExerciseOrders):
         """The board in SVG as its person sees it; "" while nobody may see it."""
         if self.record is None or self._seat is None:
             return ""
-        return board_svg(self._session.game.scene(self._session.view(self._seat)), self._theme)
+        return board_svg(self._session.game.scene(self._session.seen(self._session.plies, self._seat)), self._theme)
 
     @property
     def _on_board(self) -> tuple[Session, int | None]:
