@@ -1,5 +1,6 @@
 """The page of `pbm serve` in a real Chromium: games by clicks, tabs, what is highlighted, undo, heat, saving."""
 
+import json
 import random
 import re
 
@@ -35,8 +36,13 @@ def cell(page, index):
     return page.locator(f'[data-cell="{index}"]')
 
 
+def measured(page, selector, function):
+    """What a function of JavaScript says of all elements, in one question: between two the page may be drawn anew."""
+    return page.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map({function})")
+
+
 def marked(page, name):
-    return set(page.eval_on_selector_all(f".{name}", "found => found.map(each => Number(each.dataset.cell))"))
+    return set(measured(page, f".{name}", "each => Number(each.dataset.cell)"))
 
 
 def texts(page):

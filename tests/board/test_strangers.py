@@ -10,7 +10,7 @@ import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.board.boards import PATIENCE, serving, start
-from tests.board.test_browser import OURS, cell, click_a_move, open_tab, texts
+from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
@@ -138,9 +138,7 @@ def test_nothing_is_cut_on_a_phone(chromium, game):
                     page.get_by_role("button", name="Play", exact=True).click()
                     page.wait_for_selector(".pbm[data-turn=over]")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
-                ends = page.eval_on_selector_all(
-                    ":is(.pbm-clock, .pbm-return)", "found => found.map(each => each.getBoundingClientRect().right)"
-                )
+                ends = measured(page, ":is(.pbm-clock, .pbm-return)", "each => each.getBoundingClientRect().right")
                 assert ends
                 assert all(0 < end <= width for end in ends)
                 window.close()
@@ -192,10 +190,10 @@ def test_headings_skip_no_level_and_options_have_no_backticks(context):
         click_a_move(page, Random(1))
         page.get_by_role("button", name="Analyse").click()
         page.locator(".pbm-heat td").first.wait_for()
-        levels = page.eval_on_selector_all(
-            ":is(h1, h2, h3, h4):not(dialog *)",
-            "found => found.filter(e => e.checkVisibility()).map(e => +e.tagName[1])",
+        headings = measured(
+            page, ":is(h1, h2, h3, h4):not(dialog *)", "each => each.checkVisibility() && Number(each.tagName[1])"
         )
+        levels = list(filter(None, headings))
         assert levels[0] == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
         page.get_by_role("button", name="New game").click()
@@ -303,7 +301,7 @@ def test_labels_of_moves_do_not_overlap_and_one_scale_stands_beside_them(context
         page = open_tab(context, port)
         page.get_by_role("button", name="Analyse").click()
         page.locator(".pbm-heat td").first.wait_for()
-        boxes = [mark.bounding_box() for mark in page.locator(".pbm-pill rect").all()]
+        boxes = measured(page, ".pbm-pill rect", "each => each.getBoundingClientRect().toJSON()")
         assert boxes
         for number, one in enumerate(boxes):
             for other in boxes[:number]:
