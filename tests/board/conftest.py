@@ -30,7 +30,9 @@ def chromium():
 @pytest.fixture
 def context(chromium):
     """A window of its own; an error in the page is an error of the test, but for attempts to find a lost server."""
-    context = chromium.new_context(viewport={"width": 1200, "height": 850}, color_scheme="light")
+    context = chromium.new_context(
+        viewport={"width": 1200, "height": 850}, color_scheme="light", reduced_motion="reduce"
+    )
     context.set_default_timeout(120_000)
     errors = []
     context.on("weberror", lambda error: errors.append(str(error.error)))

@@ -77,7 +77,9 @@ def jupyterlab(folder):
 
 @pytest.fixture
 def page(chromium):
-    window = chromium.new_context(viewport={"width": 1300, "height": 900}, color_scheme="light")
+    window = chromium.new_context(
+        viewport={"width": 1300, "height": 900}, color_scheme="light", reduced_motion="reduce"
+    )
     window.set_default_timeout(1000 * PATIENCE)
     yield window.new_page()
     window.close()

@@ -227,7 +227,7 @@ function render({ model, el }) {
     note = "";
     const mover = message.players.findIndex((player) => player["to move"]);
     headline.textContent = message.headline + (message.table.absent.includes(mover) ? " (not connected)" : "");
-    cells.show(position);
+    cells.show(position, message.watching?.pace === 0 || (message.watching?.opened && filmPace === 0));
     strips.show(position);
     drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? rankOf : () => "hint");
     if (message.exercise?.answers.length) drawMoves(cells, message.exercise.answers, () => "");

@@ -1,6 +1,7 @@
 // The board: cells that are clicked, pointed at, or reached by keys. It is a grid for screen readers.
 
 import { button, make, svgElement } from "./dom.js";
+import { motion } from "./motion.js";
 
 const ASIDE = 1.5; // an arrow key goes to the nearest cell, sideways counted so often
 const SHOWN = 12; // moves named at once
@@ -16,6 +17,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
   let first = null; // the cell that has been clicked
   let focused = null; // the cell that keys move
   let pointed = false; // the last cell was clicked, not reached by keys
+  const pieces = motion(board);
 
   const cellOf = (index) => board.querySelector(`[data-cell="${index}"]`);
   const nameOf = (index) => cellOf(index)?.dataset.name ?? "";
@@ -198,14 +200,14 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
     element.setAttribute("aria-label", here.length ? `${plain}; moves: ${moves}` : plain);
   }
 
-  // Shows a position; everything that was marked is gone.
-  function show(message) {
+  // Shows a position; everything that was marked is gone. Pieces do not move if positions come faster than they could.
+  function show(message, still = false) {
     const had = board.contains(document.activeElement);
     legal = message.legal;
     cellTexts = message.cells;
     chooser.hidden = true;
     under.textContent = "";
-    board.innerHTML = message.svg;
+    pieces.draw(message, () => (board.innerHTML = message.svg), still || (pieces.moving() && message.ply !== message.plies));
     for (const element of board.querySelectorAll("[data-cell]")) {
       const here = through(Number(element.dataset.cell));
       element.dataset.name = element.textContent;

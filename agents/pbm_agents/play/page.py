@@ -16,6 +16,7 @@ from pbm_envs.render import cropped, svg
 
 MODULES = (
     "dom.js",
+    "motion.js",
     "cells.js",
     "marks.js",
     "history.js",

@@ -1,0 +1,84 @@
+"""How the board feels, in a real Chromium: pieces that move."""
+
+from random import Random
+
+import pytest
+
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from tests.board.boards import serving, start
+from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
+
+expect = pytest.importorskip("playwright.sync_api").expect
+pytestmark = pytest.mark.slow
+
+COUNTING = """
+window.animated = [];
+const animate = Element.prototype.animate;
+Element.prototype.animate = function (frames, settings) {
+    window.animated.push([this.getAttribute("class") ?? "", settings.duration]);
+    return animate.call(this, frames, settings);
+};
+"""
+MOVING_PARTS = ".pbm-picture svg > g:first-child > g"
+CAPTURE = "D22 D12 D13/. D11 ./. L23 ./L33 L12 L13"
+"""Curio: Light's 2 on b2 captures the 1 before it on b3, and turns."""
+GAMES = {
+    "chameleon": (Chameleon(size=4), {}),
+    "curio": (Curio(base=3, rows=4, cols=3), {"board": CAPTURE}),
+    "trinim": (Trinim(), {}),
+    "unlur": (Unlur(radius=3), {}),
+}
+
+
+def drawn(page):
+    return measured(page, ".pbm-picture svg > g:first-child > *", "each => each.outerHTML")
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pieces_move_and_leave_nothing_behind(chromium, name):
+    """After a move, its answer, a step back and an undo, the picture is that of a page that is opened then."""
+    game, rest = GAMES[name]
+    window = chromium.new_context(viewport={"width": 1200, "height": 850}, reduced_motion="no-preference")
+    window.set_default_timeout(120_000)
+    with serving(start(game, "person", "random", seed=1, **rest)) as port:
+        page = window.new_page()
+        page.add_init_script(COUNTING)
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector(OURS)
+        assert page.evaluate("animated") == []
+
+        def moved():
+            expect(page.locator(MOVING_PARTS)).to_have_count(0)
+            effects = page.evaluate("animated.splice(0)")
+            assert effects
+            assert all(duration == 150 for _, duration in effects)
+            return effects
+
+        if name == "curio":
+            cell(page, 4).click()
+            cell(page, 7).click()
+            page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
+            assert any(kind == "pbm-ghost" for kind, _ in moved())  # the captured piece, and the side that turned away
+        else:
+            click_a_move(page, Random(1))
+            moved()
+        assert len(texts(page)) == 2
+        other = window.new_page()
+        other.goto(page.url)
+        other.wait_for_selector(OURS)
+        assert drawn(page) == drawn(other)
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".pbm-headline")).to_have_text("After move 1 of 2")
+        moved()
+        page.get_by_role("button", name="to the last position").click()
+        page.wait_for_selector(OURS)
+        moved()
+        assert drawn(page) == drawn(other)
+        if name != "curio":  # there hidden faces have been seen
+            page.get_by_role("button", name="Undo").click()
+            expect(page.locator(".pbm-moves [data-ply]")).to_have_count(0)
+            moved()
+        page.emulate_media(reduced_motion="reduce")
+        click_a_move(page, Random(2))
+        assert page.evaluate("animated") == []
+    window.close()
