@@ -6,7 +6,7 @@ import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.board.boards import serving, start
-from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
+from tests.board.test_browser import OURS, cell, click_a_move, measured, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
