@@ -6,7 +6,7 @@ import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.board.boards import serving, start
-from tests.board.test_browser import OURS, cell, click_a_move, measured, texts
+from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
@@ -82,3 +82,40 @@ def test_pieces_move_and_leave_nothing_behind(chromium, name):
         click_a_move(page, Random(2))
         assert page.evaluate("animated") == []
     window.close()
+
+
+LAST = "each => [each.closest('.pbm-strip').querySelector('strong').textContent, each.textContent]"
+
+
+def test_the_last_move_is_marked_on_the_board_and_at_its_player(context):
+    """Words without a cell too; at earlier positions, after an undo, and when the game is over."""
+    given = ("c3", "d3", "black")
+    with serving(start(Unlur(radius=4), "person", "random", seed=1, moves=given)) as port:
+        page = open_tab(context, port)
+
+        def last():
+            return measured(page, ".pbm-last", LAST)
+
+        def rings():
+            return page.locator(".pbm-picture svg > g:first-child > circle[fill=none]").count()
+
+        (player, move) = last()[0]
+        assert move == texts(page)[-1]
+        assert rings() == (move not in ("black", "white"))
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".pbm-headline")).to_have_text(f"After move {len(texts(page)) - 1} of {len(texts(page))}")
+        for ply in range(len(texts(page)) - 1, 0, -1):
+            expect(page.locator(".pbm-headline")).to_have_text(f"After move {ply} of {len(texts(page))}")
+            assert [each[1] for each in last()] == [texts(page)[ply - 1]]
+            assert rings() == (texts(page)[ply - 1] not in ("black", "white"))
+            page.keyboard.press("ArrowLeft")
+        expect(page.locator(".pbm-headline")).to_contain_text("After move 0")
+        assert last() == []
+        page.get_by_role("button", name="to the last position").click()
+        page.wait_for_selector(OURS)
+        assert last() == [[player, move]]
+        click_a_move(page, Random(2))
+        assert last()[0][1] == texts(page)[-1]
+        page.get_by_role("button", name="Undo").click()
+        expect(page.locator(".pbm-last")).to_have_text(move)
+        assert last() == [[player, move]]

@@ -22,12 +22,13 @@ export function seatStrips() {
   }
   const timer = setInterval(tick, 1000);
 
-  function strip(player, seat) {
+  function strip(player, seat, move) {
     const parts = [];
     if (player.badge) parts.push(picture(player.badge, "pbm-badge"));
     const name = make("span", { className: "pbm-name" }, make("strong", { textContent: player.role || player.name }),
       ...(player.role ? [make("span", { textContent: player.name })] : []));
     parts.push(name);
+    if (move) parts.push(make("span", { className: "pbm-last", textContent: move, title: "the last move" }));
     if (player.holdings) parts.push(picture(player.holdings, "pbm-holdings"));
     if (player.return !== null) {
       const text = player.return === 1 ? "won" : player.return < 0 ? "lost" : "draw";
@@ -49,7 +50,8 @@ export function seatStrips() {
       const latest = message.ply === message.plies;
       const mover = message.players.findIndex((player) => player["to move"]);
       if (latest) running = message.done || mover < 0 || (message.watching && message.watching.opened) ? null : mover;
-      const strips = message.players.map(strip);
+      const last = message.moves[message.ply - 1]; // words without a cell, such as a swap, are marked nowhere else
+      const strips = message.players.map((player, seat) => strip(player, seat, last?.player === seat ? last.move : ""));
       // oneself below the board, the others above it
       const own = Math.max(0, message.seat); // spectators have no seat
       above.replaceChildren(...strips.filter((_, seat) => seat !== own));
