@@ -23,9 +23,6 @@ BOARDS: dict[str, tuple[dict[str, Any], ...]] = {
 PATTERNS = ("chameleon", "unlur")
 """Games whose champion is a search with learned patterns."""
 
-CHAMPIONS = ("pbm_agents.champions.lines", "pbm_agents.exact.trinim_kernels", "pbm_agents.exact.connection_kernels")
-"""The modules with kernels that champions call beside those of the tree search."""
-
 
 def searches(game: Game, simulations: int) -> dict[str, Search]:
     """Return the searches of a game: `plain`, and `champion` where patterns have been learned."""

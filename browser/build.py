@@ -10,24 +10,22 @@ kernels a game calls, and with which tables, is found by calling the game's meth
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 import sys
 import warnings
 from typing import Any
 
-from kernels import Input, Module  # sets what Numba compiles for, before Numba is imported
+from kernels import Module  # sets what Numba compiles for, before Numba is imported
 
 import numpy as np
 from boards import BOARDS, OUT, searches
-from recording import champion_calls
-from pbm_agents.search import Search, Workspace, waves
-from pbm_agents.search.search import Run, first_tree
-from pbm_agents.search.tree import EDGE, NODE, add_roots
+from champions import SIMULATIONS, champion_of, search_of
+from pbm_agents.champions import ChampionAgent
+from pbm_agents.exact import KnownWorldAgent
+from pbm_agents.search import Search
 
 from pbm_envs import Game, make_game
-
-SIMULATIONS = (100, 200)
-"""Two budgets, from which the lengths of a search's arrays for any budget follow."""
 
 
 def describe(module: Module, game: Game, options: dict[str, Any]) -> dict[str, Any]:
@@ -49,9 +47,17 @@ def describe(module: Module, game: Game, options: dict[str, Any]) -> dict[str, A
         "itemsize": game.dtype.itemsize,
         "fields": fields,
         "hooks": hooks_of(module, game),
-        "searches": {kind: search_of(module, game, one) for kind, one in searches(game, SIMULATIONS[0]).items()},
-        "kernels": {name: module.open_call(calls[0]) for name, calls in champion_calls(game).items()},
+        "searches": searches_of(module, game),
+        "champion": champion_of(module, game),
     }
+
+
+def searches_of(module: Module, game: Game) -> dict[str, Any]:
+    """Return the searches of a game; `known` searches full states of a game with hidden information."""
+    found = {kind: search_of(module, game, search) for kind, search in searches(game, SIMULATIONS[0]).items()}
+    if isinstance(ChampionAgent(simulations=1).player(game), KnownWorldAgent):
+        found["known"] = search_of(module, game, Search(simulations=SIMULATIONS[0]), known=True)
+    return found
 
 
 def hooks_of(module: Module, game: Game) -> dict[str, Any]:
@@ -83,60 +89,6 @@ def hooks_of(module: Module, game: Game) -> dict[str, Any]:
     return {"blank": module.constant(blank), **hooks}
 
 
-def search_of(module: Module, game: Game, search: Search) -> dict[str, Any]:
-    """Return the arrays of a search of one position, and the calls of kernels that make its simulations."""
-    rng = np.random.default_rng(0)
-    states = game.init(1, rng)
-    views = game.view(states, states["to_move"])
-    tables: list[Any] = []
-    real, waves.table_of_calls = waves.table_of_calls, lambda *given: tables.append(given) or real(*given)
-    try:
-        simulators = [
-            Run(
-                Search(**{**vars(search), "simulations": simulations}), game, not game.perfect_information, Workspace()
-            )._simulator(first_tree(views))
-            for simulations in SIMULATIONS
-        ]
-    finally:
-        waves.table_of_calls = real
-    simulator, memory = simulators[0], simulators[0].memory
-    small, large = ([*each.memory.buffers, *each.memory.tree] for each in simulators)
-    names = [*memory.buffers._fields, *(f"tree.{name}" for name in memory.tree._fields)]
-    names = [name.removeprefix("tree.") if name != "tree.states" else "node_states" for name in names]
-    names[names.index("seeds")] = "world_seeds"
-    names[names.index("priors")] = "leaf_priors"
-    arrays = dict(zip(names, small, strict=True))
-    trees, root_masks = np.zeros(1, np.int64), simulator.root_masks
-    roots = simulator.roots.view(np.uint8).reshape(1, -1)
-    simulator.simulate(trees, 1)  # compiles
-    inputs = arrays | {"calls": simulator._stages, "trees": trees, "views": simulator.views, "root_masks": root_masks}
-    drawn = Input("waves", 1), trees, False, simulator.views, root_masks, simulator._arguments
-    described: dict[str, Any] = {
-        "arrays": {
-            name: [
-                one.itemsize,
-                [(2 * b - a, (a - b) // SIMULATIONS[0]) for a, b in zip(two.shape, one.shape, strict=True)],
-            ]
-            for (name, one), two in zip(arrays.items(), large, strict=True)
-        },
-        "settings": module.constant(memory.tree.settings.view(np.uint8)),
-        "table": [
-            [module.function(*kernel), str(row[1])] for kernel, row in zip(tables[0], simulator._stages, strict=True)
-        ],
-        "roots": module.call(add_roots, (memory.tree, roots, root_masks), inputs | {"roots": roots}),
-        "waves": module.call(waves.make_waves, (simulator._stages, *drawn, *small), inputs),
-        "node": {name: NODE.fields[name][1] for name in NODE.names},
-        "edge": [EDGE.itemsize, *(EDGE.fields[name][1] for name in EDGE.names)],
-    }
-    rule: Any = simulator.rule
-    if getattr(rule, "priors", None) is not None:
-        fill, arguments = rule.priors.kernel(game)
-        out = np.zeros((1, game.num_actions), np.float32)
-        given = {"states": simulator.roots, "out": out}
-        described["priors"] = [module.call(fill, (simulator.roots, *arguments, out), given)]
-    return described
-
-
 def main(names: list[str]) -> None:
     """Build the modules of these games, by default of all."""
     OUT.mkdir(parents=True, exist_ok=True)
@@ -145,7 +97,7 @@ def main(names: list[str]) -> None:
         module = Module()
         boards = [describe(module, make_game(name, **options), options) for options in BOARDS[name]]
         module.link(OUT / f"{name}.wasm")
-        data = base64.b64encode(module.data).decode()
+        data = base64.b64encode(gzip.compress(bytes(module.data), mtime=0)).decode()
         written = {"game": name, "boards": boards, "arrays": module.arrays, "data": data}
         (OUT / f"{name}.json").write_text(json.dumps(written, separators=(",", ":")), encoding="utf-8")
         sizes = [f"{(OUT / f'{name}.{kind}').stat().st_size:,} bytes of {kind}" for kind in ("wasm", "json")]

@@ -3,14 +3,13 @@
     python browser/check.py [--games 10000] [GAME ...]      # after `make wasm`
 
 Python plays random games and keeps the actions and, at each ply, a hash of all that can be read; `replay.mjs` plays
-them again and compares. Every few plies both search a position with equal seeds.
+them again and compares. Every few plies both search a position with equal seeds, and the champion plays in both.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
-import gzip
 import hashlib
 import json
 import subprocess
@@ -21,13 +20,15 @@ from typing import Any
 
 import numpy as np
 from boards import BOARDS, OUT, searches
-from recording import champion_calls, layout_of
+from pbm_agents import make_agent
 
 from pbm_envs import Game, make_game
+from pbm_envs.toolbox import branch
 
 BATCH, SIMULATIONS, BETWEEN_SEARCHES = 500, 150, 7
-CALLS = 6
-"""Games at once; simulations of a search; plies between two searches; calls of each kernel of a champion."""
+"""Games at once; simulations of a search; plies between two searches."""
+GAMES_PER_CHAMPION, CHAMPIONS_SIMULATIONS, MOST_CHOICES, LONGEST_OPENING = 60, 80, 40, 12
+"""Random games for each of the champion; simulations of a move; moves of a game; plies at random before them."""
 
 
 def streams(games: int, *places: int) -> Any:
@@ -71,22 +72,41 @@ def record(game: Game, games: int, seed: int) -> dict[str, Any]:
         game.step(states, ply["actions"])
 
 
-def champion(game: Game) -> dict[str, Any]:
-    """Return some calls of the kernels of the game's champion, with a hash of all arrays after each."""
-    calls = []
-    for name, made in champion_calls(game, copies=True).items():
-        for call in made[:: max(1, len(made) // CALLS)][:CALLS]:
-            arrays = [each for each in call.after if isinstance(each, np.ndarray)]
-            given = [pack(each) if isinstance(each, np.ndarray) else str(each) for each in call.before]
-            calls.append({"name": name, "given": given, "hash": digest(*arrays)})
-    return {"calls": calls}
+class Stream(np.random.Generator):
+    """A generator that draws from one of the games' own streams, as `Stream` in `champion.mjs`."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.PCG64(0))
+        self._state = np.array([seed], np.uint64)
+
+    @property
+    def bit_generator(self) -> Any:
+        return self
+
+    def random_raw(self, size: int) -> Any:
+        found = np.empty(size, np.uint64)
+        branch(self._state, np.zeros(size, np.int64), found)
+        return found
+
+    def choice(self, items: Any) -> Any:
+        [bits] = self.random_raw(1).tolist()
+        return items[(bits >> 32) * len(items) >> 32]
 
 
-def pack(array: Any) -> dict[str, Any]:
-    """Return an array as data of JSON, compressed."""
-    data = base64.b64encode(gzip.compress(np.ascontiguousarray(array).tobytes(), 1)).decode()
-    records = layout_of(array) is not None
-    return {"data": data, "shape": array.shape, "itemsize": array.itemsize, "records": records}
+def choices(game: Game, seed: int) -> dict[str, Any]:
+    """Let the champion play a game from a random position on; return all that it was shown, and its moves."""
+    agent, rng = make_agent(f"champion:simulations={CHAMPIONS_SIMULATIONS}"), np.random.default_rng(seed)
+    streams_of_agent, states, shown = Stream(seed), game.init(1, rng), []
+    for _ in range(seed % LONGEST_OPENING):
+        game.step(states, [rng.choice(np.flatnonzero(game.legal_action_mask(states)[0]))])
+        if states["done"][0]:
+            break
+    while not states["done"][0] and len(shown) < MOST_CHOICES:
+        view = game.view(states, states["to_move"])
+        [action] = agent.act(game, view, streams_of_agent).tolist()
+        shown.append({"view": base64.b64encode(view.tobytes()).decode(), "action": action})
+        game.step(states, [action])
+    return {"seed": seed, "simulations": CHAMPIONS_SIMULATIONS, "choices": shown}
 
 
 def check(name: str, games: int, *how: str) -> dict[str, int]:
@@ -99,7 +119,8 @@ def check(name: str, games: int, *how: str) -> dict[str, int]:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert node.stdin is not None
-        node.stdin.write(json.dumps(champion(game)) + "\n")
+        for seed in range(max(1, games // GAMES_PER_CHAMPION)):
+            node.stdin.write(json.dumps(choices(game, seed)) + "\n")
         for seed, first in enumerate(range(0, left, BATCH)):
             node.stdin.write(json.dumps(record(game, min(BATCH, left - first), seed)) + "\n")
         for key, count in json.loads(node.communicate()[0]).items():

@@ -14,9 +14,21 @@ const READERS = { i1: "getInt8", b1: "getInt8", u1: "getUint8", i2: "getInt16", 
 
 /** Return the games of a module, one for each board. */
 export async function loadGame(wasm, description) {
-  const kernels = new Kernels((await WebAssembly.instantiate(wasm, {})).instance.exports, description);
-  return description.boards.map((board) => new Game(kernels, board, description.game));
+  const data = await new Response(unpacked(description.data)).arrayBuffer();
+  const kernels = new Kernels((await WebAssembly.instantiate(wasm, {})).instance.exports, description.arrays, new Uint8Array(data));
+  const games = description.boards.map((board) => new Game(kernels, board, description.game));
+  kernels.keep(Math.max(...games.map(({ champion }) => bytesOf(champion.memory ?? {}))));
+  return games;
 }
+
+function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+}
+
+const bytesOf = (arrays) => Object.values(arrays).reduce((sum, [itemsize, shape]) => {
+  return Math.ceil(sum / ALIGNMENT) * ALIGNMENT + shape.reduce((a, b) => a * b, itemsize);
+}, 0);
 
 /** An array in the module's memory. */
 class Block {
@@ -37,10 +49,9 @@ class Block {
 
 /** The kernels of a game, and memory in which the arrays of one call are put one after the other. */
 class Kernels {
-  constructor(exports, { arrays, data }) {
+  constructor(exports, arrays, bytes) {
     this.exports = exports;
     this.top = exports.__heap_base.value;
-    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
     const start = this.put(bytes, [bytes.length], 1).at;
     this.result = this.put(new Uint8Array(128), [128], 1).at;
     this.constants = arrays.map((spec) => {
@@ -51,12 +62,23 @@ class Kernels {
 
   /** Reserve zeros for an array. */
   zeros(shape, itemsize, layout) {
-    const at = Math.ceil(this.top / ALIGNMENT) * ALIGNMENT, block = new Block(at, shape, itemsize, layout);
-    this.top = at + block.size * itemsize;
+    const block = this.block(shape, itemsize, layout);
     const missing = this.top - this.exports.memory.buffer.byteLength;
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE));
     this.bytes(block).fill(0);
     return block;
+  }
+
+  block(shape, itemsize, layout) {
+    const at = Math.ceil(this.top / ALIGNMENT) * ALIGNMENT, block = new Block(at, shape, itemsize, layout);
+    this.top = at + block.size * itemsize;
+    return block;
+  }
+
+  /** Reserve the place of `Memory`, for good. */
+  keep(bytes) {
+    const block = this.zeros([bytes], 1);
+    this.place = { at: block.at, owner: null };
   }
 
   /** Copy an array into memory. */
@@ -107,7 +129,7 @@ const scalar = ([type, value]) => (type === "i64" ? BigInt(value) : Number(value
 /** One board of a game. Batches of B games have B * itemsize bytes. */
 export class Game {
   constructor(kernels, board, name) {
-    Object.assign(this, board, { kernels, name, kernelsOfChampion: board.kernels });
+    Object.assign(this, board, { kernels, name });
     this.layout = kernels.constants[this.hooks.blank].layout;
   }
 
@@ -185,40 +207,74 @@ export class Game {
     return this.kernels.scope(() => new Search(this, spec, view, options).run());
   }
 
-  /**
-   * Call a kernel of the champion, with flattened arguments: numbers, and for each of `arrays`, which are changed in
-   * place, `{shape, itemsize, records}`. Return the integer or flag that it returns.
-   */
-  kernel(name, given, ...arrays) {
-    const [exported, types] = this.kernelsOfChampion[name], { kernels } = this;
-    return kernels.scope(() => {
-      const blocks = [];
-      const values = given.map((each, k) => {
-        if (types[k] !== "array") return scalar([types[k], each]);
-        const layout = each.records ? this.layout : undefined;
-        blocks.push(kernels.put(arrays[blocks.length], each.shape, each.itemsize, layout));
-        return blocks.at(-1);
-      });
-      const result = kernels.call([[exported, values.map((_, k) => String(k))]], values)[0];
-      blocks.forEach((block, k) => kernels.take(block, arrays[k]));
-      return result;
-    });
+  #run(hook, inputs, out) {
+    return Number(this.call(this.hooks[hook], inputs, out)[0]);
   }
 
-  /** Call the kernels of a method. Inputs are `[array, shape, itemsize]`, or `[records]`; `out` are copied back. */
-  #run(hook, inputs, out) {
+  /**
+   * Call kernels, and return the two integers that the last one may return. Inputs are numbers, arrays in the module's
+   * memory, or arrays that are copied into it: `[array, shape, itemsize]` or `[records]`. Those of `out` are copied back.
+   */
+  call(calls, inputs, out = []) {
     return this.kernels.scope(() => {
       const blocks = {};
-      for (const [name, [array, shape, itemsize]] of Object.entries(inputs))
-        blocks[name] = shape ? this.kernels.put(array, shape, itemsize) : this.records(array);
-      const result = Number(this.kernels.call(this.hooks[hook], blocks)[0]);
+      for (const [name, given] of Object.entries(inputs))
+        blocks[name] = !Array.isArray(given) ? given : given.length > 1 ? this.kernels.put(...given) : this.records(given[0]);
+      const result = this.kernels.call(calls, blocks).slice();
       for (const name of out) this.kernels.take(blocks[name], inputs[name][0]);
       return result;
     });
   }
 
+  /** Reserve zeros for arrays, `{name: [itemsize, shape]}`, until the end of a scope. */
+  reserve(arrays) {
+    const blocks = Object.entries(arrays).map(([name, [itemsize, shape]]) => {
+      return [name, this.kernels.zeros(shape, itemsize, name === "world" ? this.layout : undefined)];
+    });
+    return Object.fromEntries(blocks);
+  }
+
+  /** Return arrays that an agent keeps from one call to the next. */
+  memory(arrays) {
+    const { kernels } = this, { top } = kernels;
+    kernels.top = kernels.place.at;
+    const blocks = Object.entries(arrays).map(([name, [itemsize, shape]]) => [name, kernels.block(shape, itemsize)]);
+    kernels.top = top;
+    return new Memory(kernels, Object.fromEntries(blocks));
+  }
+
+  /** Return an array in the module's memory, valid until more memory is needed. */
+  array(block, type) {
+    return new type(this.kernels.exports.memory.buffer, block.at, block.size);
+  }
+
   records(states) {
     return this.kernels.put(states, [this.count(states)], this.itemsize, this.layout);
+  }
+}
+
+/** Arrays of one agent. There is one place for them in the module's memory, which they leave when another needs it. */
+class Memory {
+  constructor(kernels, blocks) {
+    Object.assign(this, { kernels, blocks, saved: null });
+  }
+
+  /** Return the blocks. */
+  use() {
+    const { kernels, blocks } = this, { place } = kernels;
+    if (place.owner === this) return blocks;
+    place.owner?.leave();
+    for (const [name, block] of Object.entries(blocks)) {
+      if (this.saved) kernels.bytes(block).set(this.saved[name]);
+      else kernels.bytes(block).fill(0);
+    }
+    this.saved = null;
+    place.owner = this;
+    return blocks;
+  }
+
+  leave() {
+    this.saved = Object.fromEntries(Object.entries(this.blocks).map(([name, block]) => [name, this.kernels.take(block, Uint8Array)]));
   }
 }
 

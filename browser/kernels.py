@@ -23,7 +23,7 @@ import llvmlite.binding as llvm  # noqa: E402
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from numba.core import types  # noqa: E402
-from recording import Call, layout_of, leaves, recorded  # noqa: E402
+from recording import layout_of, recorded  # noqa: E402
 
 TRIPLE, STACK = "wasm32-unknown-unknown", 1 << 20
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
@@ -61,13 +61,6 @@ class Module:
         with recorded() as calls:
             hook(*inputs.values())
         return [self.call(call.kernel, call.arguments, inputs) for call in calls]
-
-    def open_call(self, call: Call) -> list[Any]:
-        """Return a call of which JavaScript gives all arguments: `[function, types]`, of the flattened arguments."""
-        flat = leaves(call.arguments)
-        entries = [next(self._flat(each, {"array": each})) for each in flat]
-        types_of = [each if isinstance(each, str) else each[0] for each in entries]
-        return [self.function(call.kernel, call.arguments), types_of]
 
     def function(self, kernel: Any, values: tuple[Any, ...]) -> str:
         """Return the name of a kernel compiled for these arguments; the arguments of a `*` parameter are folded."""

@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { gunzipSync } from "node:zlib";
+import { makeChampion, Stream } from "./champion.mjs";
 import { loadGame } from "./game.mjs";
 import { loadInWorker, serve } from "./worker.mjs";
 
@@ -13,8 +13,8 @@ const files = [readFileSync(`${folder}/${name}.wasm`), JSON.parse(readFileSync(`
 const { port1, port2 } = new MessageChannel();
 if (worker) serve(port2);
 const games = worker ? await loadInWorker(port1, ...files) : await loadGame(...files);
-const game = games[Number(board)];
-const counts = { games: 0, positions: 0, searches: 0, calls: 0, different: 0 };
+const game = games[Number(board)], own = (worker ? await loadGame(...files) : games)[Number(board)];
+const counts = { games: 0, positions: 0, searches: 0, choices: 0, different: 0 };
 
 function streams(length, ...places) {
   const first = places.reduce((sum, place, k) => sum + BigInt(place) * 1000003n ** BigInt(k + 1), 0n);
@@ -62,19 +62,19 @@ async function replay({ games: size, seed, simulations, plies }) {
   counts.games += size;
 }
 
-/** Call kernels of the champion as Python did, and compare all arrays. */
-async function repeat({ calls }) {
-  for (const { name, given, hash } of calls) {
-    const arrays = given.filter((each) => each.data).map((each) => gunzipSync(Buffer.from(each.data, "base64")));
-    await game.kernel(name, given, ...arrays);
-    expect(digest(arrays) === hash, `kernel ${name}`);
-    counts.calls++;
+/** Let the champion choose the moves that it chose in Python. */
+async function choose({ choices, seed, simulations }) {
+  const champion = makeChampion(own, { simulations }), rng = new Stream(BigInt(seed));
+  for (const [k, { view, action }] of choices.entries()) {
+    const chosen = await champion.act(new Uint8Array(Buffer.from(view, "base64")), rng);
+    expect(chosen === action, `choice ${k} of seed ${seed}: ${own.actions[chosen]}, not ${own.actions[action]}`);
+    counts.choices++;
   }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
   const message = JSON.parse(line);
-  if (message.calls) await repeat(message);
+  if (message.choices) await choose(message);
   else await replay(message);
 }
 console.log(JSON.stringify(counts));

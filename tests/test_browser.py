@@ -28,5 +28,5 @@ def test_recorded_games_are_the_same_in_webassembly(name, tmp_path):
             [sys.executable, BROWSER / script[0], *script[1:]], capture_output=True, text=True, env=environment
         )
         assert done.returncode == 0, done.stderr
-    counted = r"[\d,]+ positions, [1-9]\d* searches, [1-9]\d* calls, 0 different"
+    counted = r"[\d,]+ positions, [1-9]\d* searches, [1-9]\d* choices, 0 different"
     assert re.fullmatch(rf"{name}: {GAMES} games, {counted}\n", done.stdout)

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from pbm_agents import make_agent
 from pbm_agents.champions import ChampionAgent, CurioValues, LinesAgent
-from pbm_agents.champions.curio import MARGIN, empty_position, expected_outcomes
+from pbm_agents.champions.curio import MARGIN, empty_position
 from pbm_agents.champions.lines import (
     ALL_CAPTURES,
     ALLOWED,
     INFINITE,
     MOST_CAPTURES,
     WON,
+    expected_outcomes,
     search,
     set_up,
     value_moves,
@@ -145,10 +146,13 @@ def test_passes_and_draws_end_lines_of_play(board, depth, limit):
 
 
 def test_the_earlier_a_win_the_more_it_is_worth():
-    outcomes = expected_outcomes(np.array([WON - 1, WON - 5, 9.0, 0.0, -9.0, 5 - WON, 1 - WON]))
+    values = np.array([WON - 1, WON - 5, 30.0, 9.0, 1.0, 1e-9, 0.0, -9.0, -30.0, 5 - WON, 1 - WON])
+    outcomes = np.empty(len(values))
+    expected_outcomes(values, outcomes)
     assert (np.diff(outcomes) < 0).all()
-    assert outcomes[1] > 1 > outcomes[2]
-    assert outcomes[3] == 0
+    assert outcomes[2:-2] == pytest.approx(np.tanh(values[2:-2]), rel=1e-6, abs=1e-15)
+    assert outcomes[1] > 1 >= outcomes[2]
+    assert outcomes[6] == 0
 
 
 @pytest.mark.parametrize("game", [Curio(), SMALL, Curio(base=5, rows=7, cols=6, allow_resign=True)], ids=repr)

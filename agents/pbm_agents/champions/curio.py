@@ -19,7 +19,18 @@ from pbm_envs.toolbox import Array, Floats, check_number
 from ..exact.curio_lines import PLY_FIELDS, check_game, follows
 from ..players.agent import Actions, Views, check_searchable
 from ..search.ending import ending
-from .lines import ALLOWED, LOOKED_AT, MOST_CAPTURES, MOST_DEPTH, MOST_ROYALS, PLIES, WON, Position, Values, value_moves
+from .lines import (
+    ALLOWED,
+    LOOKED_AT,
+    MOST_CAPTURES,
+    MOST_DEPTH,
+    MOST_ROYALS,
+    PLIES,
+    Position,
+    Values,
+    expected_outcomes,
+    value_moves,
+)
 
 RULES = {"turn": True, "limit": True, "face": "large", "capture": "le"}
 """The options of Curio that the values were made for."""
@@ -134,7 +145,8 @@ class LinesAgent:
         position, is_over, spent = self._position, ending(), 0
         if position is None:  # compile by a search of one move, before the clock starts
             position = self._position = empty_position(self.values.game)
-            value_moves(worlds[:1], position, self.values.values, ends[:1], 1, MARGIN, np.empty(1))
+            value_moves(worlds[:1], position, self.values.values, ends[:1], 1, MARGIN, first := np.zeros(1))
+            expected_outcomes(first, np.empty(1))
             start = time.perf_counter()
         position.history.fill(0)
         kept, table = np.arange(len(legal)), np.zeros((len(worlds), len(legal)))
@@ -145,7 +157,7 @@ class LinesAgent:
                 if found is None or (depth > STANDING and is_over is not None and is_over()):
                     finished = True
                     break
-                table[world] = expected_outcomes(found)
+                expected_outcomes(found, table[world])
             means = values[kept] = table.mean(axis=0)
             order = np.argsort(-means, kind="stable")
             if depth > STANDING:
@@ -179,12 +191,6 @@ class LinesAgent:
             return self.nodes - spent
         elapsed = time.perf_counter() - start
         return int(spent / elapsed * max(0.0, float(self.seconds or 0) - elapsed))
-
-
-def expected_outcomes(values: Floats) -> Floats:
-    """Return values from -1 to 1; certain wins and losses get values beyond that, the earlier the further."""
-    certain = np.sign(values) * (1 + (np.abs(values) - WON + PLIES) / WON)
-    return np.where(np.abs(values) > WON / 2, certain, np.tanh(values))
 
 
 def empty_position(game: Curio) -> Position:

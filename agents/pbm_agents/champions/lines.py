@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pbm_envs.authoring import Ints, Record, States
 from pbm_envs.games.curio.pieces import CAPTURED, GOES_ON, NO_PIECE, end_of, is_royal, list_moves, move_to, slot_of
 from pbm_envs.games.curio.pieces import WON as LAST_ROYAL
-from pbm_envs.toolbox import Floats, stack_kernel
+from pbm_envs.toolbox import Floats, exp, stack_kernel
 
 from ..exact.curio_lines import COUNT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
 
@@ -23,6 +23,8 @@ ALL_CAPTURES = 2
 """Plies of captures after which only captures on the cell of the last one are searched."""
 MOST_DEPTH = 24
 PLIES = MOST_DEPTH + MOST_CAPTURES + 1
+ALMOST_ONE = 20.0
+"""Values from here up have a hyperbolic tangent that is rounded to 1."""
 ROYALS, WORTH = range(2)
 """Columns of a tally: the number of royals, and the sum of the values of the pieces."""
 MOST_ROYALS = 5
@@ -264,3 +266,20 @@ def value_moves(
         undo(position.world[0], position, values, position.moves[0, 0], now)
         best = max(best, found[k])
     return True
+
+
+@stack_kernel
+def expected_outcomes(values: Floats, outcomes: Floats) -> None:
+    """Write values from -1 to 1: the hyperbolic tangent, equal on every machine.
+
+    Certain wins and losses get values beyond that, the earlier the further.
+    """
+    for k in range(len(values)):
+        size = abs(values[k])
+        if size > WON / 2:
+            outcome = 1 + (size - WON + PLIES) / WON
+        elif size < ALMOST_ONE:
+            outcome = 1 - 2 / (exp(2 * size) + 1)
+        else:
+            outcome = 1.0
+        outcomes[k] = outcome if values[k] > 0 else -outcome

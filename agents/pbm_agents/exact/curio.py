@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from pbm_envs import Curio, Game
-from pbm_envs.authoring import NO_ACTION, Ints, Record, States, check_range, copy_states, kernel
+from pbm_envs.authoring import NO_ACTION, Ints, Record, States, check_range, copy_states
 from pbm_envs.games.curio.pieces import CAPTURED, GOES_ON, NO_PIECE, action_of, end_of, is_royal, list_moves
 from pbm_envs.toolbox import Array, stack_kernel
 
@@ -54,6 +54,12 @@ class Duel(NamedTuple):
     << FAILS_SHIFT. A part that is 0 is unknown.
     """
     counters: Ints
+    moves: Ints
+    """(2 * own moves, moves + 1) working memory, as the next two: the moves of each ply."""
+    line: Ints
+    """(2 * own moves,) the key of each ply."""
+    plies: Ints
+    """(2 * own moves + 1, PLY_FIELDS) the fields of each ply."""
 
 
 @stack_kernel
@@ -120,7 +126,7 @@ def remember(table: Ints, key: int, left: int, value: int) -> None:
     table[at, 0], table[at, 1] = key, wins | fails << FAILS_SHIFT
 
 
-@kernel
+@stack_kernel
 def force_win(
     states: States, duel: Duel, settings: States, attacker: int, own_moves: int, passed: int, quiet: int
 ) -> tuple[int, int]:
@@ -131,7 +137,7 @@ def force_win(
 
     Args:
         states: (1,) a full state, changed in place. It is restored at the end, unless the value is UNKNOWN.
-        duel: The tables.
+        duel: The tables, and the memory of a search.
         settings: The settings of the game.
         attacker: The player to move.
         own_moves: The most moves of the attacker.
@@ -141,9 +147,7 @@ def force_win(
     Returns:
         WON, FAILED, or UNKNOWN if it takes more positions than allowed; and the winning action.
     """
-    state, rules, levels = states[0], settings[0], 2 * own_moves
-    moves, keys = np.empty((levels, rules["moves"] + 1), np.int64), np.zeros(levels, np.int64)
-    plies = np.zeros((levels + 1, PLY_FIELDS), np.int64)
+    state, rules, moves, keys, plies = states[0], settings[0], duel.moves, duel.line, duel.plies
     plies[0, QUIET], plies[0, PASSED] = quiet, passed
     depth, entering, value = 0, True, UNKNOWN
     while True:
@@ -240,16 +244,27 @@ class CurioSolver:
         check_searchable(self.game, state)
         check_range("own_moves", own_moves, 1, 100)
         check_range("nodes", nodes, 0)
-        counters = np.zeros(2, np.int64)
-        counters[NODES] = nodes
-        duel, value, action = Duel(self.game.steps, self._keys, self._table, counters), UNKNOWN, -1
+        duel, value, action = self._duel(own_moves), UNKNOWN, -1
+        duel.counters[NODES] = nodes
         mover, passed, quiet = (int(state[name][0]) for name in ("to_move", "passed", "quiet"))
         for most in range(1, own_moves + 1):
             value, action = force_win(copy_states(state), duel, self.game.settings, mover, most, passed, quiet)
             if value in (WON, UNKNOWN):
                 break
-        self.nodes = int(counters[SPENT])
+        self.nodes = int(duel.counters[SPENT])
         return int(action) if value == WON else None
+
+    def _duel(self, own_moves: int) -> Duel:
+        """Return the tables, with the memory of a search of this many own moves."""
+        return Duel(
+            steps=self.game.steps,
+            keys=self._keys,
+            table=self._table,
+            counters=np.zeros(2, np.int64),
+            moves=np.zeros((2 * own_moves, self.game.num_actions + 1), np.int64),
+            line=np.zeros(2 * own_moves, np.int64),
+            plies=np.zeros((2 * own_moves + 1, PLY_FIELDS), np.int64),
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CurioSolver, (self.game,)  # without the table
