@@ -356,28 +356,6 @@ def test_serve_shows_the_games_of_a_file(context, tmp_path):
             process.terminate()
 
 
-def test_a_whole_game_with_the_keyboard_only(context):
-    """Tab, arrows, Enter: and the focus is never lost."""
-    with serving(start(Chameleon(size=3), "person", "random", seed=1)) as port:
-        page = open_tab(context, port)
-        page.locator(".pbm-title").click()
-        for _ in range(8):
-            page.keyboard.press("Tab")
-            if page.evaluate("document.activeElement.getAttribute('role')") == "gridcell":
-                break
-        for _ in range(9):
-            if page.locator(".pbm").get_attribute("data-turn") == "over":
-                break
-            place = page.locator(".pbm-can").first
-            place.focus()
-            page.keyboard.press("Enter")
-            if page.locator(".pbm-chooser").is_visible():
-                page.keyboard.press("Enter")
-            page.wait_for_selector(OURS)
-            assert page.evaluate("document.activeElement !== document.body")
-        assert page.locator(".pbm").get_attribute("data-turn") == "over"
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(chromium, scheme):
     """Levels A and AA of WCAG on every screen: boards, rules, new game, analysis, the end, a lost server."""

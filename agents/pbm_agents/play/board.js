@@ -289,7 +289,8 @@ function render({ model, el }) {
   function drawResult(message) {
     result.hidden = !message.done || message.exercise || message.ply !== message.plies || Boolean(message.watching?.opened);
     if (result.hidden) return result.replaceChildren();
-    result.replaceChildren(make("h2", { textContent: message.headline }),
+    if (result.firstChild?.textContent === message.headline) return undefined; // its buttons may have the focus
+    return result.replaceChildren(make("h2", { textContent: message.headline }),
       make("div", { className: "pbm-row" }, button("Rematch", () => send({ do: "rematch", exchange: false })),
         button("Exchange seats", () => send({ do: "rematch", exchange: true }))));
   }

@@ -168,6 +168,7 @@ export function newGameForm({ send, askForPictures, ask }) {
       drawFields();
       if (!Object.keys(pictures).length) askForPictures();
       dialog.showModal();
+      games.querySelector(":checked").focus(); // not the button that closes the form
     },
     showError,
     isOpen: () => dialog.open,
