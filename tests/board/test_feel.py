@@ -119,3 +119,36 @@ def test_the_last_move_is_marked_on_the_board_and_at_its_player(context):
         page.get_by_role("button", name="Undo").click()
         expect(page.locator(".pbm-last")).to_have_text(move)
         assert last() == [[player, move]]
+
+
+def test_forced_colours_leave_nothing_that_only_a_colour_told(chromium):
+    """Whose turn it is, which move is shown, which button is pressed; and the board keeps its colours on its own paper."""
+    window = chromium.new_context(
+        viewport={"width": 1200, "height": 850}, reduced_motion="reduce", forced_colors="active", color_scheme="dark"
+    )
+    window.set_default_timeout(120_000)
+    look = "each => { const style = getComputedStyle(each); return [style.borderColor, style.backgroundColor].join(); }"
+    with serving(start(Chameleon(size=4), "person", "random", seed=1, hint="mcts:simulations=20")) as port:
+        page = open_tab(window, port)
+        page.get_by_role("button", name="dark or light").click()
+        page.wait_for_selector(f".pbm[data-theme=light]:is({OURS})")
+        click_a_move(page, Random(1))
+        page.get_by_role("button", name="Analyse").click()
+        page.locator(".pbm-heat td").first.wait_for()
+        for marked, others in (
+            (".pbm-active", ".pbm-strip:not(.pbm-active)"),
+            (".pbm-moves [aria-current]", ".pbm-moves button:not([aria-current])"),
+            (
+                "button[aria-pressed=true]",
+                ".pbm-orders button[aria-pressed=false], .pbm-orders button:not([aria-pressed])",
+            ),
+        ):
+            [own] = measured(page, marked, look)
+            assert own not in measured(page, others, look)
+        assert measured(page, ".pbm-picture", "each => getComputedStyle(each).backgroundColor") == [
+            "rgb(250, 249, 246)"
+        ]
+        page.get_by_role("button", name="New game").click()
+        labels = ".pbm-games label"
+        assert len(set(measured(page, labels, look))) == 2
+    window.close()
