@@ -4,6 +4,7 @@ import contextlib
 import json
 import queue
 import threading
+from random import Random
 
 from pbm_agents.play.limits import Limits
 from pbm_agents.play.session import seats
@@ -17,6 +18,15 @@ PATIENCE = 120
 
 def start(game, *players, **rest):
     return Start(game, seats(game, players), **rest)
+
+
+def nearly_over(game, seed=7):
+    """The moves of a random game but for the last, and the last one."""
+    session, rng = start(game, "random", "random", seed=seed).session(), Random(1)
+    while not session.done:
+        session.play(game.action_to_string(rng.choice(session.legal())))
+    *moves, last = [move for move, _ in session.moves]
+    return tuple(moves), last
 
 
 class Person:

@@ -122,7 +122,7 @@ def test_the_last_move_is_marked_on_the_board_and_at_its_player(context):
 
 
 def test_forced_colours_leave_nothing_that_only_a_colour_told(chromium):
-    """Whose turn it is, which move is shown, which button is pressed; and the board keeps its colours on its own paper."""
+    """Whose turn it is, which move is shown, which button is pressed; the board keeps its colours on its own paper."""
     window = chromium.new_context(
         viewport={"width": 1200, "height": 850}, reduced_motion="reduce", forced_colors="active", color_scheme="dark"
     )

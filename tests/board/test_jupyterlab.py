@@ -1,4 +1,4 @@
-"""The widget in JupyterLab, in a real Chromium: a game, a restarted kernel, a notebook that is opened again."""
+"""The widget in JupyterLab, in a real Chromium: a lesson, a game, a restarted kernel, a notebook opened again."""
 
 import contextlib
 import json
@@ -11,7 +11,9 @@ import urllib.request
 
 import pytest
 
+from pbm_envs import Curio
 from tests.board.boards import PATIENCE
+from tests.board.test_lesson_page import play_lesson
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=1000 * PATIENCE)
@@ -106,6 +108,11 @@ def test_a_board_in_jupyterlab(page, tmp_path):
     with jupyterlab(tmp_path) as address:
         open_notebook(page, address)
         run_cell(page)
+        page.wait_for_selector(MINE)
+        play_lesson(page, Curio())
+        page.keyboard.press("Escape")  # the form
+        page.get_by_role("button", name="Leave").click()
+        expect(page.get_by_role("region", name="Exercise")).to_be_hidden()
         page.wait_for_selector(MINE)
         play(page)
         page.wait_for_selector(PLAYED)

@@ -27,26 +27,30 @@ def play(page, game, move):
         letters.click()
 
 
+def play_lesson(page, game):
+    """From its button to the form of a game, with a look at each answer."""
+    page.get_by_role("button", name="Lesson").click()
+    exercise = page.get_by_role("region", name="Exercise")
+    for number, step in enumerate(game.lesson):
+        expect(page.locator(".pbm-headline")).to_have_text(f"Lesson, step {number + 1} of {len(game.lesson)}")
+        expect(exercise).to_contain_text(step.task)
+        expect(exercise.get_by_role("button", name="Next")).to_have_count(0)
+        exercise.get_by_role("button", name="Show me").click()
+        expect(page.locator(".pbm-marks > *, .pbm-words .pbm-primary").first).to_be_attached()
+        play(page, type(game)(**step.example.options), step.moves[0])
+        expect(exercise.get_by_role("alert")).to_have_text(step.right)
+        expect(exercise.locator("progress")).to_have_js_property("value", number + 1)
+        if number + 1 < len(game.lesson):
+            exercise.get_by_role("button", name="Next").click()
+    exercise.get_by_role("button", name="Play a game").click()
+    expect(page.get_by_role("dialog", name="New game")).to_be_visible()
+
+
 @pytest.mark.parametrize("game", [Chameleon(), Curio(), Trinim(), Unlur()], ids=lambda game: game.name)
 def test_a_lesson_from_its_button_to_the_form_of_a_game(context, game):
     """One game with letters, one with pieces that move, one with lines, one with stones and words."""
     with serving(start(game, "person", "random", seed=1)) as port:
-        page = open_tab(context, port)
-        page.get_by_role("button", name="Lesson").click()
-        exercise = page.get_by_role("region", name="Exercise")
-        for number, step in enumerate(game.lesson):
-            expect(page.locator(".pbm-headline")).to_have_text(f"Lesson, step {number + 1} of {len(game.lesson)}")
-            expect(exercise).to_contain_text(step.task)
-            expect(exercise.get_by_role("button", name="Next")).to_have_count(0)
-            exercise.get_by_role("button", name="Show me").click()
-            expect(page.locator(".pbm-marks > *, .pbm-words .pbm-primary").first).to_be_attached()
-            play(page, type(game)(**step.example.options), step.moves[0])
-            expect(exercise.get_by_role("alert")).to_have_text(step.right)
-            expect(exercise.locator("progress")).to_have_js_property("value", number + 1)
-            if number + 1 < len(game.lesson):
-                exercise.get_by_role("button", name="Next").click()
-        exercise.get_by_role("button", name="Play a game").click()
-        expect(page.get_by_role("dialog", name="New game")).to_be_visible()
+        play_lesson(open_tab(context, port), game)
 
 
 def test_a_wrong_move_is_answered_with_a_sentence(context):

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
-from tests.board.boards import PATIENCE, serving, start
+from tests.board.boards import PATIENCE, nearly_over, serving, start
 from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -17,15 +17,6 @@ pytestmark = pytest.mark.slow
 
 SMALL = Curio(base=2, rows=4, cols=3)
 FOUR = [Chameleon(), Curio(), Trinim(), Unlur()]
-
-
-def nearly_over(game, seed=7):
-    """The moves of a random game but for the last, and the last one."""
-    session, rng = start(game, "random", "random", seed=seed).session(), Random(1)
-    while not session.done:
-        session.play(game.action_to_string(rng.choice(session.legal())))
-    *moves, last = [move for move, _ in session.moves]
-    return tuple(moves), last
 
 
 def test_two_persons_begin_a_game_of_hidden_pieces(context):

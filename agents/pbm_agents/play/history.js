@@ -94,7 +94,7 @@ export function history({ look, branch, values }) {
       go(Math.min(last, Math.floor(((event.clientX - frame.left) / frame.width) * width)));
     };
     const at = values[ply];
-    chart.replaceChildren(picture, make("span", { textContent: at === null || at === undefined ? "" : `here ${expected(at)}` }));
+    chart.replaceChildren(picture, make("span", { textContent: at === null || at === undefined ? "" : `you could expect ${expected(at)} at this position` }));
   }
 
   function key(event) {

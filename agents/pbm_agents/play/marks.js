@@ -5,6 +5,7 @@ import { make, signed, expected, svgElement } from "./dom.js";
 
 const HEIGHT = 24; // of a mark at a corner, in hundredths of a cell
 const LARGE = 56; // of a mark on an empty cell, if its text is short enough
+const LEGIBLE = 9; // pixels of a letter: a word that would be smaller is left to the line that tells the hint
 const HEAD = { long: 20, half: 13 }; // of an arrow
 const EDGE = { straight: 38, diagonal: 53 }; // from the middle of a cell to the edge of its piece
 
@@ -88,9 +89,12 @@ export function drawMoves(cells, moves, wordFor) {
     }
     const letter = ends.length === 1 ? move.move.match(/[a-z]$/)?.[0] ?? "" : "";
     const word = wordFor(move, rank);
-    const text = letter === word ? letter : letter + (word.length > 1 && letter ? ` ${word}` : word);
-    if (!text) return;
     const free = cells.isEmpty(last);
+    const full = letter === word ? letter : letter + (word.length > 1 && letter ? ` ${word}` : word);
+    const pixels = cells.cellOf(last).getBoundingClientRect().width / ends[0].width;
+    const small = word.length > 1 && free && ends.length === 1 && pixels * 0.8 * ends[0].width / pillWidth(full, 1) < LEGIBLE;
+    const text = small ? letter : full;
+    if (!text) return;
     const twins = moves.filter((other) => other.cells.length === 1 && other.cells[0] === last).length > 1;
     const most = 0.95 * ends[ends.length - 1].width / pillWidth(text, 1);
     const height = free && ends.length === 1 ? Math.min(twins ? 44 : LARGE, most) : HEIGHT;

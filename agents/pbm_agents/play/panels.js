@@ -28,7 +28,9 @@ export function seatStrips() {
     const name = make("span", { className: "pbm-name" }, make("strong", { textContent: player.role || player.name }),
       ...(player.role ? [make("span", { textContent: player.name })] : []));
     parts.push(name);
-    if (move) parts.push(make("span", { className: "pbm-last", textContent: move, title: "the last move" }));
+    if (move) { // on phones only words: the board marks moves on cells
+      parts.push(make("span", { className: /\d/.test(move) ? "pbm-last" : "pbm-last pbm-last-word", textContent: move, title: "the last move" }));
+    }
     if (player.holdings) parts.push(picture(player.holdings, "pbm-holdings"));
     if (player.return !== null) {
       const text = player.return === 1 ? "won" : player.return < 0 ? "lost" : "draw";
