@@ -45,6 +45,8 @@ def test_the_rules_follow_the_options():
     assert "captures any enemy" in text(Curio(capture="any"))
     assert "more than its number" in text(Curio(capture="gt"))
     assert "turns around" not in text(Curio(turn=False))
+    assert "the larger number of every piece faces its owner" in text(Curio())
+    assert "faces its owner" not in text(Curio(face="random"))
     assert "20 moves" in text(Curio(no_capture_limit=20))
     assert "for everybody" in text(Trinim(size=6, num_players=3))
 

@@ -38,7 +38,7 @@ def ending(game: Game, view: Record, player: int) -> str:
 RULES = (
     Rule(
         "Vert owns the blue edges, top and bottom; Horz owns the orange edges, left and right. You win when a chain of "
-        "one letter joins your two edges. Here Vert has won.",
+        "one letter joins your two edges. A corner cell counts for both its edges. Here Vert has won.",
         Example((*COLUMN, "a5x"), options=FIVE),
     ),
     Rule(
@@ -62,7 +62,8 @@ RULES = (
 )
 SWAP = Rule(
     "Only at the second turn of the game, the player may swap instead of placing a letter: the players exchange their "
-    "edges, and the letter stays where it is. So a first move that is too good is taken over.",
+    "edges, the letter stays where it is, and it is the first player's turn. So a first move that is too "
+    "good is taken over.",
     Example(("c3x", "swap"), player=1, options=FIVE),
 )
 

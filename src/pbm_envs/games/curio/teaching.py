@@ -150,11 +150,13 @@ def short_rules(game: Game) -> tuple[Rule, ...]:
         "The captured piece is shown to both of you." if options["reveal_captured"] else "Nobody sees its other side."
     )
     limit = options["no_capture_limit"]
+    near = {"large": "larger", "small": "smaller"}.get(options["face"])
+    start = f" When the game starts, the {near} number of every piece faces its owner." if near else ""
     quiet = f", or if nothing is captured for {limit} moves" if limit else ""
     return (
         Rule(
             "Every piece has a number on either side, and you see only the side that faces you, of your own pieces and "
-            "of the dotted enemy pieces. Small dots on the edge show what the other side may be.",
+            f"of enemy pieces, which point towards you. Large dots show what the other side may be.{start}",
             Example(board=". . . . ./D14 D23 D22 D11 ./. . . . ./. . . . ./L31 L22 L41 L11 ."),
         ),
         Rule(
@@ -162,7 +164,7 @@ def short_rules(game: Game) -> tuple[Rule, ...]:
             Example(("a1-a3",), board=". . . . ./D14 D23 . . ./. . . . ./. . . . ./L31 . L41 . ."),
         ),
         Rule(
-            f"A piece {captures}. {opened}{shown}",
+            f"A piece {captures}, where it can move to. Capturing is never compulsory. {opened}{shown}",
             Example(("a1-a3", "d4-d3"), board=". . . . ./D14 . . D12 ./D23 . . . ./. . . . ./L31 . L41 . ."),
         ),
         Rule(
@@ -188,7 +190,7 @@ LESSON = (
         "Its way up is free: the column leads from a1 to a4, which is three cells away.",
     ),
     Step(
-        "Move this piece again: it captures what shows less, or the same. The dotted enemy above it shows you a 2.",
+        "Move this piece again: it captures what shows less, or the same. The enemy above it shows you a 2.",
         Example(board=". . . . D14/. . . . ./D23 . . . ./. . . . ./L31 . . L41 ."),
         ("a1-a3",),
         "Captured. Your piece has turned around: the other number, 1, faces you now, and both of you know both sides.",

@@ -35,8 +35,8 @@ def short_rules(game: Game) -> tuple[Rule, ...]:
     others = "All players" if third else "Both players"
     return (
         Rule(
-            "Take one piece, or all pieces of a straight line in one of the three directions: click its two ends. "
-            "You cannot pass.",
+            "Take one piece, or all pieces of a straight line in one of the three directions, whatever their colours: "
+            "click its two ends. You cannot pass.",
             Example(("A5-E5",), board="r/gb/rgb/bgrg/rbgrb"),
         ),
         Rule(

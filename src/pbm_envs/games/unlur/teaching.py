@@ -61,7 +61,7 @@ RULES = (
     Rule(
         "At any turn of the contract you may take Black instead. All stones on the board are yours then, and your "
         "opponent plays White and moves next. Take Black too early, and Black is too weak; too late, and your opponent "
-        "takes it.",
+        "takes it. When no inner cell is free, it must be taken.",
         Example(("d4", "c4", "e5", "black"), player=1, options=FOUR),
     ),
     Rule(
