@@ -3,9 +3,9 @@
     python benchmarks/approximate_responses.py                  # what is missing in the .jsonl beside the results
 
 There is one line of JSON per rung, agent and method; `results/approximate_responses.txt` has the table. A learned
-response is a policy, whose value is computed on the public tree. A search only plays games. Its value in a game is
-estimated as the value of the best response minus the loss of each of its decisions against the best action. On average
-this equals its winnings, with much less variance. Learned responses need the extra `torch`.
+response, in a table or a network, is a policy, whose value is computed on the public tree. A search only plays games.
+Its value in a game is estimated as the value of the best response minus the loss of each of its decisions against the
+best action. On average this equals its winnings, with much less variance. Networks need the extra `torch`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,28 @@ import typer
 from machine import machine
 from numpy.typing import NDArray
 from pbm_agents import make_agent
-from pbm_agents.equilibrium import Policy, PublicTree, agent_policy, expected_value, exploitability
+from pbm_agents.equilibrium import (
+    Policy,
+    PolicyAgent,
+    PublicTree,
+    agent_policy,
+    expected_value,
+    exploitability,
+    solvers,
+)
 from pbm_agents.equilibrium.evaluation import MemoizedAgent, forward_sweep, respond, root_value, without_gaps
-from pbm_agents.equilibrium.responses import ResponseMatch, SearchResponder
+from pbm_agents.equilibrium.response_table import table_policy
+from pbm_agents.equilibrium.responses import ResponseMatch, SearchResponder, TableResponder
 from pbm_agents.equilibrium.sweeps import sum_worlds
 
 from pbm_envs import make_game
 
 RESULTS = Path(__file__).parent / "results"
-AGENTS = ("random", "greedy", "ismcts:simulations=32")
-METHODS = ("search", "search, exact endgames", "learned")
+CFR = "CFR, 5 iterations"
+AGENTS = ("random", "greedy", CFR, "ismcts:simulations=32")
+METHODS = ("search", "search, exact endgames", "table", "network")
+SLOW = {"ismcts:simulations=32": 5, "network": 3}
+"""The last rung for what takes too long on the others."""
 
 
 class Settings(NamedTuple):
@@ -38,6 +50,7 @@ class Settings(NamedTuple):
     games: int
     simulations: int
     steps: int
+    moves: int
     samples: int
 
 
@@ -100,6 +113,14 @@ def learn(policy: Policy, agent: MemoizedAgent, settings: Settings, rng: np.rand
     return {"found": found, "interval": [found, found], "effort": settings.steps}
 
 
+def tabulate(policy: Policy, agent: Any, settings: Settings, rng: np.random.Generator) -> dict[str, Any]:
+    """Return the exact value of a response in a table."""
+    tables = TableResponder(policy.tree.game, agent, steps=settings.moves, samples=1).train(rng)
+    both = [expected_value(policy.tree, table_policy(policy, table)) for table in tables]
+    found = (both[0] - both[1]) / 2
+    return {"found": found, "interval": [found, found], "effort": settings.moves}
+
+
 def network_policy(tree: PublicTree, network: Any) -> Policy:
     """Return the policy that plays a network's most probable action at each information set."""
     most = lambda seen, masks: np.eye(masks.shape[1])[network.priors_and_values(seen, masks)[0].argmax(axis=1)]  # noqa: E731
@@ -131,7 +152,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         machine(),
         "",
         "found: what the response wins, mean of both seats (of a search with a 95% interval); share: of the exact",
-        "exploitability; effort: simulations a move, or moves from which the network learns; seconds: processor time",
+        "exploitability; effort: simulations per move, or moves from which a table or a network learns; seconds:",
+        "processor time; networks were trained with pbm-envs 0.1.0",
         "",
         f"{'rung':<4} {'agent':<22} {'method':<24} {'exact':>8} {'found':>8} {'low':>8} {'high':>8} {'share':>7} "
         f"{'effort':>8} {'seconds':>8}",
@@ -142,11 +164,13 @@ def table(rows: list[dict[str, Any]]) -> str:
             f"{row['rung']:<4} {row['agent']:<22} {row['method']:<24} {row['exact']:8.4f} {row['found']:8.4f} "
             f"{low:8.4f} {high:8.4f} {row['found'] / row['exact']:7.1%} {row['effort']:8,} {row['seconds']:8.1f}"
         )
-    worst = {method: [row for row in rows if row["method"] == method] for method in METHODS}
     lines.append("")
-    for method, some in worst.items():
-        if some:
-            lines.append(f"least share, {method}: {min(row['found'] / row['exact'] for row in some):.1%}")
+    for method in METHODS:
+        for first, last in ((1, 3), (4, 7)):
+            some = [row for row in rows if row["method"] == method and first <= row["rung"] <= last]
+            if some:
+                least = min(row["found"] / row["exact"] for row in some)
+                lines.append(f"least share, {method}, rungs {first} to {max(row['rung'] for row in some)}: {least:.1%}")
     return "\n".join(lines) + "\n"
 
 
@@ -155,27 +179,35 @@ def main(
     games: Annotated[int, typer.Option(help="Of a search, for each seat.")] = 200,
     simulations: Annotated[int, typer.Option(help="Of each move of the search.")] = 800,
     steps: Annotated[int, typer.Option(help="Moves from which a network learns.")] = 200_000,
+    moves: Annotated[int, typer.Option(help="Moves from which a table learns.")] = 3_000_000,
     samples: Annotated[int, typer.Option(help="How often an agent without probabilities acts at each view.")] = 4,
     methods: Annotated[list[str] | None, typer.Option(help="Only these.")] = None,
 ) -> None:
     """Measure the rows that are missing."""
-    settings = Settings(games, simulations, steps, samples)
+    settings = Settings(games, simulations, steps, moves, samples)
     path = RESULTS / "approximate_responses.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(row["rung"], row["agent"], row["method"]) for row in rows}
-    for rung in rungs or (1, 2, 3):
+    for rung in rungs or range(1, 8):
         tree = PublicTree.build(make_game(f"curio-ladder-{rung}"))
         for name in AGENTS:
-            missing = [method for method in methods or METHODS if (rung, name, method) not in known]
+            missing = [
+                method
+                for method in methods or METHODS
+                if (rung, name, method) not in known and rung <= min(SLOW.get(name, 9), SLOW.get(method, 9))
+            ]
             if not missing:
                 continue
-            agent = MemoizedAgent(make_agent(name), samples)
+            player: Any = PolicyAgent(solvers.CFR(tree).run(5)) if name == CFR else make_agent(name)
+            agent = MemoizedAgent(player, samples)
             policy = agent_policy(tree, agent)
             exact = exploitability(tree, policy)
             for method in missing:
                 spent, rng = time.process_time(), np.random.default_rng(rung)
-                if method == "learned":
+                if method == "network":
                     row = learn(policy, agent, settings, rng)
+                elif method == "table":
+                    row = tabulate(policy, agent, settings, rng)
                 else:
                     row = search(policy, agent, SearchResponder.endgame if method != "search" else 0.0, settings, rng)
                 row = {"rung": rung, "agent": name, "method": method, "exact": exact} | row

@@ -7,7 +7,7 @@ Build the public tree of a game once; then measure policies on it, and find bett
     exploitability(tree, policy)
 """
 
-from .agent import EquilibriumAgent
+from .agent import EquilibriumAgent, PolicyAgent
 from .evaluation import (
     BestResponse,
     Bounds,
@@ -21,11 +21,13 @@ from .evaluation import (
 )
 from .growth import TreeTooLargeError
 from .resolving import Resolving, ResolvingAgent, resolving_policy
+from .responses import ApproximateResponse, SearchResponder, TableResponder
 from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, PredictiveCFRPlus, Trunk, cfr_plus, solve
 from .tree import Policy, PublicTree
 
 __all__ = [
     "CFR",
+    "ApproximateResponse",
     "BestResponse",
     "Bounds",
     "CFRPlus",
@@ -33,11 +35,14 @@ __all__ = [
     "EquilibriumAgent",
     "MirrorDescent",
     "Policy",
+    "PolicyAgent",
     "PredictiveCFRPlus",
     "ProbabilityAgent",
     "PublicTree",
     "Resolving",
     "ResolvingAgent",
+    "SearchResponder",
+    "TableResponder",
     "TreeTooLargeError",
     "Trunk",
     "agent_policy",

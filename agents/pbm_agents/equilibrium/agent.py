@@ -13,16 +13,50 @@ from pbm_envs.toolbox import Array, checked
 from ..players.agent import Actions, Views, check_searchable, draw
 from .evaluation import BATCH, forward_sweep, without_gaps
 from .solvers import solve
-from .tree import PublicTree
+from .tree import Policy, PublicTree
+
+
+@final
+class PolicyAgent:
+    """An agent that plays the policy of a public tree.
+
+    It knows only its current view. Information sets with the same view are played alike, by the mean of their policies
+    weighted by the probability that the policy reaches them.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        """Take the policy of both players."""
+        tree = policy.tree
+        self.game = tree.game
+        sweep = forward_sweep(tree, policy, 0)
+        reached = np.add.reduceat(sweep.counterfactual * sweep.own, tree.set_pairs[:-1])
+        self._weights: dict[bytes, Array] = {}
+        for first, _, views in tree.views_by_batch(BATCH):
+            table = policy.dense(first, first + len(views))
+            table *= (reached[first : first + len(views)] + 1e-12)[:, None]  # so that unreached views count, too
+            for view, row in zip(without_gaps(views), table, strict=True):
+                key = view.tobytes()
+                self._weights[key] = self._weights[key] + row if key in self._weights else row
+
+    def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
+        """Return actions, as `Agent.act`."""
+        return draw(self.probabilities(game, views), rng)
+
+    def probabilities(self, game: Game, views: Views) -> Array:
+        """Return action probabilities (B, A); ValueError for a view that is not in the game's tree."""
+        check_searchable(game, views)
+        if game != self.game:
+            raise ValueError(f"game is {game!r}: expected {self.game!r}, whose policy this is")
+        try:
+            weights = np.array([self._weights[view.tobytes()] for view in without_gaps(views)])
+        except KeyError:
+            raise ValueError(f"a view does not occur in {game!r}: expected games from its own set-ups") from None
+        return weights / weights.sum(axis=1, keepdims=True)
 
 
 @final
 class EquilibriumAgent:
-    """An agent that plays an equilibrium of a game whose public tree fits into memory.
-
-    It knows only its current view. Information sets with the same view are played alike, by the mean of their policies
-    weighted by the probability that the equilibrium reaches them.
-    """
+    """An agent that plays an equilibrium of a game whose public tree fits into memory, as a `PolicyAgent`."""
 
     @checked
     def __init__(
@@ -33,7 +67,7 @@ class EquilibriumAgent:
     ) -> None:
         """Take the settings; games are solved when they are first played."""
         self.until, self.memory = until, memory
-        self._solved: tuple[Game, dict[bytes, Array]] | None = None
+        self._solved: PolicyAgent | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Return actions, as `Agent.act`."""
@@ -42,25 +76,6 @@ class EquilibriumAgent:
     def probabilities(self, game: Game, views: Views) -> Array:
         """Return action probabilities (B, A); ValueError for a view that is not in the game's tree."""
         check_searchable(game, views)
-        if self._solved is None or self._solved[0] != game:
-            self._solved = game, self._solve(game)
-        try:
-            weights = np.array([self._solved[1][view.tobytes()] for view in without_gaps(views)])
-        except KeyError:
-            raise ValueError(f"a view does not occur in {game!r}: expected games from its own set-ups") from None
-        return weights / weights.sum(axis=1, keepdims=True)
-
-    def _solve(self, game: Game) -> dict[bytes, Array]:
-        """Return the weights (A,) of the actions for each view."""
-        tree = PublicTree.build(game, memory=self.memory)
-        policy = solve(tree, self.until)
-        sweep = forward_sweep(tree, policy, 0)
-        reached = np.add.reduceat(sweep.counterfactual * sweep.own, tree.set_pairs[:-1])
-        found: dict[bytes, Array] = {}
-        for first, _, views in tree.views_by_batch(BATCH):
-            table = policy.dense(first, first + len(views))
-            table *= (reached[first : first + len(views)] + 1e-12)[:, None]  # so that unreached views count, too
-            for view, row in zip(without_gaps(views), table, strict=True):
-                key = view.tobytes()
-                found[key] = found[key] + row if key in found else row
-        return found
+        if self._solved is None or self._solved.game != game:
+            self._solved = PolicyAgent(solve(PublicTree.build(game, memory=self.memory), self.until))
+        return self._solved.probabilities(game, views)

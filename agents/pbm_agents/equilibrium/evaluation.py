@@ -9,11 +9,13 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.authoring import check_range
-from pbm_envs.toolbox import Array
+from pbm_envs.authoring import check_range, take_rows
+from pbm_envs.toolbox import Array, stack_kernel
 
 from ..common.progress import progress_bar
-from ..players.agent import Agent, Views, draw
+from ..players.agent import Agent, Views
+from .growth import with_views
+from .hash_table import insert_all, locate_all, resized, slots_for
 from .sweeps import Sweep, pull_best, pull_values, push_forward
 from .tree import Policy, PublicTree, scaled
 
@@ -229,28 +231,74 @@ def _values(tree: PublicTree, known: Policy, played: Policy) -> tuple[float, flo
     return found[0], found[1]
 
 
+@stack_kernel
+def draw_known(starts: Array, actions: Array, chances: Array, rows: Array, random: Array, drawn: Array) -> None:
+    """Draw an action from each of the policies `rows` (R,) by a `random` number (R,) in [0, 1)."""
+    for r in range(len(rows)):
+        first, last = starts[rows[r]], starts[rows[r] + 1]
+        left = random[r]
+        chosen = first
+        while chosen < last - 1 and left >= chances[chosen]:
+            left -= chances[chosen]
+            chosen += 1
+        drawn[r] = actions[chosen]
+
+
 @final
 class MemoizedAgent:
-    """An agent with a fixed policy: its probabilities, given or sampled `samples` times, are computed once per view."""
+    """An agent with a fixed policy: its probabilities, given or sampled `samples` times, are computed once per view.
+
+    Views are known by hashes of 64 bits. It serves one game.
+    """
 
     def __init__(self, agent: Agent, samples: int = 1, seed: int = 0) -> None:
         self.agent, self.samples = agent, samples
         self._rng = np.random.default_rng(seed)
-        self._known: dict[bytes, Array] = {}
+        self._count = self._used = 0
+        self._keys, self._slots = np.zeros(1, np.uint64), slots_for(1)
+        self._starts, self._actions, self._chances = np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros(1)
 
     def probabilities(self, game: Game, views: Views) -> Array:
         """Return the action probabilities (B, A) for `views` (B,)."""
-        keys = [key.tobytes() for key in without_gaps(views)]
-        new = {key: row for row, key in enumerate(keys) if key not in self._known}
-        if new:
-            rows = np.array(list(new.values()))
-            found = action_probabilities(self.agent, game, views[rows], self.samples, self._rng)
-            self._known.update(zip(new, found, strict=True))
-        return np.array([self._known[key] for key in keys])
+        rows = self._rows(game, views)
+        table = np.zeros((len(rows), game.num_actions))
+        sizes = self._starts[rows + 1] - self._starts[rows]
+        places = np.repeat(self._starts[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+        table[np.repeat(np.arange(len(rows)), sizes), self._actions[places]] = self._chances[places]
+        return table
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Array:
         """Return actions (B,) drawn with these probabilities."""
-        return draw(self.probabilities(game, views), rng)
+        rows, drawn = self._rows(game, views), np.empty(len(views), np.int64)
+        draw_known(self._starts, self._actions, self._chances, rows, rng.random(len(rows)), drawn)
+        return drawn
+
+    def _rows(self, game: Game, views: Views) -> Array:
+        """Return the rows (B,) of the policies at `views`, after computing those that are new."""
+        keys = with_views(np.zeros(len(views), np.uint64), views)
+        rows = np.empty(len(keys), np.int64)
+        locate_all(self._slots, self._keys, keys, rows)
+        if (rows < 0).any():
+            unknown = np.flatnonzero(rows < 0)
+            new = np.sort(unknown[np.unique(keys[unknown], return_index=True)[1]])
+            found = action_probabilities(self.agent, game, take_rows(views, new), self.samples, self._rng)
+            self._add(keys[new], found)
+            locate_all(self._slots, self._keys, keys, rows)
+        return rows
+
+    def _add(self, keys: Array, policies: Array) -> None:
+        count, (rows, actions) = self._count + len(keys), np.nonzero(policies)
+        if count > len(self._keys):
+            self._keys = resized(self._keys, 2 * count)
+            self._starts = resized(self._starts, 2 * count + 1)
+            self._slots = slots_for(2 * count, self._keys, self._count)
+        if (used := self._used + len(rows)) > len(self._actions):
+            self._actions, self._chances = resized(self._actions, 2 * used), resized(self._chances, 2 * used)
+        self._actions[self._used : used], self._chances[self._used : used] = actions, policies[rows, actions]
+        ends = self._used + np.cumsum(np.bincount(rows, minlength=len(keys)))
+        self._starts[self._count + 1 : count + 1] = ends
+        insert_all(self._slots, self._keys, keys, self._count)
+        self._count, self._used = count, used
 
 
 def without_gaps(views: Views) -> Array:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import comb, prod
 from typing import Any, final
 
@@ -134,6 +135,7 @@ def _all_deals(deal: Deal, dealt: list[int]) -> Iterator[tuple[list[int], float]
             yield full, chance * rest
 
 
+@lru_cache
 def used_bits(dtype: np.dtype[np.void]) -> Array:
     """Return the words (words,) of a record of `dtype`, with the bits of its fields set."""
     used = np.zeros((1, dtype.itemsize), np.uint8)
@@ -150,10 +152,8 @@ def as_words(records: States) -> Array:
 
 def with_views(histories: Array, views: States) -> Array:
     """Return the hashes (R,) of `histories` (R,) extended by `views` (R,): equal if both are equal."""
-    clean = np.zeros(len(views), views.dtype)
-    clean[:] = views
     histories = histories.copy()
-    extend_histories(as_words(clean), used_bits(views.dtype), histories)
+    extend_histories(as_words(np.ascontiguousarray(views)), used_bits(views.dtype), histories)
     return histories
 
 

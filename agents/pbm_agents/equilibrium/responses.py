@@ -1,9 +1,10 @@
-"""Approximate best responses to an agent whose policy is known or can be queried, in games of any size.
+"""Approximate best responses to an agent whose policy is known or can be queried.
 
 `SearchResponder` is information-set Monte Carlo tree search against a known policy (ISMCTS-BR; Timbers et al. 2022).
 It weights each world by the likelihood of the agent's moves in it. In the search the agent follows its policy, and only
 the responder's own choices are searched. If the rest of the game is small, the exact best response to the belief
-replaces the search.
+replaces the search. `TableResponder` learns a table of its information states from simulated games before it plays,
+which finds nearly the best response in games whose reached states can be listed.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from pbm_envs import Game, sample_actions
 from pbm_envs.authoring import States, check_range, copy_states, take_rows
 from pbm_envs.toolbox import Array, as_bytes
 
-from ..common.progress import progress_bar
+from ..common.progress import NoBar, progress_bar
 from ..players.agent import Agent
 from .evaluation import MemoizedAgent, agent_policy, best_response
-from .growth import TreeTooLargeError, count_set_ups, set_ups, with_views
+from .growth import GIBIBYTE, TreeTooLargeError, count_set_ups, set_ups, with_views
 from .lookahead import same_views
+from .response_table import ResponseTable
 from .tree import PublicTree
 
 Play: TypeAlias = Callable[[int, int], Array]
@@ -37,6 +39,8 @@ LEAST_SIMULATIONS = 50
 """Minimum number of simulations for which there must be time if the agent plays them to their ends."""
 FOLLOWING = 0.3
 """Share of a turn's time for updating the belief."""
+SIMULTANEOUS = 16
+"""Maximum number of simulations of a game that are under way at once."""
 CHUNK = 16
 """Number of worlds for which the agent is queried at a time."""
 
@@ -131,6 +135,67 @@ class SearchResponder(Responder):
 
 @final
 @dataclass(frozen=True)
+class TableResponder(Responder):
+    """A responder that learns a table of its information states, with its settings.
+
+    In states that it has not met in training it moves at random.
+    """
+
+    steps: int = 3_000_000
+    """Number of the responder's moves in training, half of them in each seat."""
+    c: float = 1.5
+    """Exploration weight of UCT in training."""
+    envs: int = 1024
+    """Number of simultaneous games."""
+    samples: int = 16
+    """Number of actions sampled at each view from an agent without `probabilities`."""
+    memory: float = 2.0
+    """Memory limit in GiB of a table, which stops the training of its seat."""
+
+    def prepare(self, games: int, rng: np.random.Generator, bar: Any) -> Play:
+        """Train, as part of `Responder.prepare`."""
+        tables = self.train(rng, progress=not isinstance(bar, NoBar))
+        return lambda seat, count: self._play(tables[seat], min(count, self.envs), rng)
+
+    def train(self, rng: np.random.Generator, progress: bool = False) -> tuple[ResponseTable, ResponseTable]:
+        """Return the tables of both seats."""
+        for name in ("steps", "envs", "samples"):
+            check_range(name, getattr(self, name), 1)
+        model = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**63)))
+        tables = ResponseTable(self.game, model, 0, self.c), ResponseTable(self.game, model, 1, self.c)
+        with progress_bar(progress, total=self.steps, unit=" moves", unit_scale=True) as bar:
+            for table in tables:
+                left = -(-self.steps // 2)
+                while left > 0 and table.nbytes < self.memory * GIBIBYTE:
+                    states = self.game.init(min(self.envs, left), rng)
+                    moves = table.simulate(states, np.zeros(len(states), np.uint64), rng)
+                    left -= max(moves, 1)
+                    bar.update(moves)
+        return tables
+
+    def _play(self, table: ResponseTable, count: int, rng: np.random.Generator) -> Array:
+        """Return the returns (count,) of simultaneous games against the agent itself."""
+        game, seat = self.game, table.seat
+        states, histories = game.init(count, rng), np.zeros(count, np.uint64)
+        while not states["done"].all():
+            actions = np.zeros(count, np.int64)
+            for mover in range(2):
+                rows = np.flatnonzero(~states["done"] & (states["to_move"] == mover))
+                if not len(rows):
+                    continue
+                views = game.view(take_rows(states, rows), mover)
+                if mover != seat:
+                    actions[rows] = self.agent.act(game, views, rng)
+                    continue
+                histories[rows] = with_views(histories[rows], views)
+                known = table.best(histories[rows])
+                actions[rows] = np.where(known >= 0, known, sample_actions(game.legal_action_mask(views), rng))
+            game.step(states, actions)
+        return states["returns"][:, seat]
+
+
+@final
+@dataclass(frozen=True)
 class Budget:
     """The time for a responder's moves, and the agent's part of it."""
 
@@ -185,6 +250,8 @@ class ResponseMatch:
         """For each ply, the actions (N,); those of games that are over are arbitrary."""
         self._beliefs = [self._first_belief(row) for row in range(count)]
         self._weights = [np.full(len(belief), 1 / len(belief)) for belief in self._beliefs]
+        self._histories = np.zeros(count, np.uint64)
+        self._table = ResponseTable(self.game, model, seat, settings.c)
 
     def play(self) -> Array:
         """Play the games; return the responder's returns (N,)."""
@@ -197,8 +264,10 @@ class ResponseMatch:
                 actions[theirs] = self.settings.agent.act(game, views, self.rng)
             if len(mine):
                 actions[mine] = [self._endgame(row) for row in mine.tolist()]
-                if len(searched := mine[actions[mine] < 0]):
-                    actions[searched] = self._search(searched)
+                keys, searched = self._keys(mine), actions[mine] < 0
+                if searched.any():
+                    actions[mine[searched]] = self._search(mine[searched], keys[searched])
+                self._histories[mine] = keys
             game.step(self.states, actions)
             self.moves.append(actions)
             for row in np.flatnonzero(~self.states["done"]).tolist():
@@ -282,84 +351,29 @@ class ResponseMatch:
         choices = response.policy.at(0)  # the root has one information set, the responder's
         return max(choices, key=lambda action: choices[action])
 
-    def _search(self, rows: Array) -> Array:
-        """Return the most visited actions in trees of the responder's information sets, one tree per row."""
-        game, settings = self.game, self.settings
-        tree = _Statistics(game.num_actions, len(rows) * (settings.simulations + 1))
-        worlds = np.concatenate([as_bytes(self._beliefs[row]) for row in rows]).view(game.dtype)
+    def _keys(self, rows: Array) -> Array:
+        """Return the responder's information states where it is to move."""
+        return with_views(self._histories[rows], self.game.view(take_rows(self.states, rows), self.seat))
+
+    def _search(self, rows: Array, keys: Array) -> Array:
+        """Return the responder's most visited actions in `rows`, which have information states `keys`, after
+        `simulations` simulations from the belief of each.
+        """
+        turn = np.inf if self._budget is None else (1 - FOLLOWING) * self._budget.turn
+        quick = self._budget is not None and self._budget.plays_out
+        worlds = np.concatenate([as_bytes(self._beliefs[row]) for row in rows]).view(self.game.dtype)
         # belief k has the range from k to k + 1 of `sums`
         sums = np.concatenate([k + self._weights[row].cumsum() for k, row in enumerate(rows)])
         lasts = np.cumsum([len(self._beliefs[row]) for row in rows]) - 1
-        roots = np.arange(1, len(rows) + 1).astype(np.uint64)
-        turn = np.inf if self._budget is None else (1 - FOLLOWING) * self._budget.turn
         until = perf_counter() + turn * len(rows)
-        for done in range(settings.simulations):
-            if done and perf_counter() > until:
+        each, left = 1, self.settings.simulations
+        while left > 0:
+            places = np.repeat(np.arange(len(rows)), min(each, left))
+            picks = np.searchsorted(sums, places + self.rng.random(len(places)), side="right")
+            states = take_rows(worlds, np.minimum(picks, lasts[places]))
+            self._table.simulate(states, self._histories[rows[places]], self.rng, quick)
+            left -= each
+            each = min(2 * each, SIMULTANEOUS)
+            if perf_counter() > until:
                 break
-            picks = np.searchsorted(sums, np.arange(len(rows)) + self.rng.random(len(rows)), side="right")
-            self._simulate(tree, take_rows(worlds, np.minimum(picks, lasts)), roots)
-        keys = with_views(roots, game.view(take_rows(self.states, rows), self.seat))
-        return tree.visits[[tree.index[key] for key in keys.tolist()]].argmax(axis=1)
-
-    def _simulate(self, tree: _Statistics, states: States, histories: Array) -> None:
-        """Run one simulation per tree: select by UCT, add one node, then play out with random moves of the responder,
-        and of the agent too if it is too slow.
-        """
-        game, seat = self.game, self.seat
-        plays_out = self._budget is not None and self._budget.plays_out
-        growing = np.ones(len(states), bool)
-        path: list[tuple[Array, Array, Array]] = []
-        histories = histories.copy()
-        while not states["done"].all():
-            if plays_out and not growing.any():
-                game.playout(states, self.rng)
-                break
-            actions = np.zeros(len(states), np.int64)
-            mine, theirs = self._movers(states)
-            if len(theirs):
-                views = game.view(take_rows(states, theirs), 1 - seat)
-                if plays_out:  # views rarely repeat: one act is cheaper than sampling the model
-                    asked = growing[theirs]
-                    actions[theirs] = sample_actions(game.legal_action_mask(views), self.rng)
-                    if asked.any():
-                        actions[theirs[asked]] = self.settings.agent.act(game, views[asked], self.rng)
-                else:
-                    actions[theirs] = self.model.act(game, views, self.rng)
-            if len(mine):
-                views = game.view(take_rows(states, mine), seat)
-                histories[mine] = with_views(histories[mine], views)
-                nodes = np.full(len(mine), -1)
-                inside = np.flatnonzero(growing[mine])
-                nodes[inside], fresh = tree.nodes(histories[mine[inside]])
-                growing[mine[inside[fresh]]] = False
-                actions[mine] = tree.choose(nodes, game.legal_action_mask(views), self.settings.c, self.rng)
-                path.append((mine[inside], nodes[inside], actions[mine[inside]]))
-            game.step(states, actions)
-        for rows, nodes, actions in path:
-            np.add.at(tree.visits, (nodes, actions), 1)
-            np.add.at(tree.totals, (nodes, actions), states["returns"][rows, seat])
-
-
-@final
-class _Statistics:
-    """Visit counts and total returns of the responder's actions at information sets, indexed by hash."""
-
-    def __init__(self, actions: int, capacity: int) -> None:
-        self.index: dict[int, int] = {}
-        self.visits = np.zeros((capacity, actions), np.int32)
-        self.totals = np.zeros((capacity, actions))
-
-    def nodes(self, keys: Array) -> tuple[Array, Array]:
-        """Return the nodes of the keys, and a mask of the new ones."""
-        index, before = self.index, len(self.index)
-        found = np.array([index.setdefault(key, len(index)) for key in keys.tolist()], np.int64)
-        return found, found >= before
-
-    def choose(self, nodes: Array, masks: Array, c: float, rng: np.random.Generator) -> Array:
-        """Choose actions by UCT, untried ones first, or at random where there is no node (-1)."""
-        visits = np.where(nodes[:, None] >= 0, self.visits[nodes], 0)
-        counts = np.maximum(visits.sum(axis=1, keepdims=True), 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scores = self.totals[nodes] / visits + c * np.sqrt(np.log(counts) / visits)
-        scores = np.where(visits == 0, 1e9 + rng.random(masks.shape), scores)
-        return np.where(masks, scores, -np.inf).argmax(axis=1)
+        return self._table.best(keys)
