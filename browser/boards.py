@@ -14,12 +14,12 @@ from pbm_envs import Game
 OUT = Path(os.environ.get("PBM_ENVS_WASM", Path(__file__).parents[1] / "build" / "wasm"))
 """The folder of the modules."""
 BOARDS: dict[str, tuple[dict[str, Any], ...]] = {
-    "chameleon": ({}, {"size": 5}, {"size": 7}, {"size": 9}),
+    "chameleon": ({}, {"size": 3}, {"size": 4}, {"size": 5}, {"size": 7}, {"size": 9}),
     "curio": ({}, {"base": 3, "rows": 4, "cols": 4}, {"base": 2, "rows": 4, "cols": 3}),
     "trinim": ({}, {"size": 6}, {"num_players": 3}),
-    "unlur": ({}, {"radius": 4}, {"radius": 5}),
+    "unlur": ({}, {"radius": 3}, {"radius": 4}, {"radius": 5}),
 }
-"""The boards of each game, by the options that differ from the default."""
+"""The boards of each game, by the options that differ from the default, with those of lessons, puzzles and rules."""
 PATTERNS = ("chameleon", "unlur")
 """Games whose champion is a search with learned patterns."""
 

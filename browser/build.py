@@ -21,6 +21,7 @@ from kernels import Module  # sets what Numba compiles for, before Numba is impo
 import numpy as np
 from boards import BOARDS, OUT, searches
 from champions import SIMULATIONS, champion_of, search_of
+from table import code, facts_of_board, facts_of_game, fonts
 from pbm_agents.champions import ChampionAgent
 from pbm_agents.exact import KnownWorldAgent
 from pbm_agents.search import Search
@@ -49,6 +50,7 @@ def describe(module: Module, game: Game, options: dict[str, Any]) -> dict[str, A
         "hooks": hooks_of(module, game),
         "searches": searches_of(module, game),
         "champion": champion_of(module, game),
+        "table": facts_of_board(game),
     }
 
 
@@ -86,6 +88,11 @@ def hooks_of(module: Module, game: Game) -> dict[str, Any]:
     if play.world is not None:
         given = {"views": views, "seeds": seeds, "good": np.zeros(1, np.bool_)}
         hooks["world"] = [module.call(play.world.kernel, (*given.values(), *play.world.arguments), given)]
+    hooks["others"] = {}
+    text = game.board_to_string(game.init(1, rng))
+    for change in (lambda states: game._init(states, seeds, text), game._remove_player):
+        calls = module.calls_of(change, states=states.copy())
+        hooks["others"] |= {name.rpartition("_")[0]: [[name, arguments]] for name, arguments in calls}
     return {"blank": module.constant(blank), **hooks}
 
 
@@ -93,12 +100,14 @@ def main(names: list[str]) -> None:
     """Build the modules of these games, by default of all."""
     OUT.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")  # boards of Trinim on which every game is a draw
+    (OUT / "code.mjs").write_text(code(), encoding="utf-8")
+    (OUT / "letters.json").write_text(json.dumps(fonts(), separators=(",", ":")), encoding="utf-8")
     for name in names or BOARDS:
         module = Module()
         boards = [describe(module, make_game(name, **options), options) for options in BOARDS[name]]
         module.link(OUT / f"{name}.wasm")
         data = base64.b64encode(gzip.compress(bytes(module.data), mtime=0)).decode()
-        written = {"game": name, "boards": boards, "arrays": module.arrays, "data": data}
+        written = {"game": name, "boards": boards, "arrays": module.arrays, "data": data, "table": facts_of_game(name)}
         (OUT / f"{name}.json").write_text(json.dumps(written, separators=(",", ":")), encoding="utf-8")
         sizes = [f"{(OUT / f'{name}.{kind}').stat().st_size:,} bytes of {kind}" for kind in ("wasm", "json")]
         print(f"{name}: {len(module.functions)} kernels, {len(boards)} boards, {', '.join(sizes)}")

@@ -9,6 +9,7 @@
 // can be sent to a worker, kept, and compared. Seeds are `BigUint64Array`, one for each game, and are advanced in place.
 
 const PAGE = 65536, ALIGNMENT = 16, OK = 0, NONE = -2, STEP = 0x9e3779b97f4a7c15n;
+const PIECE = 64, PIECE_MILLISECONDS = 12; // simulations, and time, after which other work may pass
 const AN_EDGE = 2, NO_CHILD = -1, TERMINAL = -(2 ** 31), ILLEGAL = TERMINAL + 1, CHECK_INTERVAL = 32;
 const READERS = { i1: "getInt8", b1: "getInt8", u1: "getUint8", i2: "getInt16", i4: "getInt32", f4: "getFloat32", i8: "getBigInt64" };
 
@@ -146,7 +147,7 @@ export class Game {
     const chosen = BigInt64Array.from(actions, BigInt);
     if (chosen.length !== this.count(states)) throw new RangeError(`${chosen.length} actions: expected ${this.count(states)}`);
     const row = this.#run("step", { states: [states], actions: [chosen, [chosen.length], 8] }, ["states"]);
-    if (row >= 0) throw new RangeError(`row ${row}: ${this.actions[actions[row]] ?? actions[row]} is illegal`);
+    if (row >= 0) throw Object.assign(new RangeError(`row ${row}: ${this.actions[actions[row]] ?? actions[row]} is illegal`), { row });
   }
 
   /** Return the legal actions of states or views, B * actions of 0 or 1. */
@@ -188,6 +189,11 @@ export class Game {
     return worlds;
   }
 
+  /** Change states in place by another kernel of the game, which sets up a board that was given, or removes a player. */
+  change(kernel, states) {
+    this.#run(`others.${kernel}`, { states: [states] }, ["states"]);
+  }
+
   count(states) {
     return states.length / this.itemsize;
   }
@@ -202,13 +208,44 @@ export class Game {
 
   /** Search a position, as the player to move sees it: `Search(simulations=...).run` in Python, for equal seeds. */
   search(view, options) {
+    return this.kernels.scope(() => {
+      const steps = this.#newSearch(view, options).steps();
+      for (;;) {
+        const { value, done } = steps.next();
+        if (done) return value;
+      }
+    });
+  }
+
+  /**
+   * Search as `search` does, but let other work pass every few milliseconds, and end early when `isOver()`. Other kernels
+   * may be called meanwhile, but no second search of this module may begin.
+   */
+  async searchInPieces(view, options, isOver = () => false) {
+    const { kernels } = this, { top } = kernels;
+    try {
+      const steps = this.#newSearch(view, { ...options, piece: PIECE }).steps();
+      for (let since = performance.now(); ;) {
+        const { value, done } = steps.next(isOver());
+        if (done) return value;
+        if (performance.now() - since < PIECE_MILLISECONDS) continue;
+        await new Promise((resolve) => setTimeout(resolve));
+        since = performance.now();
+      }
+    } finally {
+      kernels.top = top;
+    }
+  }
+
+  #newSearch(view, options) {
     const spec = this.searches[options.kind ?? "plain"];
     if (!spec) throw new Error(`${this.text} has no search ${options.kind}`);
-    return this.kernels.scope(() => new Search(this, spec, view, options).run());
+    return new Search(this, spec, view, options);
   }
 
   #run(hook, inputs, out) {
-    return Number(this.call(this.hooks[hook], inputs, out)[0]);
+    const calls = hook.split(".").reduce((found, name) => found[name], this.hooks);
+    return Number(this.call(calls, inputs, out)[0]);
   }
 
   /**
@@ -280,8 +317,8 @@ class Memory {
 
 /** The tree search of one position. */
 class Search {
-  constructor(game, spec, view, { simulations, seed, earlyStop = false }) {
-    Object.assign(this, { game, spec, kernels: game.kernels, simulations, earlyStop });
+  constructor(game, spec, view, { simulations, seed, earlyStop = false, piece = Infinity }) {
+    Object.assign(this, { game, spec, kernels: game.kernels, simulations, earlyStop, piece });
     const { kernels } = this, blocks = {};
     for (const [name, [itemsize, shape]] of Object.entries(spec.arrays)) {
       const lengths = shape.map(([fixed, each]) => fixed + each * simulations);
@@ -318,15 +355,17 @@ class Search {
     return BigUint64Array.from(rows);
   }
 
-  run() {
+  /** Make the simulations in pieces; it ends early if it is told so after one. */
+  *steps() {
     let spent = 0;
     while (spent < this.simulations && !this.#root("proven")) {
-      let waves = this.simulations - spent;
+      let waves = Math.min(this.simulations - spent, this.piece);
       if (this.earlyStop) waves = Math.min(waves, CHECK_INTERVAL - (spent % CHECK_INTERVAL));
       const [made, proven] = this.kernels.call([this.spec.waves], { ...this.blocks, waves: BigInt(waves) });
       if (proven < 0n) throw new Error("found no state that fits what a player knows");
       spent += Number(made);
       if (this.earlyStop && spent % CHECK_INTERVAL === 0 && this.#decided(this.simulations - spent)) break;
+      if (yield) break;
     }
     return this.#result(spent);
   }

@@ -1,4 +1,6 @@
-"""The games as WebAssembly: recorded games, replayed in Node, are the same to the last byte (`browser/check.py`)."""
+"""The games as WebAssembly: recorded games, replayed in Node, are the same to the last byte (`browser/check.py`), and a
+table without Python gives the answers of that of `pbm serve` (`browser/compare.py`).
+"""
 
 import importlib.util
 import os
@@ -13,7 +15,7 @@ import pytest
 import pbm_envs
 
 BROWSER = Path(__file__).parents[1] / "browser"
-GAMES = 120
+GAMES, SEQUENCES = 120, 25
 missing = [what for what in ("node",) if shutil.which(what) is None]
 missing += [what for what in ("ziglang",) if importlib.util.find_spec(what) is None]
 
@@ -21,12 +23,17 @@ missing += [what for what in ("ziglang",) if importlib.util.find_spec(what) is N
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing), reason=f"needs Node and the extra `wasm`: there is no {' and no '.join(missing)}")
 @pytest.mark.parametrize("name", pbm_envs.registered_games())
-def test_recorded_games_are_the_same_in_webassembly(name, tmp_path):
+def test_recorded_games_and_tables_are_the_same_in_webassembly(name, tmp_path):
     environment = os.environ | {"PBM_ENVS_WASM": str(tmp_path)}
-    for script in (["build.py", name], ["check.py", "--worker", "--games", str(GAMES), name]):
-        done = subprocess.run(
-            [sys.executable, BROWSER / script[0], *script[1:]], capture_output=True, text=True, env=environment
-        )
-        assert done.returncode == 0, done.stderr
+
+    def run(script, *arguments):
+        command = [sys.executable, BROWSER / script, *arguments, name]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    run("build.py")
     counted = r"[\d,]+ positions, [1-9]\d* searches, [1-9]\d* choices, 0 different"
-    assert re.fullmatch(rf"{name}: {GAMES} games, {counted}\n", done.stdout)
+    assert re.fullmatch(rf"{name}: {GAMES} games, {counted}\n", run("check.py", "--worker", "--games", str(GAMES)))
+    counted = rf"{name}: {SEQUENCES} sequences, [\d,]+ messages, [\d,]+ answers, 0 different\n"
+    assert re.fullmatch(counted, run("compare.py", "--sequences", str(SEQUENCES)))
