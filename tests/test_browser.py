@@ -20,6 +20,14 @@ missing = [what for what in ("node",) if shutil.which(what) is None]
 missing += [what for what in ("ziglang",) if importlib.util.find_spec(what) is None]
 
 
+def test_the_table_can_be_translated():
+    """A change that `translate.py` does not know how to translate is found here; its error names the function."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import table; table.code()"], capture_output=True, text=True, cwd=BROWSER
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing), reason=f"needs Node and the extra `wasm`: there is no {' and no '.join(missing)}")
 @pytest.mark.parametrize("name", pbm_envs.registered_games())
