@@ -22,6 +22,7 @@ from .evaluation import (
 from .growth import TreeTooLargeError
 from .resolving import Resolving, ResolvingAgent, resolving_policy
 from .responses import ApproximateResponse, SearchResponder, TableResponder
+from .sampling import ExternalSampling, OutcomeSampling
 from .solvers import CFR, CFRPlus, DiscountedCFR, MirrorDescent, PredictiveCFRPlus, Trunk, cfr_plus, solve
 from .tree import Policy, PublicTree
 
@@ -33,7 +34,9 @@ __all__ = [
     "CFRPlus",
     "DiscountedCFR",
     "EquilibriumAgent",
+    "ExternalSampling",
     "MirrorDescent",
+    "OutcomeSampling",
     "Policy",
     "PolicyAgent",
     "PredictiveCFRPlus",
