@@ -10,7 +10,7 @@ import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.board.boards import PATIENCE, nearly_over, serving, start
-from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
+from tests.board.test_browser import OURS, cell, click_a_move, marked, measured, open_tab, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
@@ -267,6 +267,27 @@ def test_a_game_between_two_browsers(chromium, context):
         guest.close()
         expect(host.locator(".pbm-headline")).to_have_text("Player 2 is to move (not connected)")
     guests.close()
+
+
+def test_a_board_that_comes_or_goes_leaves_a_half_made_choice(context):
+    """The headline is written whenever a position arrives, which the page notes here."""
+    with serving(start(SMALL, "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+        page.locator(".pbm-own").first.click()
+        page.evaluate("""() => {
+            const note = () => document.body.classList.add("again");
+            new MutationObserver(note).observe(document.querySelector(".pbm-headline"), { childList: true });
+        }""")
+        chosen = marked(page, "pbm-first"), marked(page, "pbm-next")
+        assert all(chosen)
+        other = context.new_page()
+        for change in (lambda: other.goto(page.url), other.close):
+            change()
+            page.locator("body.again").wait_for()
+            assert (marked(page, "pbm-first"), marked(page, "pbm-next")) == chosen
+            page.evaluate("document.body.classList.remove('again')")
+        page.locator(".pbm-next").first.click()
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_count(2)
 
 
 def test_a_position_has_a_link(context):

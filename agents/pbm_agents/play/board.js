@@ -227,7 +227,8 @@ function render({ model, el }) {
     note = "";
     const mover = message.players.findIndex((player) => player["to move"]);
     headline.textContent = message.headline + (message.table.absent.includes(mover) ? " (not connected)" : "");
-    cells.show(position, message.watching?.pace === 0 || (message.watching?.opened && filmPace === 0));
+    const still = message.watching?.pace === 0 || (message.watching?.opened && filmPace === 0);
+    if (cells.show(position, still)) resign.textContent = "Resign";
     strips.show(position);
     drawMoves(cells, message.analysis ?? (message.hint ? [message.hint] : []), message.analysis ? rankOf : () => "hint");
     if (message.exercise?.answers.length) drawMoves(cells, message.exercise.answers, () => "");
@@ -248,7 +249,6 @@ function render({ model, el }) {
     hint.disabled = analyse.disabled = resign.disabled = !mine;
     save.disabled = !message["can save"];
     save.title = message["can save"] ? "the record of the game" : "when the game is over: it tells what is hidden";
-    resign.textContent = "Resign";
     analyse.ariaPressed = String(Boolean(message.analysis));
     typed.disabled = entering.disabled = !mine;
     const seated = !message.watching && !message.exercise && message.table.role !== "watch";

@@ -18,6 +18,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
   let focused = null; // the cell that keys move
   let pointed = false; // the last cell was clicked, not reached by keys
   const pieces = motion(board);
+  let shown = ""; // the position that is drawn, as text
 
   const cellOf = (index) => board.querySelector(`[data-cell="${index}"]`);
   const nameOf = (index) => cellOf(index)?.dataset.name ?? "";
@@ -201,7 +202,12 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
   }
 
   // Shows a position; everything that was marked is gone. Pieces do not move if positions come faster than they could.
+  // A position that is shown already stays, with what was chosen: another board may only have come or gone. Returns
+  // whether anything was drawn.
   function show(message, still = false) {
+    const wanted = JSON.stringify([message.title, message.plies, message.svg, message.legal, message.cells, message.since]);
+    if (wanted === shown) return false;
+    shown = wanted;
     const had = board.contains(document.activeElement);
     legal = message.legal;
     cellTexts = message.cells;
@@ -224,6 +230,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
     mark("pbm-since", message.since);
     focus(focused !== null && cellOf(focused) ? focused : legal.find((move) => move.cells.length)?.cells[0] ?? 0);
     if (had) cellOf(focused)?.focus();
+    return true;
   }
 
   // A piece of one's own goes from the first cell to the second; else the two are the ends of a line.
@@ -233,6 +240,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
 
   function clear(content) {
     legal = [];
+    shown = "";
     under.textContent = "";
     chooser.hidden = true;
     board.replaceChildren(content);
