@@ -13,6 +13,8 @@ from pbm_agents.play.table import Table
 from pbm_agents.play.web import application, listen, server
 from websockets.sync.client import connect
 
+from pbm_envs import Chameleon
+
 PATIENCE = 120
 
 
@@ -105,6 +107,37 @@ class Tab(Person):
 
     def __exit__(self, *_):
         self.connection.close()
+
+
+class Guest(Person):
+    """A board that enters a game by a link."""
+
+    def __init__(self, kept, address):
+        self.address = address
+        super().__init__(start(Chameleon(size=3)), kept=kept, at_once=False)
+
+    def say(self, do, **rest):
+        super().say(do, **rest | ({"resume": self.address} if do == "hello" else {}))
+
+
+def until(person, wanted):
+    """The next position with what is wanted, which other boards may have changed."""
+    while not wanted(person.position):
+        person.position = person.hear("position")
+    return person.position
+
+
+def until_ply(person, ply):
+    return until(person, lambda position: position.get("plies") == ply)
+
+
+def invite(person, seat=None):
+    person.say("invite", seat=seat)
+    message = person.hear()
+    while message["type"] == "position":  # another board may have come or gone
+        message = person.hear()
+    assert (message["type"], message["seat"]) == ("link", seat), message
+    return message["address"]
 
 
 @contextlib.contextmanager

@@ -6,42 +6,12 @@ import pytest
 from pbm_agents.play.kept import KeptGames
 
 from pbm_envs import Chameleon, Curio, Trinim
+from pbm_envs.authoring import NOBODY
 from tests.board.agents import GO
-from tests.board.boards import Person, Tab, serving, start
+from tests.board.boards import Guest, Person, Tab, invite, serving, start, until, until_ply
 from tests.board.test_secrets import GAME, WORLDS
 
 HIDDEN = Curio(base=2, rows=4, cols=3)
-
-
-class Guest(Person):
-    """A board that enters a game by a link."""
-
-    def __init__(self, kept, address):
-        self.address = address
-        super().__init__(start(Chameleon(size=3)), kept=kept, at_once=False)
-
-    def say(self, do, **rest):
-        super().say(do, **rest | ({"resume": self.address} if do == "hello" else {}))
-
-
-def until(person, wanted):
-    """The next position with what is wanted, which other boards may have changed."""
-    while not wanted(person.position):
-        person.position = person.hear("position")
-    return person.position
-
-
-def until_ply(person, ply):
-    return until(person, lambda position: position.get("plies") == ply)
-
-
-def invite(person, seat=None):
-    person.say("invite", seat=seat)
-    message = person.hear()
-    while message["type"] == "position":  # another board may have come or gone
-        message = person.hear()
-    assert (message["type"], message["seat"]) == ("link", seat), message
-    return message["address"]
 
 
 @pytest.fixture
@@ -130,24 +100,102 @@ def test_a_spectator_only_watches(table):
         assert "only watch" in spectator.error(order)
     assert "not your turn" in spectator.error("play", move=host.position["legal"][0]["move"])
     assert "not your turn" in spectator.error("hint")
+    assert "expected a game that is over" in spectator.error("branch", ply=0)
+
+
+def ask_for_all(person):
+    """What the board of somebody who watches says to everything that can be asked."""
+    heard = []
+    size = len(person.position["cells"])
+    for order, rest in [
+        ("hint", {}), ("analyse", {}), ("values", {}), ("save", {}), ("undo", {}), ("sit", {}), ("hide", {}),
+        ("agree", {}), ("decline", {}), ("rematch", {}), ("pace", {"seconds": 0}), ("look", {"ply": 0}),
+        ("look", {"ply": None}), ("rules", {}), ("invite", {"seat": None}), ("invite", {"view": 0}),
+        ("invite", {"view": 1}), ("conceal", {"seat": 0}), ("play", {"move": "c1-c2"}),
+        *(("explain", {"cells": [cell]}) for cell in range(size)),
+        *(("explain", {"cells": [0, cell]}) for cell in range(size)),
+    ]:  # fmt: skip
+        person.say(order, **rest)
+        message = person.hear()
+        while message["type"] == "position" and message["thinking"]:
+            message = person.hear()
+        heard.append((order, message | {"table": None}))
+    return heard
 
 
 def test_nothing_hidden_reaches_other_boards(table):
-    """What Light cannot tell apart is the same, to the letter, for Light as a guest and for a spectator."""
+    """What Light cannot tell apart is the same, to the letter, for Light as a guest and for those who watch.
+
+    Spectators see what all can see, or, with the link that Light alone can give, what Light sees.
+    """
     boards = []
     for board in WORLDS:
         dark = table(GAME, "person", "person", seed=1, board=board)
         light = table.guest(invite(dark, 0))
-        spectator = table.guest(invite(dark))
-        heard = [light.position, spectator.position]
+        light.say("invite", view=0)
+        watchers = [table.guest(invite(dark)), table.guest(link(light))]
+        heard = [light.position, *(watcher.position for watcher in watchers)]
+        until(dark, lambda position: not position["table"]["absent"])
         light.say("play", move="c1-c2")
-        heard += [until_ply(light, 1), until_ply(spectator, 1)]
+        heard += [until_ply(person, 1) for person in (light, *watchers)]
         until_ply(dark, 1)
         dark.say("play", move="c4-c3")
-        heard += [until_ply(light, 2), until_ply(spectator, 2)]
-        boards.append((dark.position["svg"], [each | {"table": None} for each in heard]))
-    assert boards[0][1] == boards[1][1]
+        heard += [until_ply(person, 2) for person in (light, *watchers)]
+        answers = [ask_for_all(watcher) for watcher in watchers]
+        assert watchers[0].position["svg"] != watchers[1].position["svg"] == light.position["svg"]
+        boards.append((dark.position["svg"], answers, [each | {"table": None} for each in heard]))
+    assert boards[0][1:] == boards[1][1:]
     assert boards[0][0] != boards[1][0]
+
+
+def link(person):
+    message = person.hear()
+    while message["type"] == "position":
+        message = person.hear()
+    assert message["type"] == "link", message
+    return message["address"]
+
+
+def test_a_side_is_shown_by_its_player_only_and_no_longer_than_they_like(table):
+    """Dark's side tells the worlds apart: it is seen with Dark's link, until Dark conceals it."""
+    seen = []
+    for board in WORLDS:
+        dark = table(GAME, "person", "person", seed=1, board=board)
+        light = table.guest(invite(dark, 0))
+        assert "expected your own seat" in light.error("invite", view=1)
+        assert "expected your own seat" in light.error("conceal", seat=1)
+        dark.say("invite", view=1)
+        address = link(dark)
+        watcher, other = table.guest(address), table.guest(invite(light))
+        assert until(dark, lambda position: position["table"]["shown"])["table"]["shown"] == [1]
+        assert (watcher.position["seat"], watcher.position["legal"]) == (1, [])
+        assert watcher.position["svg"] == dark.position["svg"]
+        seen.append(watcher.position["svg"])
+        dark.say("conceal", seat=1)
+        until(watcher, lambda position: position["seat"] == NOBODY)
+        assert watcher.position["svg"] == other.position["svg"] != dark.position["svg"]
+        assert table.guest(address).position["svg"] == other.position["svg"]
+    assert seen[0] != seen[1]
+
+
+def test_a_shown_side_follows_its_player_to_the_next_game(table):
+    dark = table(GAME, "person", "person", seed=1)
+    light = table.guest(invite(dark, 0))
+    light.say("invite", view=0)
+    watcher = table.guest(link(light))
+    light.say("play", move="resign")
+    until(dark, lambda position: position.get("done"))
+    dark.say("rematch", exchange=True)
+    until(light, lambda position: position["table"]["request"])
+    light.say("agree")
+    until(light, lambda position: not position["done"])
+    until(watcher, lambda position: position["done"])
+    assert until(watcher, lambda position: not position["done"])["seat"] == light.position["seat"] == 1
+
+
+def test_sides_are_shown_in_games_that_hide_something(table):
+    host = table(Chameleon(size=4), "person", "person")
+    assert "nothing is hidden in this game" in host.error("invite", view=0)
 
 
 def test_links_of_other_roles_cannot_be_made(table):
@@ -170,7 +218,14 @@ def test_a_room_outlasts_the_server(tmp_path):
             tab.hear("setup")
             tab.settle()
         assert (host.position["seat"], guest.position["seat"]) == (0, 1)
-        assert guest.position["table"] == {"role": "1", "request": None, "absent": [], "others": [0]}
+        assert guest.position["table"] == {
+            "role": "1",
+            "request": None,
+            "absent": [],
+            "others": [0],
+            "shown": [],
+            "watches": False,
+        }
 
 
 def test_a_board_that_leaves_hands_its_agent_over(table):

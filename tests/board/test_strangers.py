@@ -7,10 +7,12 @@ from itertools import pairwise
 from random import Random
 
 import pytest
+from pbm_agents.play.kept import KeptGames
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.board.boards import PATIENCE, nearly_over, serving, start
 from tests.board.test_browser import OURS, cell, click_a_move, marked, measured, open_tab, texts
+from tests.board.test_clock import Hours
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow
@@ -267,6 +269,58 @@ def test_a_game_between_two_browsers(chromium, context):
         guest.close()
         expect(host.locator(".pbm-headline")).to_have_text("Player 2 is to move (not connected)")
     guests.close()
+
+
+def test_a_clock_counts_down_and_ends_the_game_in_words(context):
+    """Chosen in the form; the server's time stands still until the test lets it pass."""
+    hours = Hours()
+    with serving(start(Chameleon(size=4), "person", "random", seed=1), kept=KeptGames(timekeeper=hours)) as port:
+        page = open_tab(context, port)
+        assert page.get_by_role("timer", name="time left").count() == 0
+        page.get_by_role("button", name="New game").click()
+        form = page.get_by_role("dialog", name="New game")
+        form.get_by_label("Opponent").select_option("other")
+        form.get_by_label("Agent", exact=True).fill("random")
+        form.get_by_label("Clock").select_option("60")
+        form.get_by_role("button", name="Start").click()
+        own = page.locator(".pbm-strips").last.get_by_role("timer", name="time left")
+        expect(own).to_have_text("1:00")
+        page.wait_for_selector(OURS)
+        click_a_move(page, Random(1))
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_count(2)
+        hours.wait(52)
+        page.get_by_role("button", name="dark or light").click()  # asks for the position, and so for the time
+        expect(own).to_have_text(re.compile("0:0[0-8]"))
+        expect(own).to_have_class(re.compile("pbm-hurry"))
+        hours.wait(8)
+        page.get_by_role("heading", name="You lost: you ran out of time").wait_for()
+        expect(own).not_to_have_class(re.compile("pbm-hurry"))
+
+
+def test_a_player_shows_spectators_the_own_side(chromium, context):
+    with serving(start(SMALL, "person", "random", seed=1)) as port:
+        page = open_tab(context, port)
+
+        def shared(label):
+            page.get_by_label("more", exact=True).click()
+            page.get_by_role("button", name="Share and open").click()
+            page.get_by_role("button", name=label).click()
+
+        shared("Show spectators your side")
+        field = page.locator(".pbm-links li").filter(has_text="your side").get_by_label("link", exact=True)
+        expect(field).to_have_value(re.compile("game=.*view"))
+        address = field.input_value()
+        page.keyboard.press("Escape")
+        spectators = chromium.new_context()
+        spectators.set_default_timeout(120_000)
+        watcher = spectators.new_page()
+        watcher.goto(address)
+        expect(watcher.locator(".pbm-picture svg")).to_be_visible()
+        own = watcher.locator(".pbm-picture").inner_html()
+        expect(watcher.get_by_role("button", name="Undo")).to_be_hidden()
+        shared("Show your side no longer")
+        expect(watcher.locator(".pbm-picture")).not_to_have_js_property("innerHTML", own)
+        spectators.close()
 
 
 def test_a_board_that_comes_or_goes_leaves_a_half_made_choice(context):

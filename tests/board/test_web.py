@@ -188,7 +188,7 @@ def test_closing_a_tab_makes_room_for_another():
         with contextlib.ExitStack() as tabs:
             for _ in range(MAX_TABLES):
                 tabs.enter_context(Tab(port))
-            with pytest.raises(ConnectionClosed, match="32 boards are open"):
+            with pytest.raises(ConnectionClosed, match="256 boards are open"):
                 Tab(port)
         deadline = time.monotonic() + PATIENCE
         while True:  # the server notices in a moment

@@ -251,7 +251,7 @@ function render({ model, el }) {
     save.title = message["can save"] ? "the record of the game" : "when the game is over: it tells what is hidden";
     analyse.ariaPressed = String(Boolean(message.analysis));
     typed.disabled = entering.disabled = !mine;
-    const seated = !message.watching && !message.exercise && message.table.role !== "watch";
+    const seated = !message.watching && !message.exercise && !message.table.watches;
     writing.hidden = undo.parentElement.hidden = !seated;
     moves.show(position, false);
     if (message.exercise) moves.section.hidden = true;

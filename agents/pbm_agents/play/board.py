@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from pbm_envs.authoring import NOBODY
 from pbm_envs.records import GameRecord
 
 from .branches import opened, rematch
@@ -14,7 +13,7 @@ from .kept import KeptGames
 from .limits import Limits
 from .messages import position
 from .page import board_svg
-from .rooms import HERE, Room
+from .rooms import HERE, VIEW, WATCH, Room
 from .session import PERSON, Session
 from .start import Message, Start
 from .thinking import Advice, Thinking, Thought
@@ -75,6 +74,7 @@ class Board(ExerciseOrders):
     def use_thought(self, thought: Thought) -> None:
         """Play or show an agent's result, unless its game was left; raise the exception that the agent raised."""
         with self._room.lock:
+            self._check_clock()
             if not self.thinking.finish(thought):
                 return
             if self._room.thinker is self and thought.kind == "answer":
@@ -99,16 +99,21 @@ class Board(ExerciseOrders):
         with room.lock:
             if room is not self._room or self.record is None:
                 return
-            if room.start is not self._start:
+            if room.start is not self._start or self._watches_another_side():
                 self._sit_down()
             self._session.persons = room.seats(self.role)
+            self._check_clock()
             self._advance(show=self._exercise is None, changed=False)
 
     def close(self) -> None:
-        """Leave the game."""
+        """Leave the game; called in the thread of the board."""
         self.thinking.close()
+        self._leave()
+
+    def _leave(self) -> None:
         if self.record is not None:
-            self._room.leave(self)
+            with self._room.lock:
+                self._room.leave(self)
 
     @property
     def picture(self) -> str:
@@ -136,6 +141,7 @@ class Board(ExerciseOrders):
             self._reply("note", text=f"The earlier game cannot be resumed: {error}")
             return
         if self.record is None or (room, role) != (self._room, self.role):
+            self._leave()
             with room.lock:
                 self._enter(room, role)
                 self._advance(show=False, changed=False)
@@ -155,14 +161,14 @@ class Board(ExerciseOrders):
 
     def _take(self, start: Start, session: Session, *, kept: bool = True) -> None:
         """Put a game on the board, in a room of its own."""
+        self._leave()
         self._enter(Room(start, session, self._kept if kept else None), HERE)
 
     def _enter(self, room: Room, role: str) -> None:
-        """Leave the room for another one."""
-        if self.record is not None:
-            self._room.leave(self)
+        """Enter a room; another one has been left before."""
         self._room, self.role, self._exercise = room, role, None
         room.members.append(self)
+        room.follow_clock()
         self._sit_down()
         room.wake_others(self)
 
@@ -180,9 +186,20 @@ class Board(ExerciseOrders):
         if session.game.perfect_information:
             self._seat = session.mover if session.mover in own else (*own, 0)[0]
         elif not own and self._room.session.persons:
-            self._seat = NOBODY
+            self._seat = self._room.seat_watched(self.role)
         else:
             self._seat = None if len(own) > 1 else (*own, 0)[0]
+
+    def _watches_another_side(self) -> bool:
+        """Return whether a player has shown this spectator the own side, or no longer does."""
+        watches = not self._session.persons and bool(self._room.session.persons)
+        hidden = not self._session.game.perfect_information
+        return watches and hidden and self._seat != self._room.seat_watched(self.role)
+
+    def _check_clock(self) -> None:
+        """Let the player to move leave the game if the time of this player is over."""
+        if self._room.start is self._start and self._room.flag_fell():
+            self._advance(show=self._exercise is None)
 
     def _rematch(self, exchange: bool) -> None:
         if self._others():
@@ -227,6 +244,7 @@ class Board(ExerciseOrders):
         self._advice.forget_position()
         if changed:
             room.changed, room.request = True, None
+            room.follow_clock()
         if session.done:
             self._seat = session.persons[0] if self._seat is None else self._seat
         elif PERSON not in session.players:
@@ -236,7 +254,8 @@ class Board(ExerciseOrders):
         elif session.players[session.mover] != PERSON:
             if room.thinker is None:
                 room.thinker = self
-                self.thinking.think("answer", session.choose_action)
+                seconds = math.inf if room.clock is None else room.clock.agent_seconds()
+                self.thinking.think("answer", session.choose_action, seconds)
         elif session.game.perfect_information and session.mover in session.persons:
             self._seat = session.mover
         if show:
@@ -267,9 +286,17 @@ class Board(ExerciseOrders):
             return
         session, room = self._session, self._room
         request = room.request and {"what": room.request["what"], "mine": room.request["role"] == self.role}
-        table = {"role": self.role, "request": request, "absent": room.absent(), "others": self._others()}
+        table = {
+            "role": self.role,
+            "watches": self.role == WATCH or self.role.startswith(VIEW),
+            "request": request,
+            "absent": room.absent(),
+            "others": self._others(),
+            "shown": room.shown(session.persons),
+        }
         if self._exercise is not None:
-            self._reply("position", **self._exercise.position(self._theme), watching=None, table=table | {"absent": []})
+            shown = self._exercise.position(self._theme)
+            self._reply("position", **shown, watching=None, table=table | {"absent": []}, clock=None)
             return
         played_by_agents = self._opened or PERSON not in session.players
         watching = {"pace": self.thinking.pace, "opened": self._opened} if played_by_agents else None
@@ -278,4 +305,5 @@ class Board(ExerciseOrders):
             self._reply("kept", address=address, played=played, done=session.done)
         thinking = self.thinking.kind or ("answer" if room.thinker else "")
         shown = position(session, self._seat, self._advice, thinking, self._ply, self._theme, everything=self._opened)
-        self._reply("position", **shown, watching=watching, table=table)
+        clock = room.clock and room.clock.message()
+        self._reply("position", **shown, watching=watching, table=table, clock=clock)

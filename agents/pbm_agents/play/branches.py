@@ -9,6 +9,7 @@ import numpy as np
 from pbm_envs.records import UNFINISHED, GameRecord, board_text, play_moves
 
 from ..players.agent import Views
+from .clock import TimeControl
 from .session import DEFAULT_AGENT, PERSON, Session
 from .start import Message, Start
 
@@ -73,6 +74,7 @@ def rematch(start: Start, *, exchange: bool) -> Start:
 def keep(session: Session, start: Start) -> Message:
     """Return the data needed to resume a game. It contains hidden information, so players must not see it."""
     settings = {"board": start.board, "hint": start.hint, "continued": start.continued}
+    settings["clock"] = None if start.clock is None else str(start.clock)
     return {"record": session.record().to_json(), **settings}
 
 
@@ -80,7 +82,8 @@ def resume(kept: Message) -> tuple[Start, Session]:
     """Return a kept game after all its moves; ValueError if it cannot be replayed."""
     record = GameRecord.from_json(kept["record"])
     start = _start_of(record)
-    start = replace(start, hint=kept["hint"], continued=kept["continued"])
+    clock = kept.get("clock")
+    start = replace(start, hint=kept["hint"], continued=kept["continued"], clock=clock and TimeControl.parse(clock))
     session = start.session()
     session.replay(record)
     return replace(start, board=kept["board"]), session  # a rematch draws a new board if none was given

@@ -22,6 +22,8 @@ from typing import Any, final
 
 from pbm_envs.toolbox import write_text
 
+from .clock import Timekeeper
+
 KEY = re.compile(r"[\w-]{22}", re.ASCII)
 MOST_GAMES = 1000
 KEPT_SECONDS = 30 * 24 * 3600.0
@@ -40,6 +42,7 @@ class KeptGames:
         most: int = MOST_GAMES,
         seconds: float = KEPT_SECONDS,
         now: Callable[[], float] = time.time,
+        timekeeper: Timekeeper | None = None,
     ) -> None:
         """Open a folder of games.
 
@@ -47,11 +50,13 @@ class KeptGames:
             folder: A persistent folder, created for its owner only if missing; None for a temporary one.
             most: The largest number of games; beyond it, the game that was played least recently is deleted.
             seconds: How long a game is kept after its last change.
-            now: The clock.
+            now: The time of day, by which games expire.
+            timekeeper: The time by which the clocks of players run.
         """
         self._most, self._seconds, self._now = most, seconds, now
+        self.timekeeper = timekeeper or Timekeeper()
         self.lock = threading.RLock()
-        """Held while a game is stored or fetched."""
+        """Held while a game is fetched and its room is opened, and while games are deleted."""
         self.rooms: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
         """The rooms that boards have open, by key."""
         if folder is not None:
@@ -66,15 +71,19 @@ class KeptGames:
         self._folder = folder
 
     def put(self, key: str | None, game: dict[str, Any]) -> str:
-        """Store the current state of a game under its key, None for a new game, and return the key."""
-        with self.lock:
-            key = secrets.token_urlsafe(16) if key is None else key
-            try:
-                write_text(self._folder / f"{key}.json", json.dumps(game))
-                os.utime(self._folder / f"{key}.json", times=(self._now(),) * 2)
-                self._make_room()
-            except OSError as error:
-                _log.warning("a game is not kept: %s", error)
+        """Store the current state of a game under its key, None for a new game, and return the key.
+
+        Boards store their games at the same time; only for a new game is the folder searched for others to delete.
+        """
+        new, key = key is None, secrets.token_urlsafe(16) if key is None else key
+        try:
+            write_text(self._folder / f"{key}.json", json.dumps(game))
+            os.utime(self._folder / f"{key}.json", times=(self._now(),) * 2)
+            if new:
+                with self.lock:
+                    self._make_room()
+        except OSError as error:
+            _log.warning("a game is not kept: %s", error)
         return key
 
     def take(self, key: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pbm_envs.toolbox import Sample, typed, without_implied
 
 from ..players.agent import Views
 from .adviser import turning_ply
+from .clock import OUT_OF_TIME
 from .page import board_svg
 from .session import PERSON, Session
 from .start import Message, friendly_name, number_of
@@ -144,6 +145,8 @@ def _result(session: Session) -> str:
     if record.ending in (RESIGNED, FORFEITED):
         loser = display_name(session, session.moves[-1][1])
         loser = "you" if loser == "You" else loser
+        if record.ending == FORFEITED and record.forfeits[-1].reason == OUT_OF_TIME:
+            return f"{result}: {loser} {OUT_OF_TIME}"
         reason = record.forfeits[-1].reason if record.ending == FORFEITED else RESIGNED
         return f"{result}: {loser} {'' if reason == RESIGNED else 'forfeited by '}{reason}"
     why = session.game.ending(session.state[0], you) or "the limit of moves is reached" * (record.ending == PLY_LIMIT)

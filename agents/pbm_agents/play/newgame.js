@@ -4,6 +4,8 @@ import { button, make } from "./dom.js";
 
 const OTHER = "other";
 const YOU = "person";
+const CLOCKS = [["", "none"], ["60", "1 minute each"], ["180+2", "3 minutes each, and 2 s for each move"],
+  ["600", "10 minutes each"], ["15/move", "15 seconds per move"], ["60/move", "1 minute per move"]];
 
 export function newGameForm({ send, askForPictures, ask }) {
   const dialog = make("dialog", { className: "pbm-dialog pbm-new", ariaLabel: "New game" });
@@ -12,7 +14,7 @@ export function newGameForm({ send, askForPictures, ask }) {
   let position = null;
   let game = ""; // the name of the one that is chosen
   let inputs = new Map(); // option -> its input
-  let opponent, other, side, seats, seed;
+  let opponent, other, side, seats, seed, clock;
 
   const games = make("div", { className: "pbm-games", role: "radiogroup", ariaLabel: "Game" });
   const about = make("p", { className: "pbm-small" });
@@ -85,6 +87,10 @@ export function newGameForm({ send, askForPictures, ask }) {
     other.setAttribute("list", agents.id);
     opponent.value = now.levels.some((level) => level.agent === agent) || agent === YOU ? agent : OTHER;
     side = make("select");
+    clock = make("select");
+    const own = same?.clock && !CLOCKS.some(([value]) => value === same.clock.control) ? [[same.clock.control, same.clock.words]] : [];
+    clock.append(...[...CLOCKS, ...own].map(([value, textContent]) => make("option", { value, textContent })));
+    clock.value = same?.clock?.control ?? "";
     seed = make("input", { inputMode: "numeric", placeholder: "any" });
     const rest = now.options.filter((option) => !option.first);
     const entry = (option) => {
@@ -93,7 +99,7 @@ export function newGameForm({ send, askForPictures, ask }) {
       return row;
     };
     seats = make("input", { placeholder: "by seat, such as: person, random" });
-    fields.replaceChildren(field("Opponent", opponent), field("Agent", other), agents, field("Side", side),
+    fields.replaceChildren(field("Opponent", opponent), field("Agent", other), agents, field("Side", side), field("Clock", clock),
       ...now.options.filter((option) => option.first && option.name !== "base").map(entry),
       make("details", {}, make("summary", { textContent: "Variants" }),
         ...now.options.filter((option) => option.name === "base").map(entry), ...rest.map(entry),
@@ -128,7 +134,7 @@ export function newGameForm({ send, askForPictures, ask }) {
     event.preventDefault();
     showError("");
     start.disabled = true;
-    send({ do: "new", game, options: changed(), players: players(), seed: seed.value });
+    send({ do: "new", game, options: changed(), players: players(), seed: seed.value, clock: clock.value });
   }
 
   function learn(kind) {

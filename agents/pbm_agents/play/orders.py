@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import final
 
 from pbm_envs import registered_games
+from pbm_envs.authoring import NOBODY
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 
@@ -36,8 +37,8 @@ LONGEST_RECORD = 100_000
 LONGEST_PAUSE = 60
 """The largest number of seconds per move when agents play each other."""
 ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch", "rematch", "pace", "open", "pictures",
-          "choices", "rules", "explain", *EXERCISE_ORDERS, "save", "hide", "sit", "new", "invite", "agree", "decline",
-          )  # fmt: skip
+          "choices", "rules", "explain", *EXERCISE_ORDERS, "save", "hide", "sit", "new", "invite", "conceal", "agree",
+          "decline")  # fmt: skip
 """The commands that a message may name: methods of `Orders`."""
 DURING_EXERCISES = (
     "hello",
@@ -79,6 +80,7 @@ class Orders(Board):
         if word == "hello":
             self._greet(message)
         with self._room.lock:
+            self._check_clock()
             if self._exercise is not None and word not in DURING_EXERCISES:
                 raise ValueError("a lesson or a puzzle is on the board: expected 'leave' first")
             getattr(self, word)(message)
@@ -121,7 +123,7 @@ class Orders(Board):
         self._advance()
 
     def undo(self, _: Message) -> None:
-        self.thinking.stop_values()
+        self.thinking.stop("values")
         self._check_idle()
         if not self._waits_for_consent({"what": "undo"}):
             self._session.undo()
@@ -159,7 +161,9 @@ class Orders(Board):
             return
         session = self._session
         ply = number_of(message, "ply", session.plies)
-        if self._seat is None or (len(session.persons) > 1 and not (session.game.perfect_information or session.done)):
+        if self._seat in (None, NOBODY) or (
+            len(session.persons) > 1 and not (session.game.perfect_information or session.done)
+        ):
             raise ValueError("what one of you knew must not show the other's pieces: expected a game that is over")
         self._begin(branch(session, self._start, self._seat, ply))
 
@@ -188,22 +192,45 @@ class Orders(Board):
     def invite(self, message: Message) -> None:
         """Send the link of a seat, which another person then takes, or of spectators."""
         session = self._session
-        if not session.game.public_moves and message.get("seat") is None:
-            raise ValueError("spectators cannot follow a game with hidden moves: expected a seat")
         if not session.persons:
             raise ValueError("you only watch: expected the link of a player")
+        if message.get("view") is not None:
+            seat = self._own_side(message, "view")
+            self._room.show_side(seat, shown=True)
+            self._reply("link", seat=None, view=seat, address=self._room.side_address(seat))
+            self._show()
+            self._room.wake_others(self)
+            return
+        if not session.game.public_moves and message.get("seat") is None:
+            raise ValueError("spectators cannot follow a game with hidden moves: expected a seat")
         if message.get("seat") is None:
-            self._reply("link", seat=None, address=self._room.address(WATCH))
+            self._reply("link", seat=None, view=None, address=self._room.address(WATCH))
             return
         seat = number_of(message, "seat", session.game.num_players - 1)
         if self.role != HERE or seat not in session.persons or len(session.persons) < 2:
             raise ValueError(f"'seat' is {seat}: expected one of two or more persons at this screen")
-        self._reply("link", seat=seat, address=self._room.invite(seat))
+        self._reply("link", seat=seat, view=None, address=self._room.invite(seat))
         session.persons = self._room.seats(self.role)
         if self._seat not in session.persons:
             self._seat = session.persons[0] if len(session.persons) == 1 else None
         self._advance(changed=False)
         self._room.wake_others(self)
+
+    def conceal(self, message: Message) -> None:
+        """Show the side of the person at this board to spectators no longer."""
+        self._room.show_side(self._own_side(message, "seat"), shown=False)
+        self._show()
+        self._room.wake_others(self)
+
+    def _own_side(self, message: Message, key: str) -> int:
+        """Return the seat of the person at this board, whose side alone that person may show."""
+        session = self._session
+        seat = number_of(message, key, session.game.num_players - 1)
+        if session.game.perfect_information:
+            raise ValueError("nothing is hidden in this game: spectators see all of it")
+        if seat != self._seat or seat not in session.persons:
+            raise ValueError(f"{key!r} is {seat}: expected your own seat, since each player shows only the own side")
+        return seat
 
     def new(self, message: Message) -> None:
         with _no_warnings():
@@ -212,6 +239,8 @@ class Orders(Board):
 
     def pace(self, message: Message) -> None:
         """Set the pace of agents that play each other, or pause and resume them."""
+        if PERSON in self._session.players:
+            raise ValueError("a person plays: expected a game between agents")
         seconds = message.get("seconds")
         pace = None if seconds is None else float(number_of(message, "seconds", LONGEST_PAUSE))
         for member in self._room.members:

@@ -4,20 +4,33 @@ import { button, make, picture } from "./dom.js";
 
 const QUIET = 3000; // milliseconds without compiling, after which the notice is hidden
 
-// One strip a seat: piece, role, name, what it holds, clock.
+const HURRY = 10; // seconds left from which a clock stands out
+
+// One strip a seat: piece, role, name, what it holds, clock: the time left if the game has a clock, else the time used.
 export function seatStrips() {
   const above = make("div", { className: "pbm-strips" });
   const below = make("div", { className: "pbm-strips" });
   const used = new Map(); // seat -> seconds
   let running = null;
   let since = 0;
+  let limit = null; // the game's clock: {left, running}, and the time at which it arrived
 
   function tick() {
     const now = performance.now() / 1000;
+    if (limit) return countDown(now);
     if (running !== null) used.set(running, (used.get(running) ?? 0) + now - since);
     since = now;
     for (const element of document.querySelectorAll(".pbm-clock")) {
       if (above.contains(element) || below.contains(element)) element.textContent = clock(used.get(Number(element.dataset.seat)) ?? 0);
+    }
+  }
+
+  function countDown(now) {
+    for (const element of [...above.querySelectorAll(".pbm-clock"), ...below.querySelectorAll(".pbm-clock")]) {
+      const seat = Number(element.dataset.seat);
+      const left = Math.max(0, limit.left[seat] - (seat === limit.running ? now - limit.at : 0));
+      element.textContent = clock(Math.ceil(left));
+      element.classList.toggle("pbm-hurry", seat === limit.running && left < HURRY);
     }
   }
   const timer = setInterval(tick, 1000);
@@ -36,7 +49,7 @@ export function seatStrips() {
       const text = player.return === 1 ? "won" : player.return < 0 ? "lost" : "draw";
       parts.push(make("strong", { className: "pbm-return", textContent: text }));
     }
-    const time = make("span", { className: "pbm-clock", role: "timer", ariaLabel: "time used", ariaLive: "off" });
+    const time = make("span", { className: "pbm-clock", role: "timer", title: limit?.words ?? "", ariaLabel: limit ? "time left" : "time used", ariaLive: "off" });
     time.dataset.seat = seat;
     const element = make("div", { className: "pbm-strip", role: "group", ariaLabel: `${player.role} ${player.name}`.trim() }, ...parts, time);
     element.classList.toggle("pbm-active", player["to move"]);
@@ -48,6 +61,7 @@ export function seatStrips() {
     below,
     show(message) {
       tick();
+      limit = message.clock ? { ...message.clock, at: performance.now() / 1000 } : null;
       if (!message.plies) used.clear();
       const latest = message.ply === message.plies;
       const mover = message.players.findIndex((player) => player["to move"]);
@@ -61,7 +75,7 @@ export function seatStrips() {
       tick();
     },
     clear() {
-      running = null;
+      running = limit = null;
       above.replaceChildren();
       below.replaceChildren();
     },

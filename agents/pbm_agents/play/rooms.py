@@ -6,18 +6,23 @@ import hmac
 import secrets
 import threading
 from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from typing import Any, Protocol, final
 
+from pbm_envs.authoring import NOBODY
+
 from .branches import keep, resume
+from .clock import OUT_OF_TIME, Clock
 from .kept import KeptGames
 from .limits import Limits
 from .session import Session
 from .start import Message, Start
 from .thinking import Thinking
 
-HERE, WATCH = "here", "watch"
+HERE, WATCH, VIEW = "here", "watch", "view"
 """The roles of the board at which the game began, and of spectators, who see what all players can see. Another board
-plays one seat, and its role is that seat's number at the first game, such as "1"."""
+plays one seat, and its role is that seat's number at the first game, such as "1". Spectators of that player's side have
+the role "view1"; they see it while the player allows it."""
 
 
 class Member(Protocol):
@@ -50,8 +55,12 @@ class Room:
         self._secret = secrets.token_urlsafe(16)
         self._invited: list[str] = []
         """The roles that play at other boards."""
+        self._shown: list[str] = []
+        """The roles of players who show their side to spectators."""
         self._turned = 0
         """How often the players have moved to the next seat."""
+        self.clock: Clock | None = None
+        self._set_clock()
 
     @classmethod
     def enter(cls, address: str, kept: KeptGames, limits: Limits | None) -> tuple[Room, str]:
@@ -69,6 +78,8 @@ class Room:
                 room = cls(*resume(data), kept)
                 room._key, room.changed = key, False
                 room._secret, room._invited, room._turned = data["secret"], data["invited"], data["turned"]
+                room._shown = data.get("shown", [])
+                room._set_clock(data.get("times"))
             if not hmac.compare_digest(code.encode(), room._code(role).encode()):
                 raise ValueError("the link is wrong")
             if limits is not None:
@@ -83,6 +94,7 @@ class Room:
             return ""
         if self.changed:
             secret = {"secret": self._secret, "invited": self._invited, "turned": self._turned}
+            secret |= {"shown": self._shown, "times": self.clock and self.clock.keep()}
             self._key = self._kept.put(self._key, keep(self.session, self.start) | secret)
             self._kept.rooms[self._key] = self
             self.changed = False
@@ -102,6 +114,25 @@ class Room:
         self.changed = True
         return self.address(role)
 
+    def show_side(self, seat: int, *, shown: bool) -> None:
+        """Let spectators see the side of a player, or no longer."""
+        role = self._role_of(seat)
+        if shown != (role in self._shown):
+            (self._shown.append if shown else self._shown.remove)(role)
+            self.changed = True
+
+    def side_address(self, seat: int) -> str:
+        """Return the link of spectators of a player's side."""
+        return self.address(VIEW + self._role_of(seat))
+
+    def shown(self, seats: Sequence[int]) -> list[int]:
+        """Return those of the seats whose side spectators may see."""
+        return [seat for seat in seats if self._role_of(seat) in self._shown]
+
+    def seat_watched(self, role: str) -> int:
+        """Return the seat whose side spectators with this role see; NOBODY if they see what all players can see."""
+        return next((k for k in self.shown(self.session.persons) if role == VIEW + self._role_of(k)), NOBODY)
+
     def absent(self) -> list[int]:
         """Return the seats of persons who have no board open."""
         present = {seat for member in list(self.members) for seat in self.seats(member.role)}
@@ -111,6 +142,27 @@ class Room:
         """Begin another game in the room, with the players at the next seats if `exchange`."""
         self.start, self.session, self.thinker, self.request, self.changed = start, start.session(), None, None, True
         self._turned += exchange
+        self._set_clock()
+
+    def follow_clock(self) -> None:
+        """Let the clock run as the position and the boards that are open ask for it."""
+        if self.clock is not None:
+            self.clock.follow(present=any(self.seats(member.role) for member in self.members))
+
+    def flag_fell(self) -> bool:
+        """Take the player to move out of the game if the time of this player is over; return whether it is."""
+        if self.clock is None or not self.clock.has_fallen():
+            return False
+        self.session.forfeit(OUT_OF_TIME)
+        if self.thinker is not None:
+            self.thinker.thinking.stop("answer")
+            self.thinker = None
+        return True
+
+    def wake_all(self) -> None:
+        """Tell all boards that a player's time is over."""
+        for member in list(self.members):
+            member.wake(self)
 
     def wake_others(self, member: Member) -> None:
         """Tell the other boards that the game has changed."""
@@ -124,7 +176,19 @@ class Room:
             self.members.remove(member)
         if self.thinker is member:
             self.thinker = None
+        if self.clock is not None:
+            self.follow_clock()
+            self.changed = True
+            self.address(HERE)
         self.wake_others(member)
+
+    def _set_clock(self, kept: Any = None) -> None:
+        if self.clock is not None:
+            self.clock.stop()
+        control, self.clock = self.start.clock, None
+        if control is not None and self._kept is not None:
+            self.clock = Clock(control, self.session, self._kept.timekeeper, self.wake_all, kept)
+        self.follow_clock()
 
     def _role_of(self, seat: int) -> str:
         return str((seat - self._turned) % self.session.game.num_players)

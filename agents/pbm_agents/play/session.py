@@ -164,6 +164,10 @@ class Session:
         [choice] = self._ask(self._agents[self.mover], self._rng)
         return choice
 
+    def forfeit(self, reason: str) -> None:
+        """Take the player to move out of the game, for a reason that the record states."""
+        self._remove(reason)
+
     def finish_turn(self, choice: int | str) -> str:
         """Play the result of `choose_action`, or let the agent forfeit; return a readable description."""
         if isinstance(choice, str):

@@ -40,18 +40,26 @@ export function shareDialog({ send, open }) {
   return {
     dialog,
     open(position, online) {
-      const { role, others } = position.table;
-      sharing.hidden = !online || role === "watch";
+      const { role, others, watches } = position.table;
+      sharing.hidden = !online || watches;
       const seats = role === "here" && !position.curtain ? position.players.map((_, seat) => seat)
         .filter((seat) => position.seats[seat] === "person" && !others.includes(seat) && seat !== position.seat) : [];
       const alone = position.seats.filter((name) => name === "person").length < 2;
-      const items = seats.map((seat) => [seat, `Invite Player ${seat + 1}`, "Whoever opens the link plays this seat."]);
-      items.push([null, "Invite spectators", "They see what all players can see."]);
-      links.replaceChildren(...items.map(([seat, label, about]) => {
-        const item = make("li", {}, button(label, () => send({ do: "invite", seat })), make("small", { textContent: about }));
-        item.dataset.seat = String(seat);
+      const items = seats.map((seat) => [seat, null, `Invite Player ${seat + 1}`, "Whoever opens the link plays this seat."]);
+      items.push([null, null, "Invite spectators", "They see what all players can see."]);
+      const hides = !position.linkable && !position.curtain && position.seats[position.seat] === "person";
+      if (hides) items.push([null, position.seat, "Show spectators your side", "Whoever opens this link sees what you see."]);
+      links.replaceChildren(...items.map(([seat, view, label, about]) => {
+        const item = make("li", {}, button(label, () => send({ do: "invite", seat, view })), make("small", { textContent: about }));
+        item.dataset.link = `${seat} ${view}`;
         return item;
       }));
+      if (position.table.shown?.includes(position.seat)) {
+        links.append(make("li", {}, button("Show your side no longer", () => {
+          dialog.close();
+          send({ do: "conceal", seat: position.seat });
+        })));
+      }
       if (alone) links.append(make("li", {}, make("small", { textContent: "To play against somebody else, begin a new game "
         + "with another person as opponent, and invite them here." })));
       if (position.linkable) {
@@ -61,8 +69,8 @@ export function shareDialog({ send, open }) {
       dialog.showModal();
       close.focus();
     },
-    showLink({ seat, address }) {
-      const item = [...links.children].find((each) => each.dataset.seat === String(seat));
+    showLink({ seat, view, address }) {
+      const item = [...links.children].find((each) => each.dataset.link === `${seat} ${view}`);
       if (item) put(item, `${location.origin}/?game=${address}`);
     },
   };
@@ -72,6 +80,7 @@ export function shareDialog({ send, open }) {
 export function positionLink(position) {
   const given = new URLSearchParams({ game: position.game });
   for (const [name, value] of Object.entries(position.options)) given.append("option", `${name}=${value}`);
+  if (position.clock) given.set("clock", position.clock.control);
   if (position.board) given.set("board", position.board);
   if (position.ply) given.set("moves", position.moves.slice(0, position.ply).map((each) => each.move).join(" "));
   return `${location.origin}/#${given}`;
@@ -82,7 +91,8 @@ export function startOfLink(hash) {
   const given = new URLSearchParams(hash.replace(/^.*#/, ""));
   if (!given.get("game")) return null;
   return { do: "new", game: given.get("game"), options: given.getAll("option"), players: ["person", "person"], seed: "",
-    board: given.get("board") ?? "", moves: given.get("moves") ?? "" };
+    board: given.get("board") ?? "", moves: given.get("moves") ?? "",
+    clock: given.get("clock") ?? "" };
 }
 
 // A takeback or rematch that waits for consent.

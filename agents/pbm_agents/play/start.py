@@ -21,6 +21,7 @@ from ..arena import Opening
 from ..arena.ladder import load_ladder
 from ..players.agent import Agent
 from ..players.names import make_agent
+from .clock import TimeControl
 from .limits import Limits
 from .page import board_svg
 from .session import PERSON, Session, seats
@@ -59,6 +60,13 @@ class Start:
     """The adviser's name; None for ADVISER."""
     continued: bool = False
     """True if the board and the moves are from another game, so that a rematch starts without them."""
+    clock: TimeControl | None = None
+    """The time of each player; None for a game without a clock."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a clock without persons."""
+        if self.clock is not None and PERSON not in self.players:
+            raise ValueError(f"the clock is {self.clock} and only agents play: expected a person, or no clock")
 
     def opening(self) -> Opening:
         """Return the opening, with a seed that is drawn if none was given."""
@@ -156,7 +164,8 @@ def parse_start(message: Message, hint: str | None, limits: Limits | None = None
     """Read a message that starts a game.
 
     Args:
-        message: With "game", "options", "players", "seed" and of a position's link "board" and "moves".
+        message: With "game", "options", "players", "seed" and "clock" (as `TimeControl.parse` reads it), and of a
+            position's link "board" and "moves".
         hint: The adviser's name.
         limits: The limits on agents; None for no limits.
 
@@ -175,7 +184,10 @@ def parse_start(message: Message, hint: str | None, limits: Limits | None = None
         raise ValueError(f"seed is {seed!r}: expected an integer from 0 up, or nothing")
     board, moves = (text_of(message, part, "", LONGEST_POSITION) for part in ("board", "moves"))
     number = int(seed) if seed else None
-    return Start(game, players, number, board or None, tuple(moves.split()), hint, continued=bool(board or moves))
+    clock = text_of(message, "clock", "").strip()
+    control = TimeControl.parse(clock) if clock else None
+    moves_given = tuple(moves.split())
+    return Start(game, players, number, board or None, moves_given, hint, bool(board or moves), control)
 
 
 def text_of(message: Message, key: str, default: str | None = None, longest: int = MAX_TEXT_LENGTH) -> str:

@@ -22,9 +22,11 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
     {"do": "answer", "text": "yes"}  {"do": "reveal"}  {"do": "leave"}    answers; shows the answer; back to the game
     {"do": "save"}                       asks for the record
     {"do": "invite", "seat": 1}          asks for the link with which another person takes this seat; null: spectators
+    {"do": "invite", "view": 1}          shows the side of the person in seat 1 to spectators, and asks for their link
+    {"do": "conceal", "seat": 1}         shows it no longer
     {"do": "agree"}  {"do": "decline"}   consents to another person's undo or rematch, or not
     {"do": "hide"}  {"do": "sit"}        several persons, hidden information: leave the board to another, take it
-    {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": ""}
+    {"do": "new", "game": "curio", "options": ["base=3"], "players": ["person", "random"], "seed": "", "clock": "300+5"}
 
 and receives {"type": "setup", ...} (games, options, agents), {"type": "position", ...} (picture, players, legal moves),
 {"type": "kept", "address": ...} (the link of this board), {"type": "link", "seat": ..., "address": ...} (another one),
@@ -108,7 +110,7 @@ class Table:
         """Leave the game: send nothing more, and stop agents that still think."""
         self._closed.set()
         COMPILING.listeners.discard(self._compiled)
-        self.orders.close()
+        self.orders.thinking.close()
         self._inbox.put(None)
 
     def _work(self) -> None:
@@ -116,6 +118,7 @@ class Table:
         while True:
             message = self._inbox.get()
             if self._closed.is_set():
+                self.orders.close()
                 return
             self._working = True
             try:

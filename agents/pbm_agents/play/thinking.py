@@ -67,9 +67,15 @@ class Thinking:
         self._closed.set()
         self._left.set()
 
-    def think(self, kind: Kind, work: Callable[[], Any]) -> None:
-        """Start an agent on the current game; its thought has the result of `work` or its exception."""
-        session, left, until = self._session, self._left, time.monotonic() + self._seconds
+    def think(self, kind: Kind, work: Callable[[], Any], seconds: float = math.inf) -> None:
+        """Start an agent on the current game; its thought has the result of `work` or its exception.
+
+        Args:
+            kind: The subject.
+            work: What the agent does, in a thread of its own.
+            seconds: The time after which its searches end; those of the game end after its limit, too.
+        """
+        session, left, until = self._session, self._left, time.monotonic() + min(self._seconds, seconds)
         assert session is not None
         plies = session.plies
         self._started += 1
@@ -119,9 +125,9 @@ class Thinking:
         self.kind = ""
         return True
 
-    def stop_values(self) -> None:
-        """Stop the adviser if it computes the values of the whole game."""
-        if self.kind == "values":
+    def stop(self, kind: Kind) -> None:
+        """Stop the agent that thinks about the current game if this is its subject."""
+        if self.kind == kind:
             self._left.set()
             self._left, self.kind = threading.Event(), ""
 

@@ -59,7 +59,7 @@ MAX_WAITING_ANSWERS = 100
 """Unread messages after which the connection of a tab is closed."""
 REQUEST_SECONDS = 10.0
 """The deadline for a request to arrive; then its connection is closed."""
-MAX_TABLES = 32
+MAX_TABLES = 256
 """Boards that may be open at once."""
 MAX_CONNECTIONS = 4 * MAX_TABLES
 """Connections that may be open at once; further ones get the answer that the server is busy."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from html import escape
 
 from ..core.scene import Circle, Label, Line, Points, Scene, Shape
@@ -73,10 +74,12 @@ def _drawn(shape: Shape, colours: Mapping[str, str]) -> str:
     return f'<polygon points="{_points(shape.points)}"{fill}{line}{faded}/>'
 
 
+@lru_cache(4096)  # most pictures of a server are of the same boards
 def _points(points: Points) -> str:
     return " ".join(f"{_number(UNIT * x)},{_number(UNIT * y)}" for x, y in points)
 
 
+@lru_cache(4096)
 def _number(value: float) -> str:
     """Write a number with one decimal, or with three below 1, without trailing zeros."""
     return f"{round(value, 1 if abs(value) >= 1 else 3) + 0.0:.8g}"
