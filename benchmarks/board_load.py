@@ -141,7 +141,8 @@ async def measure(port: int, options: argparse.Namespace, server: int) -> None:
         report(title, np.array([wait for person in chosen for wait in person.waits]))
     report("all", np.array([wait for person in persons for wait in person.waits]))
     errors = [error for person in persons for error in person.errors]
-    print(f"\nprocessors used: server {(after[0] - before[0]) / taken:.2f}, persons {(after[1] - before[1]) / taken:.2f}")
+    server_share, own_share = ((then - now) / taken for then, now in zip(after, before, strict=True))
+    print(f"\nprocessors used: server {server_share:.2f}, persons {own_share:.2f}")
     print(f"memory of the server: {int(resident) / 1024:,.0f} MiB")
     print(f"boards open: {len(persons)}; errors: {len(errors)} {errors[:3] or ''}")
     await asyncio.gather(*(person.close() for person in persons))
