@@ -1,4 +1,4 @@
-"""How the board feels, in a real Chromium: pieces that move."""
+"""How the board feels, in a real Chromium: pieces that move, marks that last, colours, sound."""
 
 from random import Random
 
@@ -152,3 +152,41 @@ def test_forced_colours_leave_nothing_that_only_a_colour_told(chromium):
         labels = ".pbm-games label"
         assert len(set(measured(page, labels, look))) == 2
     window.close()
+
+
+def test_a_quiet_sound_on_request_is_remembered(context):
+    """Off at first; one tone to hear it, one for each move, none for a look at an earlier position."""
+    counting = """
+    window.tones = 0;
+    const begin = OscillatorNode.prototype.start;
+    OscillatorNode.prototype.start = function (time) { window.tones += 1; return begin.call(this, time); };
+    """
+    with serving(start(Chameleon(size=5), "person", "random", seed=1)) as port:
+        page = context.new_page()
+        page.add_init_script(counting)
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector(OURS)
+        click_a_move(page, Random(1))
+        assert page.evaluate("tones") == 0
+        page.get_by_label("more", exact=True).click()
+        button = page.get_by_role("button", name="Sound")
+        expect(button).to_have_attribute("aria-pressed", "false")
+        button.click()
+        expect(button).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_text("Sound is on")).to_be_visible()
+        assert page.evaluate("tones") == 1
+        click_a_move(page, Random(2))
+        assert page.evaluate("tones") == 3
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator(".pbm-headline")).to_have_text("After move 3 of 4")
+        assert page.evaluate("tones") == 3
+        page.reload()
+        page.wait_for_selector(OURS)
+        assert page.evaluate("tones") == 0
+        click_a_move(page, Random(3))
+        assert page.evaluate("tones") == 2
+        page.get_by_label("more", exact=True).click()
+        page.get_by_role("button", name="Sound").click()
+        expect(page.get_by_text("Sound is off")).to_be_visible()
+        click_a_move(page, Random(4))
+        assert page.evaluate("tones") == 2

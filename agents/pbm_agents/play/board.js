@@ -8,6 +8,7 @@ import { history } from "./history.js";
 import { newGameForm } from "./newgame.js";
 import { exercisePanel } from "./exercise.js";
 import { preparingNotice, rulesDialog, seatStrips } from "./panels.js";
+import { sound } from "./sound.js";
 import { consentBanner, shareDialog, startOfLink } from "./share.js";
 
 const PATIENCE = 4000; // milliseconds after which Jupyter's kernel is taken to be gone
@@ -33,6 +34,7 @@ function render({ model, el }) {
   const told = make("p", { className: "pbm-told", role: "status", hidden: true });
   const cells = boardOfCells({ root, play, reply, refuse, explain });
   const strips = seatStrips();
+  const tones = sound();
   const preparing = preparingNotice();
   const rules = rulesDialog();
   const moves = history({ look: (ply) => send({ do: "look", ply }), branch: (ply) => send({ do: "branch", ply }),
@@ -76,8 +78,13 @@ function render({ model, el }) {
     more.open = false;
     share.open(position, Boolean(model.address));
   });
+  const hearing = button("Sound", () => {
+    tones.turn(!tones.isOn());
+    hearing.ariaPressed = String(tones.isOn());
+    tell("note", tones.isOn() ? "Sound is on: a quiet tone for each move." : "Sound is off.");
+  }, { ariaPressed: String(tones.isOn()), title: "a quiet tone for each move" });
   const more = make("details", { className: "pbm-more" },
-    make("summary", { textContent: "…", ariaLabel: "more", title: "more" }), make("div", {}, resign, save, sharing));
+    make("summary", { textContent: "…", ariaLabel: "more", title: "more" }), make("div", {}, resign, save, sharing, hearing));
   const shade = button("◐", () => {
     theme = theme === "dark" ? "light" : "dark";
     remember("localStorage", "pbm-theme", theme);
@@ -205,6 +212,7 @@ function render({ model, el }) {
 
   function show(message) {
     const held = root.contains(document.activeElement) ? document.activeElement : null;
+    tones.hear(position, message);
     position = { legal: [], since: [], values: [], cells: [], ...message };
     banner.hidden = !lost;
     wait(false);

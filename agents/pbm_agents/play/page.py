@@ -23,6 +23,7 @@ MODULES = (
     "newgame.js",
     "panels.js",
     "exercise.js",
+    "sound.js",
     "share.js",
     "board.js",
 )
