@@ -84,7 +84,9 @@ def play(keys, rng):
     page.wait_for_selector(OURS)
 
 
-@pytest.mark.parametrize("game", [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(), Unlur(radius=3)], ids=str)
+@pytest.mark.parametrize(
+    "game", [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(), Unlur(radius=3)], ids=lambda game: game.name
+)
 def test_a_whole_game_with_the_keyboard_only(context, game):
     rng = Random(3)
     with serving(start(game, "person", "random", seed=6)) as port:
