@@ -211,7 +211,9 @@ class Session:
             if self.done:
                 raise ValueError("no undo: the game is over and everything has been shown")
             persons = [seat for seat, name in enumerate(self.players) if name == PERSON]
-            if wiser := [f"player_{seat}" for seat in persons if self._has_learned(seat, then)]:
+            if wiser := [
+                f"player_{seat}" if len(persons) > 1 else "you" for seat in persons if self._has_learned(seat, then)
+            ]:
                 raise ValueError(f"no undo: since then something hidden has become known to {' and '.join(wiser)}")
         undone = self._moves[then:]
         del self._positions[then + 1 :], self._moves[then:], self._movers[then:]
