@@ -164,7 +164,7 @@ def short_rules(game: Game) -> tuple[Rule, ...]:
             Example(("a1-a3",), board=". . . . ./D14 D23 . . ./. . . . ./. . . . ./L31 . L41 . ."),
         ),
         Rule(
-            f"A piece {captures}, where it can move to. Capturing is never compulsory. {opened}{shown}",
+            f"A piece {captures}, where it can move to. {opened}{shown} Capturing is never compulsory.",
             Example(("a1-a3", "d4-d3"), board=". . . . ./D14 . . D12 ./D23 . . . ./. . . . ./L31 . L41 . ."),
         ),
         Rule(
