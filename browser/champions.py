@@ -48,7 +48,7 @@ def search_of(module: Module, game: Game, search: Search, *, known: bool = False
     real, waves.table_of_calls = waves.table_of_calls, lambda *given: tables.append(given) or real(*given)
     try:
         simulators = [
-            Run(Search(**{**vars(search), "simulations": simulations}), game, hidden, Workspace())._simulator(
+            Run(Search(**{**vars(search), "simulations": simulations}), game, hidden, Workspace()).simulator(
                 first_tree(views)
             )
             for simulations in SIMULATIONS
@@ -65,8 +65,8 @@ def search_of(module: Module, game: Game, search: Search, *, known: bool = False
     trees, root_masks = np.zeros(1, np.int64), simulator.root_masks
     roots = simulator.roots.view(np.uint8).reshape(1, -1)
     simulator.simulate(trees, 1)  # compiles
-    inputs = arrays | {"calls": simulator._stages, "trees": trees, "views": simulator.views, "root_masks": root_masks}
-    drawn = Input("waves", 1), trees, False, simulator.views, root_masks, simulator._arguments
+    inputs = arrays | {"calls": simulator.stages, "trees": trees, "views": simulator.views, "root_masks": root_masks}
+    drawn = Input("waves", 1), trees, False, simulator.views, root_masks, simulator.arguments
     described: dict[str, Any] = {
         "arrays": {
             name: [
@@ -77,10 +77,10 @@ def search_of(module: Module, game: Game, search: Search, *, known: bool = False
         },
         "settings": module.constant(memory.tree.settings.view(np.uint8)),
         "table": [
-            [module.function(*kernel), str(row[1])] for kernel, row in zip(tables[0], simulator._stages, strict=True)
+            [module.function(*kernel), str(row[1])] for kernel, row in zip(tables[0], simulator.stages, strict=True)
         ],
         "roots": module.call(add_roots, (memory.tree, roots, root_masks), inputs | {"roots": roots}),
-        "waves": module.call(waves.make_waves, (simulator._stages, *drawn, *small), inputs),
+        "waves": module.call(waves.make_waves, (simulator.stages, *drawn, *small), inputs),
         "node": {name: NODE.fields[name][1] for name in NODE.names},
         "edge": [EDGE.itemsize, *(EDGE.fields[name][1] for name in EDGE.names)],
     }

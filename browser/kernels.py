@@ -23,7 +23,9 @@ import llvmlite.binding as llvm  # noqa: E402
 import numba  # noqa: E402
 import numpy as np  # noqa: E402
 from numba.core import types  # noqa: E402
-from recording import layout_of, recorded  # noqa: E402
+from recording import recorded  # noqa: E402
+
+from pbm_envs.core.layouts import layout_of  # noqa: E402
 
 TRIPLE, STACK = "wasm32-unknown-unknown", 1 << 20
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"

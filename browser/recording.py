@@ -9,20 +9,12 @@ from typing import Any, NamedTuple
 
 from numba.core.dispatcher import Dispatcher
 
-from pbm_envs.core import layouts
-
 
 class Call(NamedTuple):
     """A call of a kernel."""
 
     kernel: Any
     arguments: tuple[Any, ...]
-
-
-def layout_of(array: Any) -> Any:
-    """Return the layout of a batch of records of a game, or None for another array."""
-    known = layouts._registered.get(array.dtype) if array.ndim == 1 and array.dtype.names else None
-    return None if known is None else known[2]
 
 
 @contextmanager

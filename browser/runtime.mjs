@@ -117,6 +117,20 @@ export function attr(owner, name) {
   return typeof value === "function" && !/^class/.test(Function.prototype.toString.call(value)) && owner !== value
     ? (Object.hasOwn(owner, name) ? value : value.bind(owner)) : value;
 }
+/** A function of texts, numbers and flags that keeps its results. */
+export function cached(f) {
+  const known = new Map();
+  return (...args) => {
+    const key = args.map((each) => `${typeof each} ${each}`).join("\0");
+    if (!known.has(key)) known.set(key, f(...args));
+    return known.get(key);
+  };
+}
+/** Keep the value of a property. */
+export function kept(owner, name, value) {
+  Object.defineProperty(owner, name, { value });
+  return value;
+}
 export const getattr = (owner, name, otherwise = null) => (owner[name] === undefined ? otherwise : attr(owner, name));
 
 // Operators
@@ -390,7 +404,8 @@ export function int(thing = 0) {
     const big = BigInt(thing);
     return big > Number.MAX_SAFE_INTEGER ? big : Number(thing);
   }
-  return thing instanceof Array_ ? Math.trunc(Number(thing.data[0])) : Math.trunc(Number(thing));
+  if (thing === null || Array.isArray(thing)) throw new theirTypeError(`int() of ${repr(thing)}`);
+  return Math.trunc(Number(thing instanceof Array_ ? thing.data[0] : thing));
 }
 export function index(thing) {
   if (!Number.isInteger(thing)) throw new theirTypeError(`${repr(thing)} is no integer`);

@@ -64,6 +64,7 @@ class Translator:
         waiting: frozenset[str],
         own: Mapping[type, frozenset[str]],
         kernels: frozenset[str],
+        home: str = "pbm_",
     ) -> None:
         """Begin an empty module.
 
@@ -72,9 +73,10 @@ class Translator:
             waiting: The qualified names of what waits for others, and is asynchronous in the page.
             own: Methods of classes that the page has itself.
             kernels: Methods of all games that the page has itself.
+            home: How the names of modules begin that are translated; what others define is in `runtime.mjs`.
         """
         self.replaced = {self._key(thing): name for thing, name in replaced.items()}
-        self.waiting, self.own, self.kernels = waiting, own, kernels
+        self.waiting, self.own, self.kernels, self.home = waiting, own, kernels, home
         self.between: dict[type, str] = {}
         """Code that follows a class."""
         self.code: list[str] = []
@@ -96,7 +98,7 @@ class Translator:
         if isinstance(thing, type):
             return self._class(thing)
         if isinstance(thing, (types.FunctionType, Dispatcher)) or hasattr(thing, "__wrapped__"):
-            if thing.__module__.startswith("pbm_"):
+            if thing.__module__.startswith(self.home):
                 return self._function_of(thing)
             return f"R.{thing.__name__}"
         if isinstance(thing, types.BuiltinFunctionType):
@@ -138,7 +140,8 @@ class Translator:
     def _function_of(self, thing: Any) -> str:
         plain = inspect.unwrap(getattr(thing, "py_func", thing))
         name = self._names[self._key(plain)] = self._name(plain.__name__)
-        self.code.append(self._function(plain, name))
+        code = self._function(plain, name)
+        self.code.append(f"const {name} = R.cached({code});" if hasattr(thing, "cache_info") else code)
         return name
 
     def _constant(self, value: Any, name: str) -> str:
@@ -185,7 +188,7 @@ class Translator:
     def _class(self, kind: type) -> str:
         if kind.__module__ == "builtins" or kind in (types.NoneType,):
             return f"R.{kind.__name__}"
-        if kind.__module__.partition(".")[0] not in ("pbm_envs", "pbm_agents"):
+        if not kind.__module__.startswith(self.home):
             return f"R.{kind.__module__.rpartition('.')[2]}.{kind.__name__}" if kind is not Fraction else "R.Fraction"
         name = self._names[self._key(kind)] = self._name(kind.__name__)
         bases = [base for base in kind.__bases__ if self._is_translated(base)]
@@ -209,9 +212,8 @@ class Translator:
     def _is_game(kind: type) -> bool:
         return hasattr(kind, "_legal_action_mask")  # these are made from the description of a board
 
-    @staticmethod
-    def _is_translated(base: type) -> bool:
-        return base.__module__.startswith("pbm_") or issubclass(base, Exception)
+    def _is_translated(self, base: type) -> bool:
+        return base.__module__.startswith(self.home) or issubclass(base, Exception)
 
     @staticmethod
     def _is_code(member: Any) -> bool:
@@ -219,9 +221,11 @@ class Translator:
         return isinstance(member, kinds)
 
     def _method(self, kind: type, name: str, member: Any) -> str:
-        if isinstance(member, (property, cached_property)):
-            plain = member.fget if isinstance(member, property) else member.func
-            return f"get {self._function(plain, name, method=True)}"
+        if isinstance(member, property):
+            return f"get {self._function(member.fget, name, method=True)}"
+        if isinstance(member, cached_property):
+            made = self._function(member.func, f"${name}", method=True)
+            return f'{made}\nget {name}() {{ return R.kept(this, "{name}", this.${name}()); }}'
         if isinstance(member, (classmethod, staticmethod)):
             return f"static {self._function(member.__func__, name, method=True)}"
         return self._function(inspect.unwrap(member), name, method=True)
@@ -233,7 +237,7 @@ class Translator:
         methods = [code for each, code in done.items() if self._is_code(vars(kind).get(each))]
         params = [] if self._is_game(kind) else self._params(kind)
         own = vars(kind).get("__init__")
-        if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
+        if "__dataclass_fields__" in vars(kind) or hasattr(kind, "_fields"):
             methods.insert(0, self._record_constructor(kind))
         elif isinstance(own, types.FunctionType) and not self._is_game(kind):
             methods.insert(0, self._function(own, "constructor", method=True))
@@ -264,7 +268,8 @@ class Translator:
             names[each] + ("" if value is inspect.Parameter.empty else f" = {self._literal(value)}")
             for each, value in given.items()
         )
-        sets = " ".join(f"this.{each} = {name};" for each, name in names.items())
+        begun = "super(); " if any(map(self._is_translated, kind.__bases__)) else ""
+        sets = begun + " ".join(f"this.{each} = {name};" for each, name in names.items())
         return f"static floats = {json.dumps(floats)};\nconstructor({params}) {{ {sets} }}{extra}"
 
     def _params(self, thing: Any, kind: type | None = None) -> list[str]:
@@ -341,6 +346,8 @@ class Translator:
             return f"{prefix}function{star} {name}({', '.join(params)}) {{\n{body}\n}}"
         if form == "method":
             return f"{prefix}{star}{name}({', '.join(params)}) {{\n{body}\n}}"
+        if star:
+            return f"function*({', '.join(params)}) {{\n{body}\n}}"
         return f"{prefix}({', '.join(params)}) => {{\n{body}\n}}"
 
     @staticmethod
@@ -541,7 +548,7 @@ class Translator:
             base = self._static(node.value, scope)
             if isinstance(base, type):
                 return f"{self.expr(node.value, scope)}.{node.attr}"
-            if base.__name__.startswith("pbm_"):
+            if base.__name__.startswith(self.home):
                 return self.use(thing, node.attr)
             return f"R.{_dotted(node)}"
         return f"{self.expr(node.value, scope)}.{node.attr}"
@@ -726,7 +733,7 @@ class Translator:
     ) -> str:
         called = self.expr(node.func, scope)
         made = isinstance(thing, type) and (
-            thing.__module__.startswith(("pbm_", "threading")) or issubclass(thing, (Exception, Fraction))
+            thing.__module__.startswith((self.home, "threading")) or issubclass(thing, (Exception, Fraction))
         )
         new = "new " if made else ""
         plain = ", ".join(args)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pbm_envs.core.kernels import kernel
-from pbm_envs.core.layouts import register_records
+from pbm_envs.core.layouts import layout_of, register_records
 
 compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -186,3 +186,13 @@ def test_a_second_size_compiles_nothing(name, first, second, tmp_path):
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     compiled, altogether = map(int, done.stdout.split())
     assert 0 < compiled == altogether
+
+
+def test_the_layout_of_records_has_their_lengths_and_other_arrays_have_none():
+    dtype = register_records(np.dtype([("cells", "i1", (9,)), ("small", "i4")], align=True))
+    layout = layout_of(np.zeros(2, dtype))
+    assert layout is not None
+    assert 9 in layout.tolist()
+    assert layout_of(np.zeros((2, 2), dtype)) is None
+    assert layout_of(np.zeros(2)) is None
+    assert layout_of(np.zeros(2, [("other", "i1")])) is None

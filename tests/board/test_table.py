@@ -219,3 +219,14 @@ def test_two_persons_change_seats():
         dark = person.do("sit")
         assert dark["legal"]
         assert dark["svg"] != after["svg"]
+
+
+def test_a_move_that_is_shown_can_be_taken_back():
+    with Person(start(Chameleon(size=3), "person", "person")) as person:
+        person.play("a1x")
+        person.play("b2o")
+        person.play("c3x")
+        assert person.do("look", ply=2)["ply"] == 2
+        person.do("undo")
+        shown = person.do("undo")
+        assert shown["ply"] == shown["plies"] == 1

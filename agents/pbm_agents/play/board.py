@@ -242,6 +242,8 @@ class Board(ExerciseOrders):
         session, room = self._session, self._room
         self.record = session.record()
         self._advice.forget_position()
+        if self._ply is not None and self._ply >= session.plies:
+            self._ply = None  # the position that was shown has been taken back
         if changed:
             room.changed, room.request = True, None
             room.follow_clock()

@@ -221,7 +221,7 @@ class Run:
         """Grow the trees of a part, wave after wave, until the budget is spent or all of them can stop."""
         start, is_over = time.perf_counter(), ending()
         search, count = self.search, len(part.views)
-        simulator = self._simulator(part)
+        simulator = self.simulator(part)
         at_once = most = search.simulations_at_once
         done, growing = np.zeros(count, np.int64), np.arange(count)
         growing = growing[~simulator.can_stop(growing, None)]
@@ -249,7 +249,7 @@ class Run:
         tree = simulator.memory.tree
         return [SearchedTree(tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(count)]
 
-    def _simulator(self, part: Part) -> Simulator:
+    def simulator(self, part: Part) -> Simulator:
         """Return the simulator of these trees, with their roots in place."""
         search, trees = self.search, len(part.views)
         keep = search.reuse and not self.hidden

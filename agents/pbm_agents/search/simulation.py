@@ -62,8 +62,9 @@ class Simulator:
         self._select = self.rule.select_kernel(memory.hidden, memory.tree.priors.size > 0)
         self._tables: tuple[Array, ...] = ()
         self._play = kernels_of(game, self.evaluator, self.rule, memory)
-        self._stages = None if self._play is None else stages(self._select, self._play, memory)
-        self._arguments = None if self._play is None else arguments_of(self._play)
+        self.stages = None if self._play is None else stages(self._select, self._play, memory)
+        self.arguments = None if self._play is None else arguments_of(self._play)
+        """What `make_waves` calls, with its arguments: None for both if simulations return to Python."""
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
         """Start new trees for these positions.
@@ -162,8 +163,8 @@ class Simulator:
         return made, proven
 
     def _make_waves(self, trees: Array, waves: int, *, drawn: bool) -> tuple[int, int]:
-        assert self._arguments is not None
-        given = self._stages, waves, trees, drawn, self.views, self.root_masks, self._arguments
+        assert self.arguments is not None
+        given = self.stages, waves, trees, drawn, self.views, self.root_masks, self.arguments
         return make_waves(*given, *self.memory.buffers, *self.memory.tree)
 
     def _draw_worlds(self, trees: Array) -> None:

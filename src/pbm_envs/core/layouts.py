@@ -108,6 +108,12 @@ def register_records(dtype: np.dtype[np.void]) -> np.dtype[np.void]:
     return _registered[dtype][0]
 
 
+def layout_of(array: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Return the layout of a batch of records of a game, which kernels read; None for any other array."""
+    known = _registered.get(array.dtype) if array.ndim == 1 and array.dtype.names else None
+    return None if known is None else known[2]
+
+
 def _typeof_array(value: np.ndarray[Any, Any], context: Any) -> Any:
     if value.dtype.names and value.ndim == 1 and value.dtype in _registered:
         return StatesType(_registered[value.dtype][1], value.flags.writeable)
