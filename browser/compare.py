@@ -78,7 +78,7 @@ class Driven:
     def _patch(self, name: str) -> None:
         driven = self
 
-        def think(self: Thinking, kind: Any, work: Any) -> None:
+        def think(self: Thinking, kind: Any, work: Any, seconds: float = 0) -> None:
             self._started += 1
             self.kind = kind
             assert self._session is not None

@@ -49,9 +49,9 @@ class Table {
       if (this.orders.greeted && !this.closed) send({ type, ...R.toJson(fields) });
     };
     const table = this;
-    made.Thinking.prototype.think = function think(kind, work) {
+    made.Thinking.prototype.think = function think(kind, work, seconds = SECONDS) {
       const { _session: session, _left: left } = this, { plies } = session, number = ++this._started;
-      const until = performance.now() + 1000 * Math.min(this._seconds, SECONDS);
+      const until = performance.now() + 1000 * Math.min(this._seconds, seconds, SECONDS);
       this.kind = kind;
       later(() => world.oneByOne(async () => {
         world.isOver = () => table.closed || left.is_set() || performance.now() > until;
