@@ -86,11 +86,12 @@ class Person:
 class Tab(Person):
     """A browser's tab at a server, without the browser: `bytes` is what came over the wire."""
 
-    def __init__(self, port):
+    def __init__(self, port, **rest):
         self.bytes = []
         self.connection = contextlib.ExitStack()
         address = f"127.0.0.1:{port}"
-        self.socket = self.connection.enter_context(connect(f"ws://{address}/table", origin=f"http://{address}"))
+        rest = {"uri": f"ws://{address}/table", "origin": f"http://{address}"} | rest
+        self.socket = self.connection.enter_context(connect(**rest))
         self.say("hello", theme="dark")
         self.setup = self.hear("setup")
         self.position = self.hear("position")
@@ -141,10 +142,10 @@ def invite(person, seat=None):
 
 
 @contextlib.contextmanager
-def serving(start, host="127.0.0.1", limits=None, kept=None):
+def serving(start, host="127.0.0.1", limits=None, kept=None, publication=None):
     """The port of a server."""
     listening = listen(host, 0)
-    running = server(application(start, host, limits or Limits(), kept=kept))
+    running = server(application(start, host, limits or Limits(), kept=kept, publication=publication))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -14,9 +14,10 @@ import time
 
 import pytest
 from pbm_agents.cli.app import app
+from pbm_agents.play.access import is_loopback
 from pbm_agents.play.limits import Limits
 from pbm_agents.play.page import MODULES
-from pbm_agents.play.web import MAX_MESSAGE_BYTES, MAX_TABLES, application, is_loopback, listen
+from pbm_agents.play.web import MAX_MESSAGE_BYTES, MAX_TABLES, application, listen
 from typer.testing import CliRunner
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
@@ -219,6 +220,8 @@ def test_a_port_that_is_taken_is_an_error():
         ("serve chameleon --hint sage", "'sage' is not an agent"),
         ("serve chameleon --moves z9z", "'z9z' is not a move of Chameleon"),
         ("serve chameleon --host nowhere.invalid", "nowhere.invalid, port 8765"),
+        ("serve chameleon --clock soon", "the clock is 'soon': expected seconds per game such as 300"),
+        ("serve chameleon random random --clock 300", "only agents play: expected a person, or no clock"),
     ],
 )
 def test_errors_of_the_command_are_one_line(words, message):

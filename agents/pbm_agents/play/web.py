@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import os
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
-from ipaddress import ip_address
 from typing import Any, final
 
 import h11
@@ -23,15 +21,16 @@ import uvicorn
 import websockets  # noqa: F401 - uvicorn takes it where it is
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pbm_envs.foreign import parse_object
 from pbm_envs.records import GameRecord
 
+from .access import HEADERS, HostCheck, Publication
 from .kept import KeptGames
 from .limits import Limits
 from .orders import LONGEST_RECORD
@@ -45,14 +44,6 @@ PAGE_FILES = {
     "/board.css": ("board.css", "text/css"),
     **{f"/{name}": (name, "text/javascript") for name in SCRIPTS},
 }
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
-LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 MAX_MESSAGE_BYTES = 2 * LONGEST_RECORD
 """The largest message that is read."""
 MAX_WAITING_ANSWERS = 100
@@ -65,15 +56,6 @@ MAX_CONNECTIONS = 4 * MAX_TABLES
 """Connections that may be open at once; further ones get the answer that the server is busy."""
 TOO_LONG, TOO_MANY = 1009, 1013
 """Status codes with which a web socket is closed (RFC 6455)."""
-
-_log = logging.getLogger(__name__)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach a server that listens at `host`."""
-    with suppress(ValueError):
-        return ip_address(host).is_loopback
-    return host == "localhost"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -131,6 +113,7 @@ def application(
     limits: Limits,
     records: Sequence[GameRecord] = (),
     kept: KeptGames | None = None,
+    publication: Publication | None = None,
 ) -> ASGIApp:
     """Make the application with the page and the boards.
 
@@ -140,6 +123,7 @@ def application(
         limits: The limits on agents that are named on the page.
         records: Games that can be opened; if there are any, every board begins with the first.
         kept: The store of games; None for a temporary one.
+        publication: The address and the token of a public server; None for a server that is not public.
     """
     tables: set[Table] = set()
     games = KeptGames() if kept is None else kept
@@ -174,7 +158,7 @@ def application(
             sending.cancel()
 
     routes = [Route(path, _file) for path in PAGE_FILES]
-    return HostCheck(Starlette(routes=[*routes, WebSocketRoute("/table", table)]), host)
+    return HostCheck(Starlette(routes=[*routes, WebSocketRoute("/table", table)]), host, publication)
 
 
 async def _file(request: Request) -> Response:
@@ -198,41 +182,3 @@ async def _receive_all(websocket: WebSocket, own: Table) -> None:
         with suppress(ValueError):
             message = parse_object(text, "a message")
         own.receive(message)
-
-
-@final
-class HostCheck:
-    """Rejects foreign Host and Origin headers."""
-
-    def __init__(self, inner: ASGIApp, host: str) -> None:
-        self._inner = inner
-        self._host = host
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope.get("headers", ())}
-        host = headers.get("host", "")
-        welcome = self._is_here(host)
-        if scope["type"] == "websocket":
-            welcome = welcome and headers.get("origin") == f"http://{host}"
-        if welcome:
-            await self._inner(scope, receive, send)
-            return
-        _log.warning("refused: host %.100r, origin %.100r", host, headers.get("origin", ""))
-        if scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-        else:
-            refusal = PlainTextResponse("This server is for the pages of its own address.", 403, headers=HEADERS)
-            await refusal(scope, receive, send)
-
-    def _is_here(self, host: str) -> bool:
-        """Return whether a Host header names this server.
-
-        Accepted are the names of loopback, the name with which the server was started, and, if it listens beyond
-        loopback, any numeric address.
-        """
-        name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-        if name in LOOPBACK or name.strip("[]").lower() == self._host.lower():
-            return True
-        with suppress(ValueError):
-            return not is_loopback(self._host) and bool(ip_address(name.strip("[]")))
-        return False
