@@ -78,6 +78,10 @@ html_theme = "furo"
 html_title = f"pbm_envs {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+PLAYED = DOCS.parent / "build" / "site"  # from `make play`: the games to play on these pages, or else only pictures
+if (PLAYED / "play" / "index.html").exists():
+    html_extra_path = [str(PLAYED)]
+    html_js_files = ["play.js"]
 html_baseurl = URLS.get("Documentation", "")
 html_theme_options = {"navigation_with_keys": True}
 if "Repository" in URLS:

@@ -217,7 +217,8 @@ def game(name: str) -> str:
     made, record = make_game(name), filmed_game(name)
     agents = " against ".join(f"`{agent}`" for agent in record.agents)
     film = (
-        f"{_picture(name, 'film', 'gif', f'A game of {title}, move by move')}\n\n"
+        f'<div data-play="{name}" data-start="film">\n\n'
+        f"{_picture(name, 'film', 'gif', f'A game of {title}, move by move')}\n\n</div>\n\n"
         f"{record.plies} plies, {agents}, from the tournament of the ladder `{FILMED_LADDERS[name]}`."
     )
     return "\n\n".join(
@@ -247,7 +248,10 @@ def _boards(rules: Game) -> Iterator[str]:
     for player in [0] if rules.perfect_information else range(rules.num_players):
         whose = "" if rules.perfect_information else f"What {rules.role(view[0], player)}, player_{player}, sees."
         alt = f"A position of {type(rules).__name__}. {whose}".strip()
-        yield f"{_picture(rules.name, str(player), 'svg', alt)}\n\n{whose}"
+        picture = _picture(rules.name, str(player), "svg", alt)
+        if player == 0:
+            picture = f'<div data-play="{rules.name}">\n\n{picture}\n\n</div>'  # see `_static/play.js`
+        yield f"{picture}\n\n{whose}"
 
 
 def _position(rules: Game) -> Any:

@@ -1,13 +1,18 @@
 """Tests of one game go to one process (`--dist loadgroup`), so that its kernels are compiled once."""
 
 import gc
+import importlib.util
 import itertools
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from filelock import FileLock
 from pbm_agents.players import kinds, names  # noqa: F401  (names registers our kinds, which no test may undo)
 
 from pbm_envs import registered_games, registry
@@ -54,6 +59,26 @@ def _keys_of_tournaments(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = itertools.count()
     drawn = SimpleNamespace(token_hex=lambda size: f"{next(numbers):0{2 * size}x}")
     monkeypatch.setattr("pbm_agents.arena.tournament.secrets", drawn)
+
+
+@pytest.fixture(scope="session")
+def wasm(tmp_path_factory):
+    """The folder of the games as WebAssembly, built once for all processes, with the page of `make play` beside it."""
+    missing = [] if shutil.which("node") else ["Node"]
+    missing += [] if importlib.util.find_spec("ziglang") else ["the extra `wasm`"]
+    if missing:
+        pytest.skip(f"needs Node and the extra `wasm`: there is no {' and no '.join(missing)}")
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "browser" / "wasm"
+    folder.parent.mkdir(exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        if not (folder.parent / "site" / "play" / "offline.js").exists():
+            for script in ("build.py", "play.py"):
+                environment = os.environ | {"PBM_ENVS_WASM": str(folder)}
+                command = [sys.executable, ROOT / "browser" / script]
+                done = subprocess.run(command, capture_output=True, text=True, env=environment)
+                assert done.returncode == 0, done.stderr
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -95,6 +95,7 @@ function render({ model, el }) {
   const lesson = button("Lesson", () => send({ do: "exercise", game: position.game, kind: "lesson", number: 0 }),
     { title: "learn the game on the board, in a few steps" });
   const anew = button("New game", () => form.open(position));
+  const again = model.restart ? [button("New game", () => model.restart())] : []; // after a crash
 
   root.append(
     make("header", { className: "pbm-bar" }, make("div", {}, title, goal), make("div", { className: "pbm-row" }, help, lesson, anew, shade)),
@@ -388,7 +389,7 @@ function render({ model, el }) {
 
   function receive(message) {
     clearTimeout(silence);
-    if (message.type === "lost") return setLost(message.text);
+    if (message.type === "lost") return setLost(message.text, ...again);
     if (message.type === "link") return linked(message);
     if (message.type === "found") return hello();
     if (message.type === "preparing") return preparing.show(message);

@@ -58,3 +58,18 @@ export function preferredTheme() {
   if (jupyter !== undefined) return jupyter === "true" ? "light" : "dark";
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
+
+// Of a page that has only a board
+
+export function pageTitle(position, mine, lost) {
+  const game = position?.title ?? "pbm_envs";
+  const state = lost ? "Connection lost" : position?.headline?.split(": ")[0];
+  document.title = `${mine ? "● " : ""}${state ? `${state} – ` : ""}${game}`;
+}
+
+// The part of the address after "#", once: it begins a game.
+export function takeHash() {
+  const { hash } = location;
+  if (hash) history.replaceState(null, "", location.pathname + location.search);
+  return hash;
+}

@@ -1,6 +1,7 @@
 // What anywidget is in Jupyter, over a socket to `pbm serve`, which is opened again whenever it closes.
 
 import board from "./board.js";
+import { pageTitle, takeHash } from "./dom.js";
 
 const LOST = "The connection to pbm serve is lost. The game goes on when the server is back.";
 const FIRST_PAUSE = 250; // milliseconds until the first attempt to connect again; then twice as long each time
@@ -39,18 +40,10 @@ const model = {
   keepAddress(address) {
     if (address !== model.address()) history.replaceState(null, "", `?game=${address}`);
   },
-  takeHash() {
-    const hash = location.hash;
-    if (hash) history.replaceState(null, "", location.pathname + location.search);
-    return hash;
-  },
+  takeHash,
   on: (_, listener) => listeners.add(listener),
   off: (_, listener) => listeners.delete(listener),
-  title(position, mine, lost) {
-    const game = position?.title ?? "pbm_envs";
-    const state = lost ? "Connection lost" : position?.headline?.split(": ")[0];
-    document.title = `${mine ? "● " : ""}${state ? `${state} – ` : ""}${game}`;
-  },
+  title: pageTitle,
 };
 
 connect();

@@ -1,0 +1,58 @@
+// What anywidget is in Jupyter, over a Web Worker in which the table and the agents are: no server plays.
+
+import board from "./board.js";
+import { pageTitle, takeHash } from "./dom.js";
+import { startOfLink } from "./share.js";
+
+const CRASHED = "The program behind the board has stopped, and the game is lost. A new game starts it again.";
+const { game } = document.body.dataset;
+const listeners = new Set();
+const dispatch = (message) => listeners.forEach((listener) => listener(message));
+let worker = null;
+
+function begin() {
+  worker = new Worker(new URL("play-worker.mjs", import.meta.url), { type: "module", name: game });
+  worker.addEventListener("message", ({ data }) => dispatch(data));
+  worker.addEventListener("error", (event) => {
+    event.preventDefault();
+    console.warn(event.message);
+    worker.terminate();
+    dispatch({ type: "lost", text: CRASHED });
+  });
+}
+
+const model = {
+  send: (message) => worker.postMessage(message),
+  restart() {
+    begin();
+    dispatch({ type: "found" });
+  },
+  takeHash() {
+    const hash = takeHash(), players = new URLSearchParams(hash.slice(1)).getAll("player");
+    if (hash === "#film") openFilm();
+    if (!players.length) return hash;
+    model.send({ ...startOfLink(hash), players }); // a position against the champion
+    return "";
+  },
+  title: pageTitle,
+  on: (_, listener) => listeners.add(listener),
+  off: (_, listener) => listeners.delete(listener),
+};
+
+// The game of a record, move by move: the one that the documentation shows as a film.
+async function openFilm() {
+  const answer = await fetch(new URL(`${game}-film.json`, import.meta.url));
+  if (answer.ok) model.send({ do: "open", record: await answer.text() });
+}
+
+begin();
+board.render({ model, el: document.getElementById("board") });
+
+// Everything is kept for the time without a network, if the browser does that.
+navigator.serviceWorker?.register("offline.js").then(async () => {
+  const { active } = await navigator.serviceWorker.ready;
+  active.postMessage({ game });
+}).catch((error) => console.warn(error.message));
+navigator.serviceWorker?.addEventListener("message", ({ data }) => {
+  document.documentElement.dataset.offline = data.kept;
+});

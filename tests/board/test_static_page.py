@@ -1,0 +1,137 @@
+"""The page of `make play`: no Python plays, only files are served. A game of each kind against the champion, without a
+network, on a phone, by keys, and after a crash.
+"""
+
+import contextlib
+import functools
+import http.server
+import random
+import re
+import threading
+
+import pytest
+
+import pbm_envs
+from tests.board.test_browser import OURS, click_a_move
+
+sync_api = pytest.importorskip("playwright.sync_api")
+expect = sync_api.expect
+pytestmark = pytest.mark.slow
+
+SMALL = {
+    "chameleon": ["size=5"],
+    "curio": ["base=2", "rows=4", "cols=3"],
+    "trinim": ["size=6"],
+    "unlur": ["radius=4"],
+}
+MOST_BYTES = 1_000_000
+NARROW = {"width": 390, "height": 844}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves files without a log; tabs that are closed end their requests."""
+
+    def log_message(self, *_):
+        pass
+
+    def handle(self):
+        with contextlib.suppress(OSError):
+            super().handle()
+
+
+@pytest.fixture(scope="module")
+def site(wasm):
+    """The address of the folder, served as it is."""
+    handler = functools.partial(Quiet, directory=wasm.parent / "site")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/play/"
+    server.shutdown()
+    server.server_close()
+
+
+def against_the_champion(name):
+    """The end of the address of a small board."""
+    options = "".join(f"&option={option.replace('=', '%3D')}" for option in SMALL[name])
+    return f"{name}.html#game={name}{options}&player=person&player=champion%3Asimulations%3D100"
+
+
+def moves_made(page):
+    return page.locator(".pbm-moves [data-ply]")
+
+
+@pytest.mark.parametrize("name", pbm_envs.registered_games())
+def test_a_finished_game_against_the_champion(context, site, name):
+    page, rng = context.new_page(), random.Random(5)
+    page.goto(site + against_the_champion(name))
+    expect(page.locator(".pbm-strip", has_text="Champion, 100 simulations")).to_have_count(1)
+    page.wait_for_selector(OURS)
+    while page.locator(".pbm").get_attribute("data-turn") != "over":
+        click_a_move(page, rng)
+    expect(page.locator(".pbm-result")).to_be_visible()
+    expect(page.locator(".pbm-headline")).to_contain_text(re.compile("You (won|lost)|draw"))
+
+
+def test_a_game_is_small_and_has_three_levels(context, site, wasm):
+    """Each page with all that it loads, as files."""
+    folder = wasm.parent / "site" / "play"
+    for name in pbm_envs.registered_games():
+        others = [other for other in pbm_envs.registered_games() if other != name]
+        files = [path for path in folder.iterdir() if path.stem.split("-")[0] not in others]
+        assert sum(path.stat().st_size for path in files) < MOST_BYTES
+    page = context.new_page()
+    page.goto(f"{site}trinim.html")
+    page.wait_for_selector(OURS)
+    page.get_by_role("button", name="New game").click()
+    form = page.get_by_role("dialog", name="New game")
+    assert [text.split()[0] for text in form.get_by_label("Opponent").locator("option").all_inner_texts()[:3]] == [
+        "Easy",
+        "Medium",
+        "Strong",
+    ]
+
+
+def test_a_page_that_was_open_needs_no_network(context, site):
+    page = context.new_page()
+    page.goto(f"{site}unlur.html")
+    page.wait_for_selector("html[data-offline=unlur]")
+    context.set_offline(True)
+    page.reload()
+    page.wait_for_selector(OURS)
+    page.locator(".pbm-can").first.click()
+    expect(moves_made(page).nth(1)).to_be_visible()
+
+
+def test_a_crash_is_told_and_a_new_game_follows(chromium, site):
+    window = chromium.new_context(service_workers="block")  # which would have all files
+    window.set_default_timeout(120_000)
+    page = window.new_page()
+    page.route("**/code.mjs", lambda route: route.abort())
+    page.goto(f"{site}trinim.html")
+    expect(page.get_by_role("alert").filter(has_text="has stopped")).to_be_visible()
+    page.unroute("**/code.mjs")
+    page.get_by_role("alert").get_by_role("button", name="New game").click()
+    page.wait_for_selector(OURS)
+    expect(page.get_by_role("alert").filter(has_text="has stopped")).to_be_hidden()
+    window.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_keys_and_axe(chromium, site, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    window = chromium.new_context(viewport=NARROW, color_scheme=scheme, reduced_motion="reduce")
+    window.set_default_timeout(120_000)
+    page = window.new_page()
+    for address in ("index.html", "curio.html", "chameleon.html"):
+        page.goto(site + address)
+        if address != "index.html":
+            page.wait_for_selector(OURS)
+        found = axe.run(page).response["violations"]
+        assert [(each["id"], each["nodes"][0]["html"][:120]) for each in found] == [], address
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    page.locator(".pbm-can").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".pbm-chooser button")
+    page.keyboard.press("Enter")
+    expect(moves_made(page).nth(1)).to_be_visible()
+    window.close()
