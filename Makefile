@@ -24,7 +24,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
 	tests/trinim/test_resign.py tests/test_game_texts.py tests/search/test_results.py
 
-.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots wasm lint format clean
+.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots wasm play lint format clean
 
 demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 	@$(BIN)/python -m pbm_agents.cli.demo
@@ -85,6 +85,9 @@ notebooks: $(STAMP) $(VENV)-libraries/installed  ## run them anew, and keep what
 
 wasm: $(WASM_STAMP)  ## the games' kernels as WebAssembly, in build/wasm; browser/check.py plays recorded games again
 	$(BIN)/python browser/build.py
+
+play: wasm  ## the page on which the games are played without a server, in build/site/play; `make docs` puts it on its pages
+	$(BIN)/python browser/play.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

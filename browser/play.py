@@ -62,6 +62,13 @@ def description(name: str) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
+def film(name: str) -> str:
+    """Return the record of the game that the documentation shows as a film, with short names of its agents."""
+    record = json.loads(filmed_game(name).to_json())
+    record["agents"] = [agent.partition(",")[0] for agent in record["agents"]]
+    return json.dumps(record)
+
+
 def index() -> str:
     """Return the page with the links to all games."""
     items = "\n".join(
@@ -88,7 +95,7 @@ def write() -> None:
     for name in BOARDS:
         shutil.copy(OUT / f"{name}.wasm", SITE)
         (SITE / f"{name}.json").write_text(description(name), encoding="utf-8")
-        (SITE / f"{name}-film.json").write_text(filmed_game(name).to_json(), encoding="utf-8")
+        (SITE / f"{name}-film.json").write_text(film(name), encoding="utf-8")
         (SITE / f"{name}.html").write_text(game_page(name), encoding="utf-8")
         for theme in ("light", "dark"):
             (SITE / f"{name}-{theme}.svg").write_text(form_picture(name, theme), encoding="utf-8")

@@ -2,10 +2,8 @@
 table without Python gives the answers of that of `pbm serve` (`browser/compare.py`).
 """
 
-import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +14,6 @@ import pbm_envs
 
 BROWSER = Path(__file__).parents[1] / "browser"
 GAMES, SEQUENCES = 120, 25
-missing = [what for what in ("node",) if shutil.which(what) is None]
-missing += [what for what in ("ziglang",) if importlib.util.find_spec(what) is None]
 
 
 def test_the_table_can_be_translated():
@@ -29,10 +25,9 @@ def test_the_table_can_be_translated():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing), reason=f"needs Node and the extra `wasm`: there is no {' and no '.join(missing)}")
 @pytest.mark.parametrize("name", pbm_envs.registered_games())
-def test_recorded_games_and_tables_are_the_same_in_webassembly(name, tmp_path):
-    environment = os.environ | {"PBM_ENVS_WASM": str(tmp_path)}
+def test_recorded_games_and_tables_are_the_same_in_webassembly(name, wasm):
+    environment = os.environ | {"PBM_ENVS_WASM": str(wasm)}
 
     def run(script, *arguments):
         command = [sys.executable, BROWSER / script, *arguments, name]
@@ -40,7 +35,6 @@ def test_recorded_games_and_tables_are_the_same_in_webassembly(name, tmp_path):
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    run("build.py")
     counted = r"[\d,]+ positions, [1-9]\d* searches, [1-9]\d* choices, 0 different"
     assert re.fullmatch(rf"{name}: {GAMES} games, {counted}\n", run("check.py", "--worker", "--games", str(GAMES)))
     counted = rf"{name}: {SEQUENCES} sequences, [\d,]+ messages, [\d,]+ answers, 0 different\n"
