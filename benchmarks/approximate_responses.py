@@ -1,5 +1,6 @@
 """Compare approximate best responses with exact ones, on the rungs of Curio's ladder where both are known.
 
+    python benchmarks/approximate_responses.py --rungs 7 --moves 10000000
     python benchmarks/approximate_responses.py                  # what is missing in the .jsonl beside the results
 
 There is one line of JSON per rung, agent and method; `results/approximate_responses.txt` has the table. A learned
@@ -40,7 +41,7 @@ RESULTS = Path(__file__).parent / "results"
 CFR = "CFR, 5 iterations"
 AGENTS = ("random", "greedy", CFR, "ismcts:simulations=32")
 METHODS = ("search", "search, exact endgames", "table", "network")
-SLOW = {"ismcts:simulations=32": 5, "network": 3}
+SLOW = {"greedy": 6, "ismcts:simulations=32": 3, "network": 3}
 """The last rung for what takes too long on the others."""
 
 
