@@ -91,3 +91,4 @@ def test_levels_have_names_and_ratings_of_the_ladder():
         levels = {level["name"]: level["rating"] for level in game_form(name)["levels"]}
         assert list(levels) == list(LEVELS)
         assert levels["Easy"] < levels["Casual"] < levels["Medium"]
+        assert levels["Medium"] < levels["Strong"] <= levels["Champion"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,7 +34,7 @@ LEVELS = {
     "Casual": "mcts:simulations=30",
     "Medium": "mcts:simulations=300",
     "Strong": "champion:simulations=1000",
-    "Champion": "champion:seconds=3",
+    "Champion": "champion:simulations=10000",
 }
 """The opponents in the form for a new game, by strength."""
 ADVISER = "champion:simulations=5000"
@@ -124,9 +126,13 @@ def game_form(name: str) -> Message:
 def rating(game: Game, agent: str) -> int | None:
     """Return an agent's rating on the ladder of this game, in Elo above random play; None if it has none."""
     with suppress(ValueError):
-        for rung in load_ladder(game).rungs:
+        ladder = load_ladder(game)
+        for rung in ladder.rungs:
             if f"{rung.agent},".startswith((f"{agent},", f"{agent}:worlds=")):
                 return round(rung.elo)
+        placed: dict[str, Any] = json.loads(resources.files(__package__).joinpath("levels.json").read_text())
+        rated = placed.get(ladder.id, {}).get(agent)
+        return rated and int(rated["value"])
     return None
 
 
