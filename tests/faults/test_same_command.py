@@ -4,7 +4,6 @@ import importlib
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 from pbm_agents.arena import Run, SequentialTest, Tournament, play_sprt, play_tournament, rate_on_ladder
@@ -159,18 +158,23 @@ def test_training_with_another_program(tmp_path, monkeypatch, capsys):
         torch.set_num_threads(threads)
 
 
-def test_speeds_count_what_this_process_has_played(tmp_path):
+def test_speeds_count_what_this_process_has_played(tmp_path, monkeypatch):
     """Games that a killed run has left on the disk counted as played in no time."""
     pytest.importorskip("torch")
-    from pbm_agents.common.workers import make_pool
-    from pbm_agents.learning.round_games import play_round
-    from pbm_agents.learning.settings import Training
+    from pbm_agents.learning import trainer
+    from pbm_agents.learning.trainer import Training, train
 
-    settings, told = Training(games=2, simulations=2, imitation_simulations=2), []
-    for _ in range(2):
-        with make_pool() as pool:
-            told.append(play_round(GAME, settings, 0, None, Path(tmp_path), pool, lambda *_: None))
-    (first, speed), (again, none) = told
-    assert speed > 0
-    assert none is None
-    assert len(first.returns) == len(again.returns)
+    settings = Training(rounds=1, games=2, simulations=2, hidden=4, layers=1, opponents=(), gate_games=0)
+    [whole] = train(GAME, tmp_path / "whole", settings)
+    assert whole["positions_a_second"] > 0
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer._Run, "_keep_examples", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(GAME, tmp_path / "killed", settings)
+    [resumed] = train(GAME, tmp_path / "killed", settings)
+    assert resumed["positions_a_second"] is None
+    assert resumed["policy_loss"] == whole["policy_loss"]

@@ -65,6 +65,22 @@ def test_the_waves_find_what_the_stages_find(settings):
         np.testing.assert_allclose(one.value, other.value, atol=1e-5)
 
 
+@pytest.mark.parametrize("options", [{}, {"swap_rule": False}, {"allow_resign": True}], ids=str)
+def test_inputs_are_numbers_of_the_observation(options):
+    """So that a learner, which has observations, computes what the search does."""
+    game, rng = Chameleon(size=4, **options), np.random.default_rng(1)
+    states = np.concatenate([positions(game, rng, plies, 4) for plies in range(9)])
+    states = states[~states["done"]]
+    inputs, size = game._network_inputs(), zero_weights(game, 1, 1).first.shape[0]
+    identity = zero_weights(game, size, 1)._replace(first=np.eye(size, dtype=np.float32))
+    sums, names = SmallNetwork(game, identity).sums(states)
+    seen = game.observe(game.view(states, states["to_move"])).reshape(len(states), -1)
+    which = seen[:, inputs.perspective_source]
+    assert set(which.tolist()) == {0, 1}
+    assert np.array_equal(sums, np.take_along_axis(seen, inputs.sources[which], axis=1))
+    assert np.array_equal(names, inputs.actions[which])
+
+
 def test_sums_of_every_node_are_those_of_its_position():
     """Whatever moves led there, a swap among them; beside those of the tree before."""
     views, network = views_of(GAME), network_of(GAME)

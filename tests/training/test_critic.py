@@ -7,7 +7,7 @@ from pbm_agents.learning.training_data import augmented
 
 from pbm_envs import Chameleon, Curio
 from tests.search.test_secrets import twins
-from tests.training.test_trainer import GAMES, TINY, lasting, weights
+from tests.training.test_trainer import DEEP, GAMES, lasting, weights
 
 pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
@@ -19,7 +19,7 @@ from pbm_agents.learning.self_play import _full_observations
 from pbm_agents.learning.trainer import Training, train
 
 SMALL = {"base": 2, "rows": 4, "cols": 3, "no_capture_limit": 4}
-SETTINGS = Training(**{**vars(TINY), "critic_share": 0.5})
+SETTINGS = Training(**{**vars(DEEP), "critic_share": 0.5})
 
 
 def test_it_sees_what_is_hidden():
@@ -59,7 +59,7 @@ def test_a_run_with_a_critic_goes_on(tmp_path):
     train(game, tmp_path / "parts", Training(**{**vars(SETTINGS), "rounds": 1}))
     assert lasting(train(game, tmp_path / "parts", SETTINGS)) == lasting(curve)
     assert weights(tmp_path / "parts") == weights(tmp_path / "whole")
-    train(game, tmp_path / "without", TINY)
+    train(game, tmp_path / "without", DEEP)
     assert weights(tmp_path / "without") != weights(tmp_path / "whole")
     with_critic, without = (read(tmp_path / name / "network.pt")["weights"] for name in ("whole", "without"))
     assert {k: v.shape for k, v in with_critic.items()} == {k: v.shape for k, v in without.items()}

@@ -29,10 +29,9 @@ def test_the_search_evaluates_what_pytorch_does(game, count):
     assert len(states) == count
     masks = game.legal_action_mask(states)
     priors, values = exported(module)(game, states, masks, np.zeros(count, np.uint64), None)
-    inputs, names = module.reader.sums(states)
+    observations = game.observe(game.view(states, states["to_move"]))
     with torch.no_grad():
-        logits, shares = module(torch.from_numpy(inputs))
-    logits = logits.gather(1, torch.from_numpy(names)).masked_fill(~torch.from_numpy(masks), -1e9)
+        logits, shares = module(torch.from_numpy(observations), torch.from_numpy(masks))
     np.testing.assert_allclose(priors, logits.softmax(dim=1).numpy(), atol=1e-4)
     players = game.num_players
     own = (players * shares.softmax(dim=1).numpy() - 1) / (players - 1)

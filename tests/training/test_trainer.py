@@ -4,25 +4,32 @@ import csv
 import importlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pbm_agents import Search, evaluate, make_agent
 from pbm_agents.learning.self_play import SelfPlay, self_play
+from pbm_agents.learning.small_network import SmallNetwork
+from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, register_game
 
 pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
 
-from pbm_agents.learning import progress
+from pbm_agents.cli.app import app
+from pbm_agents.learning import progress, trainer
+from pbm_agents.learning.learner import make_network
 from pbm_agents.learning.network import PolicyValueNetwork, read, write
 from pbm_agents.learning.progress import elo
-from pbm_agents.learning.trainer import Training, train
+from pbm_agents.learning.round_games import Score
+from pbm_agents.learning.trainer import Training, default_training, train
 
 TINY = Training(
     rounds=2,
+    network="small",
     games=20,
     simulations=4,
     gumbel=4,
@@ -38,10 +45,13 @@ TINY = Training(
 GAMES = [Chameleon(size=3), Unlur(radius=3), Trinim(num_players=3), Curio(base=2, rows=4, cols=3, no_capture_limit=4)]
 
 
+DEEP = replace(TINY, network="deep")
+
+
 def weights(folder):
-    """Of the best network and of the learner's, as bytes."""
+    """Of the learner's network and of those that play, as bytes."""
     saved = read(folder / "checkpoint.pt")
-    parts = [saved[name][key] for name in ("best", "learner") for key in sorted(saved[name])]
+    parts = [network[key] for network in (saved["learner"], *saved["players"]) for key in sorted(network)]
     return b"".join(part.numpy().tobytes() for part in parts)
 
 
@@ -51,15 +61,17 @@ def lasting(curve):
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)
-def test_every_game(game, tmp_path):
+@pytest.mark.parametrize("settings", [TINY, DEEP], ids=["small", "deep"])
+def test_every_game(game, settings, tmp_path):
     """Two players and three, with and without hidden information: a run leaves an agent that plays, and a curve."""
-    curve = train(game, tmp_path / "run", TINY)
+    curve = train(game, tmp_path / "run", settings)
     assert [line["round"] for line in curve] == [1, 2]
     assert curve[-1]["games"] == 40
     with open(tmp_path / "run" / "curve.csv", encoding="utf-8") as file:
         assert [float(line["policy_loss"]) for line in csv.DictReader(file)] == [line["policy_loss"] for line in curve]
-    assert PolicyValueNetwork.load(tmp_path / "run" / "network.pt").game == game
-    name = f"mcts:simulations=4,network={tmp_path / 'run' / 'network.pt'}"
+    file = tmp_path / "run" / ("network.npz" if settings is TINY else "network.pt")
+    assert (SmallNetwork if settings is TINY else PolicyValueNetwork).load(file).game == game
+    name = f"mcts:simulations=4,network={file}"
     assert evaluate(make_agent(name), game, games=4)["random"].games >= 4
     assert not (tmp_path / "run" / "self_play").exists()
     assert (tmp_path / "run" / "curve.png").stat().st_size > 1000
@@ -74,7 +86,7 @@ def test_games_from_outside(tmp_path, monkeypatch):
 def test_it_learns(tmp_path):
     """Chameleon of size 3 from scratch: from no better than random play to far above it, without a search."""
     settings = Training(
-        rounds=6, games=64, simulations=24, hidden=48, layers=2, opponents=(), gate_games=0, exploring_plies=4
+        rounds=8, games=64, simulations=24, hidden=48, layers=2, opponents=(), gate_games=0, exploring_plies=4
     )
     curve = train(Chameleon(size=3), tmp_path / "run", settings)
     score = evaluate(f"network:file={tmp_path / 'run' / 'network.pt'}", Chameleon(size=3), games=200)["random"].score
@@ -82,9 +94,10 @@ def test_it_learns(tmp_path):
     assert curve[-1]["policy_loss"] < curve[0]["policy_loss"]
 
 
-def test_the_number_of_processes_does_not_matter(tmp_path):
-    """Not for networks evaluated by PyTorch or ONNX Runtime in one thread each."""
-    alone, together = train(GAMES[0], tmp_path / "1", TINY), train(GAMES[0], tmp_path / "2", TINY, workers=2)
+@pytest.mark.parametrize("settings", [TINY, DEEP], ids=["small", "deep"])
+def test_the_number_of_processes_does_not_matter(settings, tmp_path):
+    """With one, learning and playing take turns; with two, they overlap."""
+    alone, together = train(GAMES[0], tmp_path / "1", settings), train(GAMES[0], tmp_path / "2", settings, workers=2)
     assert lasting(alone) == lasting(together)
     assert weights(tmp_path / "1") == weights(tmp_path / "2")
 
@@ -124,10 +137,10 @@ def test_killed_before_and_after_every_file(tmp_path, monkeypatch):
             break
         except Killed:
             deaths += 1
-    assert deaths >= 7  # more with ONNX Runtime, which has files of its own
+    assert deaths >= 20
     assert lasting(again) == lasting(curve)
     assert weights(tmp_path / "run") == weights(expected)
-    assert (tmp_path / "run" / "network.pt").exists()
+    assert (tmp_path / "run" / "network.npz").exists()
 
 
 def test_other_settings_are_refused_and_more_rounds_are_not(tmp_path):
@@ -152,17 +165,38 @@ def test_other_settings_are_refused_and_more_rounds_are_not(tmp_path):
         train(GAMES[0], tmp_path / "run", Training(**{**vars(TINY), "rounds": 4}))
 
 
+def test_a_device_that_is_not_there(tmp_path):
+    with pytest.raises(ValueError, match="device is 'abacus': expected one that PyTorch can use here, such as cpu"):
+        train(GAMES[0], tmp_path / "run", TINY, device="abacus")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_command_has_defaults_by_game(tmp_path, monkeypatch):
+    """What is given replaces them; the others stay those of the game."""
+    found = []
+    monkeypatch.setattr(trainer, "train", lambda game, out, settings, **run: found.append((settings, run)))
+    (tmp_path / "network.npz").touch()
+    for words in ("chameleon -o size=7", "chameleon -o size=5 --rounds 20", "trinim"):
+        result = CliRunner().invoke(app, ["train", *words.split(), "--out", str(tmp_path), "--device", "cpu"])
+        assert result.exit_code == 0, result.output
+        assert f"network={tmp_path / 'network.npz'}" in result.output
+    (seven, run), (five, _), (other, _) = found
+    assert seven == default_training(Chameleon(size=7))
+    assert five == replace(default_training(Chameleon(size=5)), rounds=20)
+    assert other == Training()
+    assert run["device"] == "cpu"
+
+
 def test_the_gatekeeper(tmp_path, monkeypatch):
     """A network that loses against the best one does not take over; the learner goes on learning."""
-    monkeypatch.setattr(progress, "_evaluate", lambda *job: 0.0)
-    first = PolicyValueNetwork(GAMES[0], 8, 1).state_dict().keys()
+    monkeypatch.setattr(progress, "_evaluate", lambda *job: Score(2, 0.0))
     curve = train(GAMES[0], tmp_path / "run", TINY)
     saved = read(tmp_path / "run" / "checkpoint.pt")
     assert [line["taken"] for line in curve] == [False, False]
     torch.manual_seed(TINY.seed)
-    untrained = PolicyValueNetwork(GAMES[0], 8, 1).state_dict()
-    assert all(torch.equal(saved["best"][key], untrained[key]) for key in first)
-    assert not all(torch.equal(saved["learner"][key], untrained[key]) for key in first)
+    untrained = make_network(GAMES[0], TINY).state_dict()
+    assert all(torch.equal(saved["players"][-1][key], part) for key, part in untrained.items())
+    assert not all(torch.equal(saved["learner"][key], part) for key, part in untrained.items())
 
 
 def test_imitation_then_self_play(tmp_path):

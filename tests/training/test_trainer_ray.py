@@ -12,7 +12,7 @@ pytest.importorskip("ray")
 
 from pbm_agents.cli.app import app
 from pbm_agents.learning import round_games
-from pbm_agents.learning.trainer import train
+from pbm_agents.learning.trainer import default_training, train
 
 from pbm_envs import Chameleon
 from tests.arena.agents import block_once
@@ -24,8 +24,10 @@ def test_ray_trains_the_same_network(tmp_path, ray):
     """Two rounds in this process; one on Ray, by the command, then one here."""
     game = Chameleon(size=3)
     curve = train(game, tmp_path / "alone", TINY)
-    words = "train chameleon -o size=3 --rounds 1 --games 20 --simulations 4 --gumbel 4 --batch 16 --reuse 1"
-    words += " --hidden 8 --layers 1 --evaluate random --evaluation-games 4 --evaluation-simulations 2 --gate-games 4"
+    usual, words = default_training(game), "train chameleon -o size=3 --evaluate random"
+    for name, value in (vars(TINY) | {"rounds": 1}).items():
+        if value != getattr(usual, name) and name != "opponents":
+            words += f" --{name.replace('_', '-')} {value}"
     result = CliRunner().invoke(app, [*words.split(), "--out", str(tmp_path / "ray"), "--ray", "auto"])
     assert result.exit_code == 0, result.output
     assert lasting(train(game, tmp_path / "ray", TINY)) == lasting(curve)

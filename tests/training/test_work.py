@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from pbm_agents.common.workers import ProcessPool, make_pool
 from pbm_agents.learning import round_games
-from pbm_agents.learning.round_games import BATCH_OF_GAMES, play_round
+from pbm_agents.learning.round_games import (
+    BATCH_OF_GAMES,
+    SELF_PLAY,
+    read_examples,
+    run_jobs,
+    self_play_function,
+    self_play_jobs,
+)
 from pbm_agents.learning.settings import Training
 
 from pbm_envs import Chameleon
@@ -74,19 +81,18 @@ def test_an_actor_on_ray_that_is_killed_in_the_midst_of_a_game(tmp_path, monkeyp
     settings = Training(games=3 * BATCH_OF_GAMES + 2, simulations=4, gumbel=4)
 
     def play(name, pool):
-        folder = tmp_path / name
-        folder.mkdir(exist_ok=True)
+        folder, jobs = tmp_path / name, self_play_jobs(settings, 0)
+        (folder / "games").mkdir(parents=True, exist_ok=True)
         with pool:
-            found, _ = play_round(
-                game, settings, 0, Deadly(folder, 0), folder / "games", pool, lambda *about: told.append(about)
-            )
-        return found
+            functions = {SELF_PLAY: self_play_function(game, settings, Deadly(folder, 0))}
+            told.extend(run_jobs(pool, functions, jobs, folder / "games"))
+        return read_examples(folder / "games", jobs)
 
     monkeypatch.setattr(round_games, "play_batch", play_deadly_batch)
     found = play("ray", make_pool(ray=True))
     assert (tmp_path / "ray" / "killed").exists()
     assert sorted((tmp_path / "ray" / "begun").read_text().split()) == ["0", "1", "1", "2", "3"]
-    assert sorted(games for games, _ in told) == [2, 16, 16, 16]
+    assert sorted(name for name, _ in told) == [f"games-0-{k}" for k in range(4)]
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "killed").touch()
     expected = play("alone", make_pool())

@@ -1,5 +1,6 @@
 """`pbm train`: a network for any game, by self-play."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,12 +9,12 @@ import typer
 from pbm_envs.registry import parse_game
 from pbm_envs.toolbox import require
 
-from ..learning.settings import Training
+from ..learning.settings import Training, default_training
 from .settings import Options, with_run, with_settings
 from .terminal import stopped
 
 EXAMPLES = """
-  pbm train chameleon -o size=5 --out runs/chameleon --rounds 30 --workers 2
+  pbm train chameleon -o size=5 --out runs/chameleon --workers 2
   pbm train trinim -o num_players=3 --out runs/trinim --simulations 32 --full-share 0.25 --tensorboard
   pbm train curio --out runs/curio --imitation-rounds 5 --evaluate random --evaluate mcts:simulations=200
   pbm train unlur --out runs/unlur --games 512 --ray auto
@@ -23,11 +24,15 @@ EXAMPLES = """
 @with_settings(Training, flags={"opponents": "--evaluate"})
 @with_run("max_requests", "max_cost")
 def train(
+    context: typer.Context,
     game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the run. It is made if missing.")],
     settings: dict[str, Any],
     run: dict[str, Any],
     options: Options = None,
+    device: Annotated[
+        str, typer.Option(help="Device on which PyTorch learns, such as cuda. Games stay on the processors.")
+    ] = "cpu",
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")] = False,
 ) -> None:
     """Train a network by self-play.
@@ -35,18 +40,27 @@ def train(
     A search guided by the network plays against itself, and the network is trained on the results of the search.
     FOLDER receives the network, the curve as CSV and picture, and checkpoints.
 
+    The defaults shown here are those of most games. Chameleon has its own, for a small network that is evaluated inside
+    the compiled search; FOLDER/training.json lists the settings of a run.
+
     The same command resumes a run after any interruption; a larger --rounds extends it. The result does not depend on
     the number of workers, nor on --ray, which plays on the cluster and trains on this machine.
     """
-    rules, chosen = parse_game(game, options), Training(**settings)
+    rules = parse_game(game, options)
+    sources = {name: context.get_parameter_source(name) for name in settings}
+    given = {name: value for name, value in settings.items() if getattr(sources[name], "name", "") != "DEFAULT"}
+    chosen = replace(default_training(rules), **given)
     require("pbm train", "torch", "torch")
     if tensorboard:
         require("--tensorboard", "torch", "tensorboard")
     from ..learning.trainer import train as train_network  # PyTorch
 
     try:
-        train_network(rules, out, chosen, tensorboard=tensorboard, **run)
+        train_network(rules, out, chosen, tensorboard=tensorboard, device=device, **run)
     except KeyboardInterrupt:
         stopped(f"the run is kept in {out}; the same command resumes it")
-    name = "network.onnx" if (out / "network.onnx").exists() else "network.pt"
-    print(f"The agent is mcts:simulations=200,network={out / name}")
+    name = next(name for name in ("network.npz", "network.onnx", "network.pt") if (out / name).exists())
+    agent = f"mcts:simulations=200,network={out / name}"
+    print(f"Play against it:\n  pbm play {game}{''.join(f' -o {option}' for option in options or ())} person {agent}")
+    against = f"-g {game}{':' * bool(options)}{','.join(options or ())} -a mcts:simulations=200 -a {agent}"
+    print(f"Measure it:\n  pbm tournament {out / 'games'} {against} --openings 20")

@@ -23,9 +23,9 @@ class Critic:
     The network that plays contains no part of the critic.
     """
 
-    def __init__(self, game: Game, settings: Training) -> None:
-        """Make a critic as large as the network that plays; `settings.critic_share` is its weight in the targets."""
-        self.network = PolicyValueNetwork(game, settings.hidden, settings.layers)
+    def __init__(self, game: Game, settings: Training, device: str = "cpu") -> None:
+        """Make a critic on a device; `settings.critic_share` is its weight in the targets."""
+        self.network = PolicyValueNetwork(game, settings.hidden, settings.layers).to(device)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), settings.learning_rate, weight_decay=settings.weight_decay
         )
@@ -36,8 +36,11 @@ class Critic:
 
         Return its loss, and (N, P) targets for the values of the network that sees views.
         """
-        returns = torch.from_numpy(batch.returns)
-        _, values = self.network(torch.from_numpy(batch.full_observations), torch.from_numpy(batch.masks))
+        returns, observations, masks = (
+            torch.from_numpy(part).to(self.network.device)
+            for part in (batch.returns, batch.full_observations, batch.masks)
+        )
+        _, values = self.network(observations, masks)
         loss = (values - returns).square().mean()
         self.optimizer.zero_grad()
         loss.backward()

@@ -27,7 +27,7 @@ from ..players.agent import Actions, Views, check_searchable, draw
 from ..search import FunctionEvaluator
 from ..search.result import check_temperature
 from .torsos import TORSOS, FullyConnected, ResidualConvolution
-from .training_data import form_weights, symmetry_tables
+from .training_data import FORBIDDEN, form_weights, symmetry_tables
 
 try:
     import torch
@@ -36,8 +36,6 @@ except ImportError:
     raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
 
 FORMAT = "pbm_agents.learning.network 2"
-FORBIDDEN = -1e9
-"""The logit of an illegal action, which makes its probability 0."""
 
 
 @final
@@ -133,6 +131,10 @@ class PolicyValueNetwork(nn.Module):
             )
         logits, values = logits.float().gather(1, self.actions[which]), values.float()
         return logits.masked_fill(~masks, FORBIDDEN), values - values.mean(dim=1, keepdim=True)
+
+    def value_loss(self, values: Tensor, returns: Tensor) -> Tensor:
+        """Return the mean squared error of values (B, P)."""
+        return (values - returns).square().mean()
 
     def priors_and_values(self, observations: NDArray[Any], masks: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return probabilities (B, A) and values (B, P) in -1..1 as arrays."""

@@ -2,51 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import log10
 from typing import Any
 
 from pbm_envs import Game
 
-from ..arena.evaluation import evaluate
-from ..common.workers import Pool
-from ..search import Search
+from ..arena.evaluation import evaluate, wilson
+from .round_games import EVALUATION, Job, Score
 from .settings import Training
 
 OPENING_MOVES = 2
 """Random moves at the start of each evaluation game."""
+GAMES_OF_A_JOB = 16
+"""Least number of games that a job of evaluation plays; more only to complete an opening."""
+BEST = ""
+"""The name of the best network among the opponents."""
 
 
-def measure(game: Game, settings: Training, number: int, mine: Any, best: Any, pool: Pool) -> dict[str, Any]:
-    """Play the evaluation games after round `number`, which determines the openings.
+def evaluation_jobs(game: Game, settings: Training, number: int, gate: bool) -> dict[str, Job]:
+    """Return the jobs that evaluate the network of round `number` (from 0), which determines the openings.
 
-    `mine` and `best` are the evaluators of the learner's network and of the best so far; without the latter, the
-    learner's network takes over without a match. Returns scores by opponent, Elo against the last opponent, and
-    `taken`: whether the learner's network becomes the best.
+    Args:
+        game: The game.
+        settings: Name the opponents, and the numbers of games.
+        number: The round.
+        gate: Whether to play against the best network so far, too.
     """
-    jobs: dict[str, Any] = {}
-    search = settings.playing_search(mine)
-    seed = (settings.seed * 1_000_003 + number) * 10_007
-    if settings.evaluation_games:
-        for name in settings.opponents:
-            jobs[name] = (name, settings.evaluation_games, seed)
-    if settings.gate_games and best is not None:
-        jobs[""] = (settings.playing_search(best), settings.gate_games, seed + 1)
-    scores: Mapping[str, float] = dict(pool.run(partial(_evaluate, search, game), jobs))
-    line: dict[str, Any] = {f"against {name}": scores[name] for name in settings.opponents if name in scores}
-    if settings.opponents and settings.opponents[-1] in scores:
-        line["elo"] = elo(scores[settings.opponents[-1]], settings.evaluation_games, game.num_players)
+    against = [(name, settings.evaluation_games, 0) for name in settings.opponents]
+    if gate:
+        against.append((BEST, settings.gate_games, 1))
+    openings = -(-GAMES_OF_A_JOB // game.num_players)
+    jobs = {}
+    for k, (opponent, games, stream) in enumerate(against):
+        seed = (settings.seed * 1_000_003 + number) * 10_007 + stream
+        for part, first in enumerate(range(0, games, openings * game.num_players)):
+            size = min(games - first, openings * game.num_players)
+            job = opponent, size, seed + part * openings
+            jobs[f"{EVALUATION}-{number}-{k}-{part}"] = Job(EVALUATION, job)
+    return jobs
+
+
+def evaluation_function(game: Game, settings: Training, mine: Any, best: Any) -> Callable[[Any], Score]:
+    """Return the function that plays a job of evaluation, given the evaluators of the network and of the best one."""
+    return partial(_evaluate, game, settings, mine, best)
+
+
+def measured(game: Game, scores: Sequence[tuple[str, Score]], last: str | None) -> dict[str, Any]:
+    """Return a part of a line of the curve: scores by opponent, Elo with its interval, and `taken`.
+
+    `taken` says whether the network becomes the best; without games against the best so far, it does.
+
+    Args:
+        game: The game.
+        scores: Opponents, each with the score of some games.
+        last: The opponent whose Elo is 0.
+    """
+    totals: dict[str, Score] = {}
+    for opponent, score in scores:
+        before = totals.get(opponent, Score(0, 0.0))
+        totals[opponent] = Score(before.games + score.games, before.points + score.points)
+    means = {opponent: score.points / score.games for opponent, score in totals.items()}
+    line: dict[str, Any] = {f"against {name}": mean for name, mean in means.items() if name != BEST}
+    if last in totals:
+        games = totals[last].games
+        rate = wilson(means[last], games)
+        line |= {
+            name: elo(score, games, game.num_players)
+            for name, score in (("elo", rate.value), ("elo_low", rate.low), ("elo_high", rate.high))
+        }
     line["taken"] = True
-    if "" in scores:
-        line |= {"against best": scores[""], "taken": scores[""] >= 1 / game.num_players}
+    if BEST in means:
+        line |= {"against best": means[BEST], "taken": means[BEST] >= 1 / game.num_players}
     return line
 
 
 def in_words(line: Mapping[str, Any]) -> str:
     """Return a line of the curve as readable text."""
     parts = (f"{name} {value:.2f}" for name, value in line.items() if name.startswith("against "))
-    rating = f", Elo {line['elo']:+.0f}" if "elo" in line else ""
+    rating = ""
+    if "elo" in line:
+        rating = f", Elo {line['elo']:+.0f} ({line['elo_low']:+.0f} to {line['elo_high']:+.0f})"
     taken = "" if line["taken"] else "; the network before stays the best"
     speed = line["positions_a_second"]
     speed = "" if speed is None else f"{speed:.0f} per second, "
@@ -68,8 +105,10 @@ def elo(score: float, games: int, players: int = 2) -> float:
     return 400 * log10(kept * (players - 1) / (1 - kept))
 
 
-def _evaluate(search: Search, game: Game, job: tuple[Any, int, int]) -> float:
-    """Return the score of a search against an opponent."""
-    opponent, games, seed = job
-    results = evaluate(search, game, {"opponent": opponent}, games=games, seed=seed, opening_moves=OPENING_MOVES)
-    return results["opponent"].score.value
+def _evaluate(game: Game, settings: Training, mine: Any, best: Any, job: tuple[str, int, int]) -> Score:
+    """Return the score of a network against an opponent."""
+    name, games, seed = job
+    opponent = settings.playing_search(best) if name == BEST else name
+    own = settings.playing_search(mine)
+    [result] = evaluate(own, game, {"opponent": opponent}, games=games, seed=seed, opening_moves=OPENING_MOVES).values()
+    return Score(result.games, result.score.value * result.games)

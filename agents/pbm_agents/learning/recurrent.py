@@ -22,7 +22,8 @@ from pbm_envs.foreign import registered_game
 from pbm_envs.toolbox import install_command
 
 from ..players.agent import Actions, Views
-from .network import FORBIDDEN, check_sizes, check_weights, read, write
+from .network import check_sizes, check_weights, read, write
+from .training_data import FORBIDDEN
 
 try:
     import torch

@@ -1,12 +1,12 @@
-"""Self-play games of a round: a pool plays them in batches, and each batch is written to disk when it is done."""
+"""The games of a training run: a pool plays them in jobs, and the result of each job is written to disk at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,55 +18,105 @@ from .self_play import play_batch
 from .settings import Training
 from .training_data import Examples, joined
 
-BATCH_OF_GAMES = 16
+BATCH_OF_GAMES = 32
 """Number of games that a process plays simultaneously."""
+SELF_PLAY, EVALUATION = "games", "evaluation"
 
 
-def play_round(
-    game: Game,
-    settings: Training,
-    number: int,
-    evaluator: Any,
-    folder: Path,
-    pool: Pool,
-    advance: Callable[[int, float | None], None],
-) -> tuple[Examples, float | None]:
-    """Return a round's self-play games, and the positions per second of those played now (None if none were).
+class Score(NamedTuple):
+    """The points of a network in some games."""
 
-    The seed, the number of the round (from 0) and that of the batch determine the games. Batches that a killed process
-    left in `folder` are not played again. There is no evaluator in imitation rounds. `advance` is called with a number
-    of games done, and the positions per second so far if they were played now.
+    games: int
+    points: float
+
+
+class Job(NamedTuple):
+    """Games for one process."""
+
+    kind: str
+    """SELF_PLAY or EVALUATION."""
+    job: Any
+    """The argument of the kind's function."""
+
+
+class Spent(NamedTuple):
+    """What a job cost."""
+
+    seconds: float
+    processor_seconds: float
+
+
+RESULTS: dict[str, Any] = {SELF_PLAY: Examples, EVALUATION: Score}
+
+
+def self_play_jobs(settings: Training, number: int) -> dict[str, Job]:
+    """Return the jobs of a round's self-play by the names of their files.
+
+    The seed, the number of the round (from 0) and that of the batch determine the games.
     """
-    folder.mkdir(exist_ok=True)
-    search, how = settings.self_play_search(evaluator), settings.self_play_settings()
     sizes = [min(BATCH_OF_GAMES, settings.games - k) for k in range(0, settings.games, BATCH_OF_GAMES)]
-    files = [folder / f"{number}-{k}.npz" for k in range(len(sizes))]
-    jobs, positions, speed, began = {}, 0, None, perf_counter()
-    for k, (file, size) in enumerate(zip(files, sizes, strict=True)):
-        if file.exists():
-            advance(size, None)
-        else:
-            jobs[k] = (size, (settings.seed, number, k))
-    for k, examples in pool.run(partial(play_batch, game, search, how), jobs):
-        _save(files[k], examples)
-        positions += len(examples.returns)
-        advance(sizes[k], speed := positions / (perf_counter() - began))
-    parts = [_load(file) for file in files]
-    return joined(part._replace(games=part.games + k * BATCH_OF_GAMES) for k, part in enumerate(parts)), speed
+    return {
+        f"{SELF_PLAY}-{number}-{k}": Job(SELF_PLAY, (size, (settings.seed, number, k))) for k, size in enumerate(sizes)
+    }
 
 
-def forget_rounds(folder: Path, before: int) -> None:
-    """Remove the files of earlier rounds, which a killed run may have left."""
-    for file in folder.glob("*.npz"):
-        if is_partial(file) or int(file.name.partition("-")[0]) < before:
+def self_play_function(game: Game, settings: Training, evaluator: Any) -> Callable[[Any], Examples]:
+    """Return the function that plays a job of self-play; without an evaluator, of imitation rounds."""
+    return partial(play_batch, game, settings.self_play_search(evaluator), settings.self_play_settings())
+
+
+def run_jobs(
+    pool: Pool, functions: Mapping[str, Callable[[Any], Any]], jobs: Mapping[str, Job], folder: Path
+) -> Generator[tuple[str, Spent | None], None, None]:
+    """Run the jobs that have no result in `folder` yet, and write their results there.
+
+    Yield each job's name with its costs when it is done: first, with None, those that were done before.
+
+    Args:
+        pool: Runs the jobs.
+        functions: For each kind of job, a picklable function.
+        jobs: The jobs by name.
+        folder: A folder that exists.
+    """
+    missing = {name: job for name, job in jobs.items() if not (folder / f"{name}.npz").exists()}
+    for name in jobs.keys() - missing.keys():
+        yield name, None
+    for name, (result, spent) in pool.run(partial(_run_job, functions), missing):
+        with in_one_piece(folder / f"{name}.npz") as part:
+            np.savez(part, **result._asdict())
+        yield name, spent
+
+
+def read_result(folder: Path, name: str, job: Job) -> Any:
+    """Return the result of a job that is done: Examples or a Score."""
+    with np.load(folder / f"{name}.npz") as arrays:
+        found = {field: arrays[field] for field in RESULTS[job.kind]._fields}
+    if job.kind == EVALUATION:
+        return Score(int(found["games"]), float(found["points"]))
+    return Examples(**found)
+
+
+def read_examples(folder: Path, jobs: Mapping[str, Job]) -> Examples:
+    """Return the examples of a round, whose jobs are done, with its games counted from 0."""
+    parts = [read_result(folder, name, job) for name, job in jobs.items()]
+    return joined(part._replace(games=part.games + k * BATCH_OF_GAMES) for k, part in enumerate(parts))
+
+
+def forget_results(folder: Path, done: Mapping[str, int]) -> None:
+    """Remove results that a killed run has left: partly written files, and those of rounds that are done.
+
+    Args:
+        folder: A folder that may be missing.
+        done: For each kind of file, the number of rounds that are done.
+    """
+    for file in folder.glob("*"):
+        kind, _, rest = file.stem.partition("-")
+        number = rest.partition("-")[0]
+        if is_partial(file) or (number.isdecimal() and int(number) < done.get(kind, 0)):
             file.unlink()
 
 
-def _save(file: Path, examples: Examples) -> None:
-    with in_one_piece(file) as part:
-        np.savez(part, **examples._asdict())
-
-
-def _load(file: Path) -> Examples:
-    with np.load(file) as arrays:
-        return Examples(**{name: arrays[name] for name in Examples._fields})
+def _run_job(functions: Mapping[str, Callable[[Any], Any]], job: Job) -> tuple[Any, Spent]:
+    began, used = perf_counter(), process_time()
+    result = functions[job.kind](job.job)
+    return result, Spent(perf_counter() - began, process_time() - used)

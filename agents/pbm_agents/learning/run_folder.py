@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,8 +17,9 @@ from pbm_envs import Game
 from ..common.folders import check_programs, is_unused, programs, write_about
 from .network import PolicyValueNetwork
 from .settings import Training
+from .small_training import SmallModule, exported
 
-FORMAT = "pbm_agents.learning.trainer 1"
+FORMAT = "pbm_agents.learning.trainer 2"
 ABOUT = "training.json"
 TORCH_THREADS = 1
 """PyTorch threads per process of a run: another number changes the order of additions, and so the rounding."""
@@ -28,7 +31,7 @@ def check_folder(out: Path) -> None:
         raise ValueError(f"{str(out)!r} holds something else: expected a folder of train, or a new or empty one")
 
 
-def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool = False) -> None:
+def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool = False, device: str = "cpu") -> None:
     """Write the description of a run to its folder, which is locked.
 
     Raises:
@@ -38,6 +41,8 @@ def open_folder(game: Game, out: Path, settings: Training, accept_changes: bool 
     about, path = json.loads(json.dumps(about)), out / ABOUT
     here = programs([game], settings.opponents, libraries())
     here["threads of torch"] = str(TORCH_THREADS)
+    if device != "cpu":
+        here["device of torch"] = device
     made_with: Sequence[Mapping[str, str]] = [here]
     if path.exists():
         try:
@@ -63,23 +68,38 @@ def libraries() -> tuple[str, ...]:
     return ("torch", "onnxruntime") if _has_onnx() else ("torch",)
 
 
-def write_network(network: PolicyValueNetwork, out: Path) -> None:
-    """Write `network.pt`, and `network.onnx` if ONNX is installed, each atomically."""
-    network.eval().save(out / "network.pt")
-    if _has_onnx():
-        _export(network, out / "network.onnx")
+def write_network(network: PolicyValueNetwork | SmallModule, out: Path) -> Path:
+    """Write a network for agents, each file atomically; return the file for the search.
 
-
-def fast_evaluator(network: PolicyValueNetwork, out: Path) -> Any:
-    """Return an evaluator of the current network: in ONNX Runtime, which is faster and picklable, if installed."""
+    A small network is `network.npz`; another one `network.pt`, and `network.onnx` if ONNX is installed.
+    """
+    network.eval()
+    if isinstance(network, SmallModule):
+        exported(network).save(out / "network.npz")
+        return out / "network.npz"
+    network.save(out / "network.pt")
     if not _has_onnx():
-        return network.eval().evaluator()
+        return out / "network.pt"
+    _export(network, out / "network.onnx")
+    return out / "network.onnx"
+
+
+def fast_evaluator(network: PolicyValueNetwork | SmallModule) -> Any:
+    """Return a picklable evaluator of the network as it is now.
+
+    A small network needs no library; the other one is evaluated by ONNX Runtime if that is installed.
+    """
+    network.eval()
+    if isinstance(network, SmallModule):
+        return exported(network)
+    if not _has_onnx():
+        return copy.deepcopy(network).cpu().evaluator()
     from .onnx_evaluator import OnnxEvaluator
 
-    path = out / "self_play" / "network.onnx"
-    path.parent.mkdir(exist_ok=True)
-    _export(network, path)
-    return OnnxEvaluator(path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network.onnx"
+        _export(network, path)
+        return OnnxEvaluator(path)
 
 
 def _has_onnx() -> bool:

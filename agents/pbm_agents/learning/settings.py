@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
+from pbm_envs import Game
 from pbm_envs.toolbox import check_settings, setting
 
 from ..search import PUCT, Gumbel, Search
 from .self_play import SelfPlay
+
+SMALL_BOARD = 25
+"""Most cells of a board on which few games are enough."""
 
 
 @final
@@ -59,8 +63,16 @@ class Training:
         help="Share of the value target that comes from a critic, which sees hidden information; the rest is the "
         "game's result. 0 turns the critic off.",
     )
-    hidden: int = setting(128, low=1, help="Units per layer of the network.")
-    layers: int = setting(3, low=1, help="Layers of the network.")
+    network: str = setting(
+        "deep",
+        choices=("small", "deep"),
+        help="small: two layers, evaluated inside the compiled search. deep: gated layers, which see canonical forms "
+        "and are evaluated by ONNX Runtime, if it is installed.",
+    )
+    hidden: int = setting(
+        128, low=1, help="Units per layer of the network; the second layer of a small one has a quarter."
+    )
+    layers: int = setting(3, low=1, help="Layers of a deep network.")
     opponents: tuple[str, ...] = setting(
         ("random", "mcts:simulations=100"), help="Fixed opponents, as agents by name, that measure progress."
     )
@@ -105,3 +117,27 @@ class Training:
         """Return the search that plays for a network in evaluations."""
         rule = Gumbel(self.gumbel) if self.gumbel else PUCT()
         return Search(simulations=self.evaluation_simulations, evaluator=evaluator, selection=rule)
+
+
+def default_training(game: Game) -> Training:
+    """Return the settings with which `pbm train` trains a network for a game if no others are given.
+
+    A game that says which inputs a move changes (`GameHooks._network_inputs`: Chameleon) gets a small network, which is
+    so cheap to evaluate that a round has many games.
+    """
+    if game._network_inputs() is None:
+        return Training()
+    large = game.board.size > SMALL_BOARD
+    return Training(
+        rounds=100 if large else 30,
+        games=512 if large else 256,
+        imitation_rounds=12 if large else 3,
+        network="small",
+        hidden=256,
+        batch=512,
+        reuse=4.0,
+        capacity=500_000,
+        opponents=("mcts:simulations=100",),
+        evaluation_games=32,
+        gate_games=32,
+    )

@@ -26,7 +26,7 @@ from pbm_envs.foreign import check_array, parse_object, read_arrays, registered_
 from pbm_envs.toolbox import Array, BatchKernel, Floats, NetworkInputs, PlayKernels, in_one_piece, stack_kernel
 
 from ..search.backup import expand_leaf
-from ..search.tree import Tree
+from ..search.tree import EVALUATED, Tree
 from .training_data import unanswered
 
 FORMAT = "pbm_agents.learning.small_network 1"
@@ -225,6 +225,9 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
             priors = tree.priors[g, child] if child > 0 else spare
             write_priors(logits, network.actions[mover], masks[r], exponentials, priors)
             write_values(shares, state["to_move"], values[r])
+            if tree.sums.shape[2] > EVALUATED and child > 0:
+                for k in range(values.shape[1]):
+                    tree.sums[g, child, EVALUATED, k] = values[r, k]
 
     return evaluate
 

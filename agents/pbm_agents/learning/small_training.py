@@ -14,7 +14,7 @@ from pbm_envs import Game
 from pbm_envs.toolbox import Array, Floats
 
 from .small_network import SmallNetwork, Weights, zero_weights
-from .training_data import from_mover
+from .training_data import FORBIDDEN, from_mover
 
 try:
     import torch
@@ -28,19 +28,48 @@ except ImportError:
 class SmallModule(nn.Module):
     """The network of `SmallNetwork` in PyTorch: two hidden layers, policy logits, and logits of the players' shares."""
 
+    sources: Tensor
+    """(perspectives, I) the index of each input in the flattened observation."""
+    actions: Tensor
+    """(perspectives, A) the output for each action."""
+
     def __init__(self, game: Game, first: int = 256, second: int = 64) -> None:
         """Make a module with random weights and layers of `first` and `second` units."""
         super().__init__()
         self.game, self.reader = game, input_reader(game)
-        self.first = nn.Linear(len(self.reader.weights.first), first)
+        size, inputs = len(self.reader.weights.first), game._network_inputs()
+        self._perspective_source = inputs.perspective_source if inputs else -1
+        sources = inputs.sources if inputs else np.arange(size)[None]
+        actions = inputs.actions if inputs else np.arange(game.num_actions)[None]
+        for name, table in {"sources": sources, "actions": actions}.items():
+            self.register_buffer(name, torch.from_numpy(np.asarray(table, np.int64)), persistent=False)
+        self.first = nn.Linear(size, first)
         self.second = nn.Linear(first, second)
         self.policy = nn.Linear(second, game.num_actions)
         self.value = nn.Linear(second, game.num_players)
 
-    def forward(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return policy logits (B, A) and logits of the shares (B, P) for inputs (B, I)."""
+    def heads(self, inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """Return policy logits (B, A) by output and logits of the shares (B, P) for inputs (B, I)."""
         hidden = self.second(self.first(inputs).relu()).relu()
         return self.policy(hidden), self.value(hidden)
+
+    def forward(self, observations: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits (B, A) by action, FORBIDDEN for illegal ones, and logits of the shares of the result (B, P).
+
+        Args:
+            observations: (B, rows, cols, planes) of the players to move.
+            masks: (B, A) bool.
+        """
+        flat = observations.flatten(1)
+        seen = torch.zeros(len(flat), dtype=torch.int64, device=flat.device)
+        if self._perspective_source >= 0:
+            seen = flat[:, self._perspective_source].long()
+        logits, shares = self.heads(flat.gather(1, self.sources[seen]).float())
+        return logits.gather(1, self.actions[seen]).masked_fill(~masks, FORBIDDEN), shares
+
+    def value_loss(self, shares: Tensor, returns: Tensor) -> Tensor:
+        """Return the mean cross-entropy of the players' shares of the result, from returns (B, P) in turn order."""
+        return cross_entropy(shares, shares_of(returns))
 
 
 def input_reader(game: Game) -> SmallNetwork:
@@ -90,9 +119,8 @@ def fit(
     rng, module = np.random.default_rng(seed), SmallModule(game, first, second)
     inputs, outputs = zip(*(_under(module, states, actions, k) for k in range(len(game.symmetries))), strict=True)
     seen, moves = np.stack(inputs), np.stack(outputs)
-    players = game.num_players
     own = from_mover(returns.astype(np.float32), states["to_move"].astype(np.int64))
-    shares = torch.from_numpy((own * (players - 1) + 1) / players)
+    shares = shares_of(torch.from_numpy(own))
     optimizer = torch.optim.Adam(module.parameters(), learning_rate)
     updates = len(states) // batch
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=max(1, epochs * updates))
@@ -100,13 +128,19 @@ def fit(
         order = rng.permutation(len(states))
         for rows in order[: updates * batch].reshape(updates, batch):
             forms = rng.integers(len(seen), size=batch)
-            logits, expected = module(torch.from_numpy(seen[forms, rows]).float())
+            logits, expected = module.heads(torch.from_numpy(seen[forms, rows]).float())
             loss = cross_entropy(logits, torch.from_numpy(moves[forms, rows])) + cross_entropy(expected, shares[rows])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
     return module.eval()
+
+
+def shares_of(returns: Tensor) -> Tensor:
+    """Return the players' shares of the result, which sum to 1, from returns (B, P)."""
+    players = returns.shape[1]
+    return (returns * (players - 1) + 1) / players
 
 
 def _under(module: SmallModule, states: Array, actions: Array, k: int) -> tuple[Array, Array]:

@@ -22,6 +22,8 @@ from pbm_envs.toolbox import Array
 Floats = NDArray[np.float32]
 WEIGHT = 131
 """Greatest weight of a number of an observation, so that sums are exact in single precision."""
+FORBIDDEN = -1e9
+"""The logit of an illegal action, which makes its probability 0."""
 ENDED, CUT_OFF, RESIGNED = range(3)
 """Endings of a game: by the rules, by a ply limit, or by resignation."""
 

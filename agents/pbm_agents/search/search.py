@@ -258,7 +258,7 @@ class Run:
         if memory is None:
             evaluator: Any = search.leaf_evaluator
             gumbel = isinstance(search.selection, Gumbel)
-            updated = hasattr(evaluator, "accumulators") and not gumbel and not self.hidden
+            updated = hasattr(evaluator, "accumulators") and not self.hidden
             layout = Layout(
                 hidden=self.hidden,
                 priors=search.has_priors,

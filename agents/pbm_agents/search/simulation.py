@@ -21,7 +21,7 @@ from .gumbel import GumbelRoots
 from .rules import PUCT, Gumbel, Rule
 from .settings import SearchSettings
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
-from .waves import NO_WORLDS, arguments_of, make_waves, stages
+from .waves import NO_WORLDS, Arguments, arguments_of, make_waves, stages
 from .workspace import Memory, Simulations
 
 NO_TREES = np.zeros(0, np.int64)
@@ -31,7 +31,7 @@ def kernels_of(game: Game, evaluator: Evaluator, rule: Rule, memory: Memory) -> 
     """Return the kernels for simulations without Python; None if a part of them is not compiled."""
     play: PlayKernels | None = evaluator.kernels(game) if hasattr(evaluator, "kernels") else None
     if play is not None and play.network is not None:
-        if memory.hidden or isinstance(rule, Gumbel):
+        if memory.hidden:
             return None
         node_states = memory.tree.states.view(game.dtype)[..., 0]
         arguments = *play.network.arguments, node_states, memory.accumulators
@@ -62,9 +62,9 @@ class Simulator:
         self._select = self.rule.select_kernel(memory.hidden, memory.tree.priors.size > 0)
         self._tables: tuple[Array, ...] = ()
         self._play = kernels_of(game, self.evaluator, self.rule, memory)
-        self.stages = None if self._play is None else stages(self._select, self._play, memory)
-        self.arguments = None if self._play is None else arguments_of(self._play)
-        """What `make_waves` calls, with its arguments: None for both if simulations return to Python."""
+        self.stages: Any = None
+        self.arguments: Arguments | None = None
+        """What `make_waves` calls, with its arguments, after `start`: None if simulations return to Python."""
 
     def start(self, views: Array, seeds: Seeds, previous: Memory | None = None) -> None:
         """Start new trees for these positions.
@@ -101,6 +101,9 @@ class Simulator:
             self._add_noise(self.rule.noise, self.rule.concentration)
         if isinstance(self.rule, Gumbel):
             self._use_gumbel(self.rule)
+        if self._play is not None:
+            self.stages = stages(self._select, self._play, self.memory, self._tables)
+            self.arguments = arguments_of(self._play, self._tables)
 
     def _copy_known(self, previous: Memory) -> None:
         """Copy into each tree the subtree of a node of `previous` with the same state, if there is one.
@@ -138,7 +141,7 @@ class Simulator:
         if self.game.resign_action >= 0:
             masks[:, self.game.resign_action] = False
         self.gumbel = GumbelRoots(self.memory.tree, masks, rule.actions, simulations, rule.noise)
-        self._tables = self.gumbel.candidates
+        self._tables = tuple(self.gumbel.candidates)
 
     def simulate(self, trees: Array, waves: int) -> tuple[int, int]:
         """Make waves with one simulation for each entry of `trees`.

@@ -32,23 +32,25 @@ class Arguments(NamedTuple):
     priors: Any
     world: Any
     network: Any
+    rule: Any
+    """The tables of the selection rule."""
 
 
-def arguments_of(play: PlayKernels) -> Arguments:
-    """Return the arguments of these kernels, for `make_waves`."""
+def arguments_of(play: PlayKernels, tables: tuple[Array, ...]) -> Arguments:
+    """Return the arguments of these kernels, and the tables of the selection rule, for `make_waves`."""
     kernels = play.step, play.mask, play.playout, play.priors, play.world, play.network
-    return Arguments(*(() if each is None else each.arguments for each in kernels))
+    return Arguments._make([*(() if each is None else each.arguments for each in kernels), tables])
 
 
-def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
+def stages(select: Callable[..., bool], play: PlayKernels, memory: Memory, tables: tuple[Array, ...]) -> Any:
     """Return the kernels of a wave, for `make_waves`. The memory keeps those of its last use."""
     kernels = [select, *(None if each is None else each.kernel for each in play)]
     if memory.stages is None or memory.stages[0] != kernels:
-        memory.stages = kernels, _table(select, play, memory)
+        memory.stages = kernels, _table(select, play, memory, tables)
     return memory.stages[1]
 
 
-def _table(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> Any:
+def _table(select: Callable[..., bool], play: PlayKernels, memory: Memory, tables: tuple[Array, ...]) -> Any:
     """Return the table of calls: each row has a kernel, and example arguments of the types that `make_waves` passes.
 
     A kernel called by address has no argument names: arguments are in the order of its parameters, both here, as
@@ -61,7 +63,10 @@ def _table(select: Callable[..., bool], play: PlayKernels, memory: Memory) -> An
     leaves = b.simulations, 1, b.states, b.state_bytes, b.masks, b.values
     priors, network, world = play.priors, play.network, play.world
     return table_of_calls(
-        (select, (b.simulations, 1, b.state_bytes, b.masks, b.actions, True, b.actions, b.leaf_seeds, tree)),
+        (
+            select,
+            (b.simulations, 1, b.state_bytes, b.masks, b.actions, True, b.actions, b.leaf_seeds, (*tree, *tables)),
+        ),
         (advance, (b.simulations, b.state_bytes, 1, 1, b.leaf_seeds, tree)),
         (backup, (b.simulations, 1, b.values, b.last_players, b.value, tree)),
         step,
@@ -123,7 +128,7 @@ def make_waves(
         while count > 0:
             here = trees if arrived == 0 else trees[:0]
             given = simulations, count, state_bytes, masks, actions, starting, here, leaf_seeds
-            at_leaves = call_for_flag(calls, SELECT, (*given, *in_tree))
+            at_leaves = call_for_flag(calls, SELECT, (*given, *in_tree, *arguments.rule))
             call_for_int(calls, STEP, (states[:count], actions[:count], *arguments.step))
             if at_leaves and arrived == 0:  # all are at leaves: none needs to be set aside
                 for r in range(count):

@@ -57,6 +57,10 @@ class NetworkInputs(NamedTuple):
     """(perspectives, A) the index of the network's output for each action."""
     tables: Tables
     """The arrays passed to `changed`."""
+    sources: Ints
+    """(perspectives, I) the index of each input in the flattened observation of the player to move."""
+    perspective_source: int
+    """The index there of a number that is the perspective."""
 
 
 @final

@@ -89,9 +89,16 @@ class Chameleon(ConnectionGame):
     def _network_inputs(self) -> NetworkInputs:
         mirrored = next(symmetry for symmetry in self.symmetries if symmetry.name == "mirror")
         places = np.stack([np.arange(self.board.size), mirrored.cells])
-        actions = np.stack([np.arange(self.num_actions), mirrored.actions])
-        size, changed, perspective = 2 * self.board.size, rules.changed_inputs, rules.perspective_of
-        return NetworkInputs(size, changed, perspective, actions, (places,))
+        firsts = ((self.board.rows * self.board.shape[1] + self.board.cols) * view.WIDTH)[np.argsort(places, axis=1)]
+        return NetworkInputs(
+            size=2 * self.board.size,
+            changed=rules.changed_inputs,
+            perspective=rules.perspective_of,
+            actions=np.stack([np.arange(self.num_actions), mirrored.actions]),
+            tables=(places,),
+            sources=np.concatenate([firsts + view.X_PLANE, firsts + view.O_PLANE], axis=1),
+            perspective_source=view.HORZ_PLANE,
+        )
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         rules.playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
