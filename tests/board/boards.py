@@ -141,6 +141,11 @@ def invite(person, seat=None):
     return message["address"]
 
 
+def measured(page, selector, function):
+    """What a function of JavaScript says of all elements, in one question: between two the page may be drawn anew."""
+    return page.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map({function})")
+
+
 @contextlib.contextmanager
 def serving(start, host="127.0.0.1", limits=None, kept=None, publication=None):
     """The port of a server."""

@@ -1,6 +1,5 @@
 """The page of `pbm serve` in a real Chromium: games by clicks, tabs, what is highlighted, undo, heat, saving."""
 
-import json
 import random
 import re
 
@@ -8,7 +7,7 @@ import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.records import GameRecord, verify
-from tests.board.boards import PATIENCE, serving, start
+from tests.board.boards import PATIENCE, measured, serving, start
 
 sync_api = pytest.importorskip("playwright.sync_api")
 sync_api.expect.set_options(timeout=1000 * PATIENCE)
@@ -34,11 +33,6 @@ def open_tab(context, port):
 
 def cell(page, index):
     return page.locator(f'[data-cell="{index}"]')
-
-
-def measured(page, selector, function):
-    """What a function of JavaScript says of all elements, in one question: between two the page may be drawn anew."""
-    return page.evaluate(f"[...document.querySelectorAll({json.dumps(selector)})].map({function})")
 
 
 def marked(page, name):

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
-from tests.board.boards import serving, start
-from tests.board.test_browser import OURS, cell, click_a_move, measured, open_tab, texts
+from tests.board.boards import measured, serving, start
+from tests.board.test_browser import OURS, cell, click_a_move, open_tab, texts
 
 expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from pbm_envs import Chameleon
 from pbm_envs.core import compiling as compiling_module
 from pbm_envs.core.compiling import COMPILING
-from tests.board.boards import Person, start
+from tests.board.boards import Person, measured, start
 
 
 class Kernel:
@@ -90,9 +90,9 @@ def test_a_first_visit_shows_a_bar_that_moves(context, tmp_path):
             notice = page.locator(".pbm-preparing")
             notice.wait_for()
             assert notice.inner_text().startswith("Preparing the rules on this machine, once")
-            assert (
-                page.locator(".pbm-orders button:enabled, .pbm-typing :enabled, .pbm-bar button:enabled").count() == 1
-            )
+            enabled = ".pbm-orders button:enabled, .pbm-typing :enabled, .pbm-bar button:enabled"
+            names = measured(page, enabled, "each => each.ariaLabel ?? each.textContent")
+            assert sorted(names) == ["Sound", "dark or light colours"]  # what needs no game
             values = page.evaluate("""async () => {
                 const values = [];
                 while (!document.querySelector(".pbm-picture [data-cell]")) {

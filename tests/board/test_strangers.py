@@ -10,8 +10,8 @@ import pytest
 from pbm_agents.play.kept import KeptGames
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
-from tests.board.boards import PATIENCE, nearly_over, serving, start
-from tests.board.test_browser import OURS, cell, click_a_move, marked, measured, open_tab, texts
+from tests.board.boards import PATIENCE, measured, nearly_over, serving, start
+from tests.board.test_browser import OURS, cell, click_a_move, marked, open_tab, texts
 from tests.board.test_clock import Hours
 
 expect = pytest.importorskip("playwright.sync_api").expect
