@@ -16,8 +16,13 @@ from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.core.kernels import COMPILES
 from tests.test_docs import COMMANDS, command_words, commands_of_pages
 
-NOT_IN_COMMANDS = {"value_states", "feature_batch", "features_of", "is_live"}
+LEARNING = {"value_states", "feature_batch", "features_of", "is_live"}
 """Kernels for scripts that learn the champions' weights, and for games of other authors."""
+SAMPLING = {"sample_externally", "sample_outcomes", "match", "pick"}
+"""Kernels of Monte Carlo CFR, which is for scripts."""
+LARGE = {"mask_large_batch", "playout_large_batch"}
+"""Kernels for boards of Curio with more cells than a step has; they are known once another test has such a board."""
+NOT_IN_COMMANDS = LEARNING | SAMPLING | LARGE
 
 
 @pytest.mark.skipif(not COMPILES, reason="nothing is compiled")

@@ -108,7 +108,11 @@ def compile_analysis(game: Game) -> None:
     if not game.perfect_information:
         tree = equilibrium.PublicTree.build(make_game("curio-ladder-1"))
         equilibrium.MirrorDescent(tree).run(1)
-        equilibrium.exploitability(tree, equilibrium.solve(tree, iterations=1))
+        policy = equilibrium.solve(tree, iterations=1)
+        equilibrium.exploitability(tree, policy)
+        agent, rng = equilibrium.PolicyAgent(policy), np.random.default_rng(0)
+        equilibrium.SearchResponder(tree.game, agent, simulations=8, endgame=0).run(2, rng)
+        equilibrium.TableResponder(tree.game, agent, steps=8).run(2, rng)
 
 
 STEPS: dict[str, Callable[[Game], Any]] = {
