@@ -4,18 +4,22 @@
     python benchmarks/ladders.py write chameleon-11                # the ladder, from the games
     python benchmarks/ladders.py errors                            # the errors of all ratings, from the games
     python benchmarks/ladders.py show                              # the ladders in the package
+    python benchmarks/ladders.py levels                            # agents/pbm_agents/play/levels.json
 
 `play` takes hours for all ladders: run it under `nice`. The games are kept in
 `benchmarks/results/ladders/<name>.jsonl.gz`. `write` rates them, looks for results that no single scale explains, plays
 the games that the tests pin, and writes the ladder into the package. A published ladder is never rewritten: a change
 gets a new version. (`errors` only adds the covariance of the ratings to ladders that lack it.) A version that `extends`
-an earlier one adds opponents and games, and is rated from the games of both.
+an earlier one adds opponents and games, and is rated from the games of both. `levels` rates the champion's levels on
+the board page, one to two hours of one processor. They have a fixed number of simulations, so that the speed of the
+machine does not matter.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -25,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pbm_agents.arena
+import pbm_agents.play
 from pbm_agents.arena import (
     HeadToHead,
     Ladder,
@@ -36,11 +41,13 @@ from pbm_agents.arena import (
     load_ladder,
     play_tournament,
     rate,
+    rate_on_ladder,
     tournament_records,
 )
 from pbm_agents.arena.ladder import Pin, play_pin
 from pbm_agents.arena.openings import draw_opening
 from pbm_agents.arena.ratings import bootstrap
+from pbm_agents.play.start import LEVELS
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 from pbm_envs.records import GameRecord
@@ -264,15 +271,32 @@ def report(ladder: Ladder) -> str:
     return "\n".join([*lines, f"  circles, by scores over 50%: {said}"])
 
 
+def rate_levels(names: Sequence[str], folder: Path) -> None:
+    """Rate the levels on these ladders, until half the 95% interval is 60 points or after 80 openings; write them."""
+    ratings: dict[str, dict[str, dict[str, int]]] = {}
+    for agent in (agent for agent in LEVELS.values() if agent.startswith("champion")):
+        for name in names:
+            place = folder / f"{agent.replace(':', '-').replace('=', '-')}-{name}"
+            run = Run(accept_changes=True)  # the games of a finished rating count, even if the program has changed
+            card = rate_on_ladder(agent, name, place, half_width=60, openings=80, run=run)
+            print(agent, card.headline(), flush=True)
+            found = {"games": card.games, **{part: round(value) for part, value in card.rating._asdict().items()}}
+            ratings.setdefault(load_ladder(name).id, {})[agent] = found
+    (Path(pbm_agents.play.__file__).parent / "levels.json").write_text(json.dumps(ratings, indent=1) + "\n")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("play", "write", "errors", "show"))
+    parser.add_argument("verb", choices=("play", "write", "errors", "show", "levels"))
     parser.add_argument("ladders", nargs="*", metavar="ladder", help=f"of {', '.join(SETS)}; all, if none is named")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("ladder-games"), help="of the tournaments being played")
     arguments = parser.parse_args()
     if unknown := set(arguments.ladders) - SETS.keys():
         parser.error(f"there is no ladder {', '.join(sorted(unknown))}: expected some of {', '.join(SETS)}")
+    if arguments.verb == "levels":
+        rate_levels(arguments.ladders or ("trinim-5", "unlur-6", "chameleon-11", "curio-5x5"), arguments.folder)
+        return
     there = list(ladders()) if arguments.verb in ("show", "errors") else list(SETS)
     for name in arguments.ladders or there:
         if arguments.verb == "play":

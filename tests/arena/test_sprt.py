@@ -102,10 +102,7 @@ def test_normalized_elo_is_what_was_asked_for(players):
 @pytest.mark.slow
 @pytest.mark.parametrize(("elo", "accepted"), [(0.0, H0), (40.0, H1)])
 def test_normalized_tests_keep_their_error_rates(elo, accepted):
-    """150 tests at each hypothesis, 60% draws: wrong no more often than 5% and chance explain.
-
-    benchmarks/sprt_errors.py simulates thousands.
-    """
+    """150 tests at each hypothesis, 60% draws: wrong no more often than 5% and chance explain."""
     rng, wrong = np.random.default_rng(7), 0
     won = 0.2 + normalized_quotient(elo, 1) * np.sqrt(0.1)  # variance of a game with 60% draws: 0.1
     won = (0.4 + 2 * (won - 0.2)) / 2
@@ -178,7 +175,6 @@ def test_it_ends_as_soon_as_a_bound_is_crossed_and_counts_no_more():
 
 
 def test_simulated_tests_are_wrong_as_seldom_as_asked():
-    """A small sample; `benchmarks/sprt_errors.py` simulates 10,000 of each of many cases."""
     rng = np.random.default_rng(1)
     for elo, wrong in ((0, H1), (100, H0)):
         chance = expected_score(elo, 2)

@@ -9,7 +9,7 @@ stronger than the old one, in H1 `elo1` points. Openings are played one after an
 each, the test ends if the log-likelihood ratio (`likelihood`) leaves the interval from log(beta) to log(1 / alpha). The
 probability of wrongly accepting H1 is then at most alpha if the true difference is `elo0` or less, and that of wrongly
 accepting H0 at most beta if it is `elo1` or more (Wald 1945). The usual bounds, log(beta / (1 - alpha)) and
-log((1 - beta) / alpha), are a little narrower and guarantee this only approximately (`benchmarks/sprt_errors.py`).
+log((1 - beta) / alpha), are a little narrower and guarantee this only approximately.
 
 * The unit is the opening, not the game, since games of one opening are correlated and one seat is often better. Two
   players give the pentanomial distribution of pairs, with scores 0, 1/4, 1/2, 3/4 and 1.

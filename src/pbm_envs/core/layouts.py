@@ -9,7 +9,7 @@ record, then for each field its offset and its lengths. In a kernel `states[i]`,
 Numba has no such type, so this module implements the typing and code generation that Numba has for its own arrays of
 records, by its documented extension interface (except for `numba_adapt_ndarray`, which reads an array object). Fields
 padded to 32, 64, 128, ... cells would need few types, but every view and every state in a search would copy the
-padding; one array per field costs a quarter of a microsecond per call and argument (`benchmarks/records.py`).
+padding; one array per field costs a quarter of a microsecond per call and argument.
 
 The module affects only speed: if `register_records` returns its argument, Numba's own types are used. Two properties
 must survive a change. Lengths of at most `LONGEST_CONSTANT` and offsets before the first longer field are constants in
