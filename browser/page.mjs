@@ -6,19 +6,35 @@ import { startOfLink } from "./share.js";
 
 const CRASHED = "The program behind the board has stopped, and the game is lost. A new game starts it again.";
 const { game } = document.body.dataset;
+const BEAT = 1000; // milliseconds between two questions to the worker
 const listeners = new Set();
 const dispatch = (message) => listeners.forEach((listener) => listener(message));
-let worker = null;
+let worker = null, heart = null;
 
 function begin() {
   worker = new Worker(new URL("play-worker.mjs", import.meta.url), { type: "module", name: game });
-  worker.addEventListener("message", ({ data }) => dispatch(data));
+  let unanswered = 0, patience = Infinity; // until the worker has loaded what it needs to answer
+  worker.addEventListener("message", ({ data }) => {
+    unanswered = 0;
+    if (data.type === "alive") ({ patience } = data);
+    else dispatch(data);
+  });
   worker.addEventListener("error", (event) => {
     event.preventDefault();
-    console.warn(event.message);
-    worker.terminate();
-    dispatch({ type: "lost", text: CRASHED });
+    stop(event.message);
   });
+  worker.addEventListener("messageerror", () => stop("a message could not be read"));
+  heart = setInterval(() => { // it counts its own beats: there are none while the page sleeps
+    if (++unanswered > patience) stop("the worker does not answer");
+    else worker.postMessage({ do: "alive" });
+  }, BEAT);
+}
+
+function stop(reason) {
+  console.warn(reason);
+  clearInterval(heart);
+  worker.terminate();
+  dispatch({ type: "lost", text: CRASHED });
 }
 
 const model = {

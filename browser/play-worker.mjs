@@ -17,9 +17,12 @@ async function load(file, read) {
   return answer[read]();
 }
 
+let patience = 10; // seconds that the page waits for an answer: solvers let no message pass
+
 /** Return the function that makes champions: `champion:simulations=1000`. */
 function champion(settings) {
   const simulations = Number(settings.get("simulations") ?? 1000);
+  patience = Math.max(patience, 10 + simulations / 100);
   let player = null;
   async function act(game, view, rng, isOver) {
     if (player?.game !== game.core) {
@@ -36,4 +39,5 @@ const table = Promise.all([load(`${name}.wasm`, "arrayBuffer"), load(`${name}.js
     start: { game: name, players: ["person", description.opponent] },
     fresh: () => crypto.getRandomValues(new Uint32Array(1))[0],
   }));
-onmessage = async ({ data }) => (await table).receive(data);
+onmessage = async ({ data }) => (data.do === "alive" ? postMessage({ type: "alive", patience }) : (await table).receive(data));
+postMessage({ type: "alive", patience });

@@ -201,7 +201,7 @@ class World {
     return make(new Map(settings.split(",").filter(Boolean).map((each) => each.split("="))), name);
   };
 
-  ask = async (agent, game, views, rng) => [await agent.act(game, views, rng, this.isOver)];
+  ask = async (agent, game, views, rng) => [await inTime(agent.act(game, views, rng, this.isOver))];
 
   analyse = async (agent, game, view) => {
     const bytes = view.dtype.names.flatMap((name) => {
@@ -209,7 +209,7 @@ class World {
       return [...view.bytes.subarray(offset, offset + length)];
     });
     const rng = R.stream("", "advice", seenNumber(Uint8Array.from(bytes)));
-    const found = await (agent.analyse ?? searcher("plain")(new Map()).analyse)(game, view, rng, this.isOver);
+    const found = await inTime((agent.analyse ?? searcher("plain")(new Map()).analyse)(game, view, rng, this.isOver));
     if (Array.isArray(found)) return found.map(({ action, value, proven }) => new this.code.MoveValue(action, value, proven));
     return this.code.searched({ visits: R.np.array(found.visits), values: R.np.array(found.values), best: found.best,
       proven_actions: R.np.array(found.provenActions) });
@@ -218,6 +218,18 @@ class World {
   start({ game, options = [], players = ["person"], seed = "", board = null, moves = [], hint = null }) {
     const rules = this.parse_game(game, options);
     return new this.code.Start(rules, this.code.seats(rules, players), seed === "" ? null : Number(seed), board, moves, hint);
+  }
+}
+
+/** Wait for an agent. One that does not answer, though its time is over, is an error of the worker, as is one that fails. */
+async function inTime(answer) {
+  const watch = setTimeout(() => {
+    throw new Error("an agent does not answer");
+  }, 2000 * SECONDS);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(watch);
   }
 }
 

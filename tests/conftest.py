@@ -63,7 +63,12 @@ def _keys_of_tournaments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def wasm(tmp_path_factory):
-    """The folder of the games as WebAssembly, built once for all processes, with the page of `make play` beside it."""
+    """The folder of the games as WebAssembly, built once for all processes, with the page of `make play` beside it.
+
+    The variable PBM_ENVS_WASM names one that is built already: build/wasm after `make play`.
+    """
+    if built := os.environ.get("PBM_ENVS_WASM"):
+        return Path(built)
     missing = [] if shutil.which("node") else ["Node"]
     missing += [] if importlib.util.find_spec("ziglang") else ["the extra `wasm`"]
     if missing:

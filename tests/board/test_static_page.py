@@ -102,14 +102,31 @@ def test_a_page_that_was_open_needs_no_network(context, site):
     expect(moves_made(page).nth(1)).to_be_visible()
 
 
-def test_a_crash_is_told_and_a_new_game_follows(chromium, site):
+HANGS = "\naddEventListener('message', ({ data }) => { while (data.do === 'hint'); });"
+MOST_PATIENCE = 60_000
+"""Milliseconds after which the page has given up a worker that does not answer, whatever the level."""
+
+
+@pytest.mark.parametrize("how", ["fails", "hangs"])
+def test_a_crash_is_told_and_a_new_game_follows(chromium, site, how):
     window = chromium.new_context(service_workers="block")  # which would have all files
     window.set_default_timeout(120_000)
     page = window.new_page()
-    page.route("**/code.mjs", lambda route: route.abort())
-    page.goto(f"{site}trinim.html")
+    if how == "fails":
+        page.route("**/code.mjs", lambda route: route.abort())
+        page.goto(f"{site}trinim.html")
+    else:
+        page.clock.install()  # its timers run as usual, until they are told to hurry
+        page.route(
+            "**/play-worker.mjs",
+            lambda route: route.fulfill(response=(done := route.fetch()), body=done.text() + HANGS),
+        )
+        page.goto(f"{site}trinim.html")
+        page.wait_for_selector(OURS)
+        page.get_by_role("button", name="Hint").click()
+        page.clock.run_for(MOST_PATIENCE)
     expect(page.get_by_role("alert").filter(has_text="has stopped")).to_be_visible()
-    page.unroute("**/code.mjs")
+    page.unroute_all()
     page.get_by_role("alert").get_by_role("button", name="New game").click()
     page.wait_for_selector(OURS)
     expect(page.get_by_role("alert").filter(has_text="has stopped")).to_be_hidden()
