@@ -1,13 +1,17 @@
 """Compare the speed of the games with OpenSpiel, Pgx on the CPU and PettingZoo's classic games.
 
-    pip install -e ".[bench]" && python benchmarks/peers.py
+    pip install -e ".[bench]" && python benchmarks/peers.py [WORD]
 
-There are three measurements, with the same work for all libraries in each:
+With a word, only contenders with this word in their name take part: `hex` compares one game, Hex 11×11, which here is
+the example `docs/guides/hex.py`, written in one file through the authoring interface.
+
+There are four measurements, with the same work for all libraries in each:
 
 * random play: choose a legal action at random, play it, write the next player's observation and mask of legal actions;
   a new game follows each game that ends. Libraries with batches use batches of BATCH.
 * latency: play an action and get the observation and the mask of one game; choosing the action is not timed.
 * playouts: random play to the end, without observations.
+* search: UCT from the start of a game with one playout per leaf, without a solver, one position at a time.
 
 Each contender runs in its own process, pinned to one core. They take turns, so that changes in the machine's speed
 affect all of them; "all cores" runs one process per core at once. Compilation comes before the first turn and is
@@ -19,7 +23,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import re
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -32,7 +38,9 @@ from typing import Any, NamedTuple
 from machine import machine
 
 BATCH, TURNS, SECONDS, SEED = 1024, 7, 1.0, 2008
-PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+SIMULATIONS, UCT_C = 2000, 1.4
+DOCS = Path(__file__).parents[1] / "docs"
+HEX = "hex, one file (11x11)"
 
 
 class Contender(NamedTuple):
@@ -53,14 +61,23 @@ def timed(work: Callable[[], float]) -> Callable[[], tuple[float, float]]:
 # pbm_envs
 
 
-def batch_play(name: str, **options: Any) -> Callable[[], tuple[float, float]]:
+def load(name: str) -> Any:
+    """Return a game of the package, or the example."""
+    from pbm_envs import make_game
+
+    if name == HEX:
+        sys.path.insert(0, str(DOCS / "guides"))
+    return make_game("hex:Hex" if name == HEX else name)
+
+
+def batch_play(name: str) -> Callable[[], tuple[float, float]]:
     """Play in the vector environment: a batch, its observations and masks, and the next games."""
     import numpy as np
 
-    from pbm_envs import make_game, sample_actions
+    from pbm_envs import sample_actions
     from pbm_envs.envs.vector import BoardGameVectorEnv
 
-    envs, rng = BoardGameVectorEnv(make_game(name, **options), BATCH, copy=False), np.random.default_rng(SEED)
+    envs, rng = BoardGameVectorEnv(load(name), BATCH, copy=False), np.random.default_rng(SEED)
     _, info = envs.reset(seed=SEED)
 
     def work() -> float:
@@ -74,22 +91,36 @@ def batch_play(name: str, **options: Any) -> Callable[[], tuple[float, float]]:
 
 def one_game(name: str) -> Callable[[], tuple[float, float]]:
     """Play one game in the AEC environment without wrappers."""
-    import importlib
+    from pbm_envs.envs.factories import make_raw_env
 
-    env = importlib.import_module(f"pbm_envs.{name}_v0").raw_env()
-    return partial(aec_latency, env)
+    return partial(aec_latency, make_raw_env(load(name)))
 
 
 def batch_playouts(name: str) -> Callable[[], tuple[float, float]]:
     import numpy as np
 
-    from pbm_envs import make_game
-
-    game, rng = make_game(name), np.random.default_rng(SEED)
+    game, rng = load(name), np.random.default_rng(SEED)
 
     def work() -> float:
         game.playout(game.init(BATCH, rng), rng)
         return BATCH
+
+    return timed(work)
+
+
+def search(name: str) -> Callable[[], tuple[float, float]]:
+    import numpy as np
+    from pbm_agents import Workspace
+    from pbm_agents.search import make_search
+
+    game, rng, workspace = load(name), np.random.default_rng(SEED), Workspace()
+    plain = make_search(simulations=SIMULATIONS, c=UCT_C, rave=0.0, avoid_losing_moves=False, solver=False)
+    states = game.init(1, rng)
+    views = game.view(states, states["to_move"])
+
+    def work() -> float:
+        plain.run(game, views, rng, workspace=workspace)
+        return SIMULATIONS
 
     return timed(work)
 
@@ -177,6 +208,20 @@ def spiel_playouts(name: str) -> Callable[[], tuple[float, float]]:
     return timed(work)
 
 
+def spiel_search(name: str) -> Callable[[], tuple[float, float]]:
+    import pyspiel
+
+    game, evaluator = pyspiel.load_game(name), pyspiel.RandomRolloutEvaluator(1, SEED)
+    bot = pyspiel.MCTSBot(game, evaluator, UCT_C, SIMULATIONS, 1000, False, SEED, False)
+    state = game.new_initial_state()
+
+    def work() -> float:
+        bot.mcts_search(state)
+        return SIMULATIONS
+
+    return timed(work)
+
+
 # Pgx
 
 
@@ -211,7 +256,7 @@ def pgx_play(name: str, steps: int) -> Callable[[], tuple[float, float]]:
     return timed(work)
 
 
-OURS = ("chameleon", "unlur", "trinim", "curio")
+OURS = ("chameleon", "unlur", "trinim", "curio", HEX)
 SPIEL = ("hex(board_size=11)", "y(board_size=11)", "go(board_size=9)", "dark_hex(board_size=5)")
 CLASSIC = ("connect_four_v3", "tictactoe_v3", "chess_v6", "go_v5")
 QUESTIONS: dict[str, list[Contender]] = {
@@ -233,6 +278,10 @@ QUESTIONS: dict[str, list[Contender]] = {
             Contender(f"open_spiel {name}", partial(spiel_playouts, name))
             for name in (*SPIEL[:3], "havannah(board_size=6)")
         ),
+    ],
+    "search, simulations a second": [
+        *(Contender(f"pbm_envs {name}", partial(search, name)) for name in OURS),
+        *(Contender(f"open_spiel {name}", partial(spiel_search, name)) for name in SPIEL[:3]),
     ],
 }
 
@@ -289,12 +338,13 @@ def turns(contenders: list[Contender], cores: list[int]) -> tuple[dict[str, floa
     return ready, rates
 
 
-def main() -> None:
+def main(word: str = "") -> None:
     cores = sorted(os.sched_getaffinity(0))
     print(machine())
     print(", ".join(f"{name} {version(name)}" for name in ("open_spiel", "pgx", "jax")))
     record: dict[str, Any] = {}
-    for question, contenders in QUESTIONS.items():
+    for question, everybody in QUESTIONS.items():
+        contenders = [contender for contender in everybody if not word or re.search(rf"\b{word}\b", contender.name)]
         ready, alone = turns(contenders, cores[-1:])
         together = turns(contenders, cores)[1]
         print(f"\n{question}; median of {TURNS} turns of {SECONDS:g} s (least ... most)")
@@ -304,7 +354,8 @@ def main() -> None:
             median, both = statistics.median(rates), statistics.median(together[name])
             print(f"{name:36} {median:12,.0f} {spread:>27} {both:12,.0f} {ready[name]:9.1f}", flush=True)
         record[question] = alone
-    plot(record)
+    if not word:
+        plot(record)
 
 
 def plot(record: dict[str, dict[str, list[float]]]) -> None:
@@ -320,8 +371,8 @@ def plot(record: dict[str, dict[str, list[float]]]) -> None:
         axis.bar_label(axis.containers[0], labels=[f"{middle:,.0f}" for middle in middles], padding=3, fontsize=8)
         axis.margins(x=0.15)
         axis.spines[["top", "right"]].set_visible(False)
-    figure.savefig(PICTURES / "peers.svg")
+    figure.savefig(DOCS / "pictures" / "peers.svg")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

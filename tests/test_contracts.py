@@ -30,7 +30,7 @@ from pbm_envs.testing import CHECKS
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
 NAMES = {
     "tictactoe": "TicTacToe", "row": "Row", "duel": "Duel", "phantom": "Phantom", "leduc": "Leduc",
-    "liars_dice": "LiarsDice", "dark_hex": "DarkHex",
+    "liars_dice": "LiarsDice", "dark_hex": "DarkHex", "hex": "Hex",
 }  # fmt: skip
 pytestmark = pytest.mark.xdist_group("contracts")
 

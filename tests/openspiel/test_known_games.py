@@ -85,3 +85,22 @@ def test_secret_moves_side_by_side(make, name):
         assert ours["done"][0]
         assert ours["returns"][0].tolist() == state.returns()
     assert plies > 300
+
+
+def test_hex_side_by_side(make):
+    """Players, legal actions and returns through whole games."""
+    theirs, rng = pyspiel.load_game("hex(board_size=5)"), np.random.default_rng(1)
+    game, winners = make("hex", "Hex", size=5), set()
+    for _ in range(60):
+        ours, state = game.init(1, rng), theirs.new_initial_state()
+        while not state.is_terminal():
+            assert (state.current_player(), ours["done"][0]) == (ours["to_move"][0], False)
+            legal = np.flatnonzero(game.legal_action_mask(ours)[0]).tolist()
+            assert legal == state.legal_actions()
+            action = int(rng.choice(legal))
+            game.step(ours, [action])
+            state.apply_action(action)
+        assert ours["done"][0]
+        assert ours["returns"][0].tolist() == state.returns()
+        winners.add(int(ours["returns"][0].argmax()))
+    assert winners == {0, 1}

@@ -75,6 +75,8 @@ class RecordRules:
     | `play(state, mover, action, tables)` | plays a legal action that is not `resign` |
     | `mark_legal(state, mask, tables)` | sets the legal actions but `resign` in `mask` (A,), initially all False |
     | `observe(view, viewer, planes, tables)` | writes `planes` (rows, cols, planes) int8, initially all zeros |
+    | `playout(state, seeds, i, tables, last_player)` | plays to the end with random moves from stream `i`; sets \
+`last_player[i, action]` to the player, unless it is empty |
 
     Before `play` is called, the ply is counted, `last_action` is set, and the turn passes to the next player; a rule
     that gives the turn to another player sets `to_move`. A rule ends the game by `win`, by `end_in_draw`, or by setting
@@ -82,9 +84,17 @@ class RecordRules:
     """
 
     def __init__(
-        self, play: Callable[..., Any], mark_legal: Callable[..., Any], observe: Callable[..., Any] | None = None
+        self,
+        play: Callable[..., Any],
+        mark_legal: Callable[..., Any],
+        observe: Callable[..., Any] | None = None,
+        playout: Callable[..., Any] | None = None,
     ) -> None:
-        """Set the kernels, which are compiled on first use. `observe` is None if the game has `_observe`."""
+        """Set the kernels, which are compiled on first use.
+
+        `observe` is None if the game has `_observe`. `playout` is for speed: without it, each ply marks all legal
+        actions and chooses one of them.
+        """
 
         @kernel
         def mask_records(states: States, out: Mask, tables: Tables, resign: int) -> None:
@@ -139,8 +149,19 @@ class RecordRules:
                         last_player[i, action] = mover
                     play(state, mover, action, tables)
 
-        self.step, self.mask, self.playout = step_records, mask_records, playout_records
+        self.step, self.mask = step_records, mask_records
+        self.playout = playout_records if playout is None else _playout_loop(playout)
         self.observe = None if observe is None else _observe_loop(observe)
+
+
+def _playout_loop(playout: Callable[..., Any]) -> Callable[..., None]:
+    @kernel
+    def playout_records(states: States, seeds: Seeds, tables: Tables, num_actions: int, last_player: Ints) -> None:
+        for i in range(len(states)):
+            if not states[i]["done"]:
+                playout(states[i], seeds, i, tables, last_player)
+
+    return playout_records
 
 
 def _observe_loop(observe: Callable[..., Any]) -> Callable[..., None]:
