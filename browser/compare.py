@@ -45,6 +45,8 @@ ANY = ("choices",)
 """Orders of which only the types of the answers are compared: values of options, also on boards that are not built."""
 NOT_SENT = ("invite",)
 """Orders that need a server."""
+RESULT = Path(__file__).parents[1] / "benchmarks" / "results" / "worker_tables.txt"
+"""What `--write` writes."""
 
 
 NOT_JSON = ("", "not JSON")
@@ -282,14 +284,30 @@ def main() -> None:
     parser.add_argument("--sequences", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="The first sequence's number.")
     parser.add_argument("names", nargs="*", metavar="GAME")
+    parser.add_argument(
+        "--write", action="store_true", help=f"Write {RESULT.name} too, with the machine and the commit."
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # boards of Trinim on which every game is a draw
-    different = 0
+    different, lines = 0, []
     for name in given.names or BOARDS:
         counts = compare(name, given.sequences, given.first)
         different += counts["different"]
-        print(f"{name}: " + ", ".join(f"{count:,} {key}" for key, count in counts.items()), flush=True)
+        lines.append(f"{name}: " + ", ".join(f"{count:,} {key}" for key, count in counts.items()))
+        print(lines[-1], flush=True)
+    if given.write:
+        RESULT.write_text("\n".join([*about(), "", *lines, ""]), encoding="utf-8")
     sys.exit(different > 0)
+
+
+def about() -> list[str]:
+    """Return lines that say where and with what the tables were compared."""
+    sys.path.append(str(RESULT.parents[1]))
+    from machine import machine
+
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=RESULT.parent)
+    node = subprocess.run(["node", "--version"], capture_output=True, text=True)
+    return [machine(), f"Node {node.stdout.strip()}, commit {commit.stdout.strip()}"]
 
 
 if __name__ == "__main__":

@@ -25,10 +25,12 @@ import tempfile
 import textwrap
 from collections.abc import Iterator
 from dataclasses import is_dataclass
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_origin
+from urllib.parse import urlencode
 
 import numpy as np
 from figures import RESULTS, table
@@ -36,7 +38,7 @@ from pbm_agents.arena import ladders as every_ladder
 from pbm_agents.cli.app import SUMMARIES, app
 from pbm_agents.data import GRADES
 from pbm_agents.data.rows import columns_of
-from pictures import FILMED_LADDERS, POSITIONS, filmed_game
+from pictures import DRAWN, EXAMPLES, FILMED_LADDERS, POSITIONS, example, filmed_game
 from sphinx.ext.autodoc.mock import mock
 from typer.testing import CliRunner
 
@@ -187,8 +189,23 @@ def modules() -> str:
     return "\n".join(["| module | |", "|---|---|", *rows])
 
 
+def live(name: str) -> str:
+    """Return an example's position as a board to play on, against the champion, or else a picture."""
+    rules, board, moves, states = example(name)
+    players = ["champion:simulations=300"] * rules.num_players
+    players[states["to_move"][0]] = "person"
+    options = [("option", f"{key}={value}") for key, value in (EXAMPLES[name][1] if name in EXAMPLES else {}).items()]
+    given = [("board", board), ("moves", " ".join(moves)), *(("player", player) for player in players)]
+    start = escape(urlencode([("game", rules.name), *options, *((key, value) for key, value in given if value)]))
+    if name not in DRAWN:
+        return f'<div data-play="{rules.name}" data-start="{start}" hidden></div>'
+    picture = _picture("example", name, "svg", f"A position of {type(rules).__name__}.")
+    return f'<div data-play="{rules.name}" data-start="{start}">\n\n{picture}\n\n</div>'
+
+
 MAKERS = {
-    maker.__name__: maker for maker in (code, columns, contributing, games, grades, ladders, modules, readme, table)
+    maker.__name__: maker
+    for maker in (code, columns, contributing, games, grades, ladders, live, modules, readme, table)
 }
 
 

@@ -9,6 +9,7 @@ import gzip
 import io
 import re
 from pathlib import Path
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -18,7 +19,8 @@ from rich.console import Console
 from rich.text import Text
 from typer.testing import CliRunner
 
-from pbm_envs import make_game
+from pbm_envs import Game, curio_v0, make_game
+from pbm_envs.authoring import States
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 from pbm_envs.render.animation import animate
@@ -49,6 +51,53 @@ POSITIONS = {
     ),
 }
 """The boards and moves of the drawn positions, from games of the search against itself."""
+EXAMPLES: dict[str, tuple[str, dict[str, int], int, str]] = {
+    "search": ("chameleon", {"size": 5}, 7, "c3x"),
+    "hidden": ("curio", {}, 7, ""),
+    "sides": ("curio", {"base": 3, "rows": 4, "cols": 4}, 7, ""),
+    "champions": ("unlur", {"radius": 5}, 7, "c5"),
+}
+"""The positions of the guides' examples: game, options, seed and moves."""
+DRAWN = ("search", "hidden", "champions")
+"""The examples that are drawn; text of the others stands on their pages."""
+
+
+class Example(NamedTuple):
+    """A position: the board with which a game begins, and the moves until then."""
+
+    game: Game
+    board: str
+    moves: list[str]
+    states: States
+
+
+def example(name: str) -> Example:
+    """Return an example of the guides; `loop` is the game of PettingZoo's loop in `first_game.md`."""
+    if name == "loop":
+        return looped()
+    game_name, options, seed, moves = EXAMPLES[name]
+    game = make_game(game_name, **options)
+    states = game.init(1, np.random.default_rng(seed))
+    board = game.board_to_string(states[0]) if game.random_setup else ""
+    for move in moves.split():
+        game.step(states, [game.string_to_action(move)])
+    return Example(game, board, moves.split(), states)
+
+
+def looped() -> Example:
+    """Play the random game of `first_game.md`; return the position before its last move."""
+    env, rng = curio_v0.env(), np.random.default_rng(7)
+    env.reset(seed=7)
+    game = env.unwrapped.game
+    board, actions = game.board_to_string(env.unwrapped.states[0]), []
+    for _ in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            break
+        actions.append(rng.choice(np.flatnonzero(observation["action_mask"])))
+        before = env.unwrapped.states.copy()
+        env.step(actions[-1])
+    return Example(game, board, [game.action_to_string(action) for action in actions[:-1]], before)
 
 
 def filmed_game(name: str) -> GameRecord:
@@ -85,6 +134,14 @@ def draw_boards(name: str, folder: Path = FOLDER) -> None:
             picture.save(folder / f"{name}-{player}-{theme}.svg")
 
 
+def draw_example(name: str, folder: Path = FOLDER) -> None:
+    """Draw an example in both themes, as the player to move sees it."""
+    game, _, _, states = example(name)
+    for theme in THEMES:
+        picture = game.show(game.view(states, states["to_move"]), theme=theme, size=PAGE_SIZE)
+        picture.save(folder / f"example-{name}-{theme}.svg")
+
+
 def draw_film(name: str) -> None:
     """Draw the film of a game, in both themes."""
     for theme in THEMES:
@@ -96,4 +153,6 @@ if __name__ == "__main__":
     for game_name in POSITIONS:
         draw_boards(game_name)
         draw_film(game_name)
+    for each in DRAWN:
+        draw_example(each)
     draw_terminal(FOLDER / "terminal-play.svg")

@@ -1,4 +1,4 @@
-// Puts a board to play on into each `<div data-play="curio">`, in place of the picture in it. `conf.py` adds this script
+// Puts a board to play on into each `<div data-play="curio">`, in place of the pictures in it. `conf.py` adds this script
 // only if `make play` has built the page of the games. `data-start` is the part of its address after "#".
 
 const PLAY = new URL("../play/", document.currentScript.src);
@@ -10,7 +10,7 @@ function putBoard(place) {
   Object.assign(frame, { src: address, title: `${title}, to play`, loading: "lazy", className: "board" });
   Object.assign(link, { href: address, textContent: "The board in a page of its own" });
   beside.append(link);
-  if (!start) place.replaceChildren();
+  place.querySelectorAll("img").forEach((picture) => (picture.closest("p, figure") ?? picture).remove());
   place.append(frame, beside);
   place.hidden = false;
 }

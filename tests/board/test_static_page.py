@@ -8,6 +8,8 @@ import http.server
 import random
 import re
 import threading
+from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,7 @@ SMALL = {
     "unlur": ["radius=4"],
 }
 MOST_BYTES = 1_000_000
+ROOT = Path(__file__).parents[2]
 NARROW = {"width": 390, "height": 844}
 
 
@@ -89,6 +92,21 @@ def test_a_game_is_small_and_has_three_levels(context, site, wasm):
         "Medium",
         "Strong",
     ]
+
+
+def test_positions_of_the_guides_can_be_played(context, site):
+    """It is the reader's turn in each, after the moves that lead to it."""
+    page, found = context.new_page(), set()
+    for path in (ROOT / "docs").rglob("*.md"):
+        for name, start in re.findall(
+            r'data-play="(\w+)" data-start="([^"]*=[^"]*)"', path.read_text(encoding="utf-8")
+        ):
+            page.goto("about:blank")
+            page.goto(f"{site}{name}.html#{unescape(start)}")
+            page.wait_for_selector(OURS)
+            expect(page.get_by_role("alert").filter(visible=True)).to_have_count(0)
+            found.add((path.stem, moves_made(page).count()))
+    assert found == {("first_game", 132), ("first_game", 0), ("search", 1), ("hidden", 0), ("champions", 1)}
 
 
 def test_a_page_that_was_open_needs_no_network(context, site):
