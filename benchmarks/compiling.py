@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from machine import machine
 from pbm_agents import Search
-from pbm_agents.cli.warm_up import STEPS
+from pbm_agents.play.ahead import STEPS
 
 from pbm_envs import Game, make_game, registered_games
 from pbm_envs.envs.factories import make_aec_env, make_vector_env

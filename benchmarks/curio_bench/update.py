@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from pbm_agents.cli.curio_bench import CHAMPION, FORMAT, LEVELS, evaluated
+from pbm_agents.arena.curio_bench import CHAMPION, FORMAT, LEVELS, evaluated
 from pbm_agents.equilibrium import PublicTree, solve
 
 from pbm_envs import __version__, make_game

@@ -1,8 +1,10 @@
 """`pbm play`, typed through a pipe: `pbm(words, lines)` gives exit code, stdout and stderr."""
 
+import re
+
 import pytest
 from pbm_agents.cli.app import app
-from pbm_agents.cli.play import EXAMPLES
+from pbm_agents.cli.boards import play
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon
@@ -198,8 +200,8 @@ def test_saved_games_start_where_they_started(tmp_path):
     assert len(list(replay(record))) == record.plies + 1
 
 
-@pytest.mark.parametrize("example", [line.split() for line in EXAMPLES.split("\n") if line and "--pause" not in line])
+@pytest.mark.parametrize("example", re.findall(r" (pbm play (?:(?!--pause).)+)\n", play.__doc__))
 def test_the_examples_of_the_help_run(example):
-    code, out, err = pbm(example[1:])
+    code, out, err = pbm(example.split()[1:])
     assert (code, err) == (0, "")
     assert "The game is left." in out

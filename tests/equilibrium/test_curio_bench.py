@@ -8,8 +8,8 @@ from pathlib import Path
 import gymnasium
 import pettingzoo
 import pytest
+from pbm_agents.arena.curio_bench import FORMAT, LEVELS, ROW, rules_hash
 from pbm_agents.cli.app import app
-from pbm_agents.cli.curio_bench import FORMAT, LEVELS, ROW, rules_hash
 from pbm_agents.equilibrium import PublicTree, exploitability, solve
 from typer.testing import CliRunner
 

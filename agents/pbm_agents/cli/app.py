@@ -1,41 +1,52 @@
 """The commands of `pbm`, and how their errors are reported.
 
-A command is a function in its own module: its docstring is the help, its parameters (typer's) are the arguments, and
-its module's EXAMPLES follow the help. It raises ValueError, ImportError or OSError with a message for the user.
+A command is a function: its docstring is the help with examples, its parameters (typer's) are the arguments. It raises
+ValueError, ImportError or OSError with a message for the user.
 
 A command's module is imported when the command is called, so that `pbm --help` does not wait for Numba.
 """
 
 import importlib
+import inspect
 import warnings
 from importlib import metadata
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from ..common.faults import InfrastructureError
 
-SUMMARIES = {
-    "games": "List the games and their options.",
-    "agents": "List the kinds of agents, or the settings of one.",
-    "play": "Play a game, or watch one.",
-    "serve": "Play in the browser.",
-    "train": "Train a network by self-play.",
-    "tournament": "Let agents play a tournament, and rate them.",
-    "rate": "Rate the agents of tournaments.",
-    "sprt": "Test whether NEW is stronger than OLD.",
-    "ladder": "Rate an agent on a frozen ladder.",
-    "exploit": "Measure how exploitable an agent is.",
-    "curio-bench": "Evaluate an agent or a submission on Curio-Bench.",
-    "replay": "Play records again, and check moves and results.",
-    "animate": "Make a film of a recorded game.",
-    "export": "Write recorded games as a data set, one row for each position.",
-    "dataset": "Make a graded data set of games.",
-    "bench": "Measure speed on this machine.",
-    "warm-up": "Compile rules, search and champions in advance.",
+MODULES = {
+    "lists": {
+        "games": "List the games and their options.",
+        "agents": "List the kinds of agents, or the settings of one.",
+    },
+    "boards": {"play": "Play a game, or watch one.", "serve": "Play in the browser."},
+    "train": {"train": "Train a network by self-play."},
+    "tournaments": {
+        "tournament": "Let agents play a tournament, and rate them.",
+        "rate": "Rate the agents of tournaments.",
+        "sprt": "Test whether NEW is stronger than OLD.",
+        "ladder": "Rate an agent on a frozen ladder.",
+    },
+    "exploits": {
+        "exploit": "Measure how exploitable an agent is.",
+        "curio-bench": "Evaluate an agent or a submission on Curio-Bench.",
+    },
+    "records": {
+        "replay": "Play records again, and check moves and results.",
+        "animate": "Make a film of a recorded game.",
+        "export": "Write recorded games as a data set, one row for each position.",
+        "dataset": "Make a graded data set of games.",
+    },
+    "machine": {
+        "bench": "Measure speed on this machine.",
+        "warm-up": "Compile rules, search and champions in advance.",
+    },
 }
-"""The commands in the order of the help, with the first paragraphs of their docstrings."""
+"""The modules, and their commands in the order of the help, with the first paragraphs of their docstrings."""
+SUMMARIES = {name: about for commands in MODULES.values() for name, about in commands.items()}
 EXPECTED = (ValueError, ImportError, OSError, InfrastructureError)
 """Errors that end in a message on stderr and exit code 2, or UNPLAYED. All others are bugs and end in a traceback."""
 UNPLAYED = 3
@@ -101,13 +112,12 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def about(
-    modules: Annotated[
-        list[str] | None,
-        typer.Option("--import", metavar="MODULE", help="Import a module that registers games or agents; repeatable."),
-    ] = None,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
-    ] = False,
+    modules: list[str] | None = typer.Option(
+        None, "--import", metavar="MODULE", help="Import a module that registers games or agents; repeatable."
+    ),
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and exit.", callback=_print_version, is_eager=True
+    ),
 ) -> None:
     """Curio, Trinim, Chameleon and Unlur: play them, let agents play them, and look at the results."""
     for module in modules or []:
@@ -119,10 +129,11 @@ def about(
 
 def loaded(name: str) -> Any:
     """Import a command's module and return the command."""
-    python_name = name.replace("-", "_")
-    module = importlib.import_module(f".{python_name}", __package__)
+    module = next(module for module, commands in MODULES.items() if name in commands)
+    command = getattr(importlib.import_module(f".{module}", __package__), name.replace("-", "_"))
+    about, _, examples = str(inspect.getdoc(command)).partition("\n\nExamples:\n")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name=name, epilog="\b\nExamples:\n" + module.EXAMPLES.strip("\n"))(getattr(module, python_name))
+    alone.command(name=name, help=about, epilog=f"\b\nExamples:\n{examples}")(command)
     return typer.main.get_command(alone)
 
 

@@ -13,7 +13,7 @@ from pbm_envs.records import replay
 from ..arena import Opening, Run, Tournament, play_games, play_tournament
 from ..play.ahead import compiling_ahead
 from ..players.names import make_agent
-from .rate import report
+from .tournaments import report
 
 OPTIONS: dict[str, dict[str, Any]] = {"trinim": {"num_players": 3}, "chameleon": {"size": 7}, "unlur": {"radius": 4}}
 """Options other than the defaults, so that a match is short."""

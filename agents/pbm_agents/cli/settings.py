@@ -1,15 +1,14 @@
-"""Command-line parameters made from declared settings.
+"""Command-line parameters, from declared settings or from a command's signature.
 
 Typer reads a command from the signature of its function, so `with_settings` writes the declared options into the
 signature. cyclopts and tyro read dataclasses themselves, but expect help, ranges and choices in their own docstrings
-and annotations, which would be a second declaration, and the commands without settings already use Typer.
+and annotations, which would be a second declaration.
 """
 
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,20 +21,20 @@ from ..play.session import DEFAULT_AGENT
 
 SIMPLE = (bool, int, float)
 
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the game; can be repeated."),
-]
-"""The command parameter for the options of a game."""
 
-GameName = Annotated[str, typer.Option("--game", "-g", metavar="GAME[:OPTION=VALUE,...]", help="The game.")]
-Records = Annotated[
-    Path, typer.Argument(metavar="SOURCE", help="A file of records, one per line, or the folder of a tournament.")
-]
-GamePlayers = Annotated[
-    list[str] | None,
-    typer.Argument(help=f"By seat: 'person', or an agent by name (default: a person, then {DEFAULT_AGENT})."),
-]
+def flag(default: Any, about: str, *names: str, **more: Any) -> Any:
+    """Return the default of a parameter that is an option, as of `typer.Option`."""
+    return typer.Option(default, *names, help=about, **more)
+
+
+def argument(default: Any, metavar: str | None, about: str) -> Any:
+    """Return the default of a parameter that is given by its position, as of `typer.Argument`."""
+    return typer.Argument(default, metavar=metavar, help=about)
+
+
+OPTIONS = flag(None, "An option of the game; can be repeated.", "--option", "-o", metavar="NAME=VALUE")
+RECORDS = argument(..., "SOURCE", "A file of records, one per line, or the folder of a tournament.")
+PLAYERS = argument(None, None, f"By seat: 'person', or an agent by name (default: a person, then {DEFAULT_AGENT}).")
 
 
 def check_one_given(**values: object) -> None:
@@ -72,9 +71,8 @@ def with_settings(
     options = [option for option in options_of(source) if option.name not in skip]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        parameters = inspect.signature(command, eval_str=True).parameters
+        parameters = inspect.signature(command).parameters
         own = [each for name, each in parameters.items() if name != into]
-        added = [_parameter(option, (flags or {}).get(option.name, "")) for option in options]
 
         @functools.wraps(command)
         def wrapper(**values: Any) -> None:
@@ -86,9 +84,9 @@ def with_settings(
                         option.check(settings[option.name])
             command(**values, **{into: settings})
 
-        found = sorted([*own, *added], key=lambda each: each.default is not each.empty)  # defaults come last
-        keywords = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in found]
-        wrapper.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+        added = [_parameter(option, (flags or {}).get(option.name, "")) for option in options]
+        found = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own, *added)]
+        wrapper.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {each.name: each.annotation for each in found}
         del wrapper.__wrapped__
         return wrapper
@@ -111,10 +109,8 @@ def _parameter(option: Option, flags: str) -> inspect.Parameter:
     if option.type is bool and not flags:
         names = [f"{names[0]}/--no-{names[0][2:]}"]
     limited = option.choices or option.high is not None
-    help_text = f"{option.help} Expects {option.expected}." if limited else option.help
-    default = inspect.Parameter.empty if option.default is REQUIRED else option.default
-    if isinstance(default, tuple):
-        default = list(default) or None
+    about = f"{option.help} Expects {option.expected}." if limited else option.help
+    default = list(option.default) or None if isinstance(option.default, tuple) else option.default
     metavar = None if option.type in SIMPLE else names[0].strip("-").upper().replace("-", "_")
-    annotation = Annotated[kind, typer.Option(*names, metavar=metavar, help=help_text)]
+    annotation = Annotated[kind, typer.Option(*names, metavar=metavar, help=about)]
     return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -4,7 +4,7 @@ import pydoc
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NoReturn
@@ -42,26 +42,17 @@ def stopped(message: str) -> NoReturn:
     raise typer.Exit(130)
 
 
-def table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    numbers: Sequence[str] = (),
-    *,
-    optional: Sequence[str] = (),
-    prose: Sequence[str] = (),
-) -> None:
-    """Print a table. In a pipe it is complete; in a terminal, columns that do not fit are omitted.
+def table(rows: Sequence[Mapping[str, str]], *, optional: Sequence[str] = (), prose: Sequence[str] = ()) -> None:
+    """Print a table, with columns of numbers on the right. In a pipe it is complete.
 
     Args:
-        columns: The headings.
-        rows: The cells of each row.
-        numbers: Headings of right-aligned columns.
-        optional: Headings of columns to omit, in this order, while the table is too wide.
+        rows: The cells of each row by heading.
+        optional: Headings of columns to omit, in this order, while the table is too wide for the terminal.
         prose: Headings of columns whose cells may take several lines.
     """
     width = Console().width if sys.stdout.isatty() else PIPE_WIDTH
-    texts = {cells[0]: cells for cells in zip(columns, *rows, strict=True)}
-    wide = {name: max(map(cell_len, cells)) for name, cells in texts.items()}
+    texts = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+    wide = {name: max(map(cell_len, [name, *cells])) for name, cells in texts.items()}
     for name in optional:
         if name in wide and sum(wide.values()) + 2 * (len(wide) - 1) > width:
             del wide[name]
@@ -69,9 +60,10 @@ def table(
         width = max(width, sum(wide.values()) + 2 * len(wide))
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in wide:
-        grid.add_column(name, justify="right" if name in numbers else "left", no_wrap=name not in prose)
-    for row in zip(*(texts[name][1:] for name in wide), strict=True):
-        grid.add_row(*row)
+        number = all(not cell or cell[0] in "+-.0123456789" for cell in texts[name])
+        grid.add_column(name, justify="right" if number else "left", no_wrap=name not in prose)
+    for row in rows:
+        grid.add_row(*(row[name] for name in wide))
     console = Console(highlight=False, markup=False, width=width)
     with console.capture() as capture:
         console.print(grid)

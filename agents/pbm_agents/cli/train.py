@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -10,30 +10,21 @@ from pbm_envs.registry import parse_game
 from pbm_envs.toolbox import require
 
 from ..learning.settings import Training, default_training
-from .settings import Options, with_run, with_settings
+from .settings import OPTIONS, argument, flag, with_run, with_settings
 from .terminal import stopped
-
-EXAMPLES = """
-  pbm train chameleon -o size=5 --out runs/chameleon --workers 2
-  pbm train trinim -o num_players=3 --out runs/trinim --simulations 32 --full-share 0.25 --tensorboard
-  pbm train curio --out runs/curio --imitation-rounds 5 --evaluate random --evaluate mcts:simulations=200
-  pbm train unlur --out runs/unlur --games 512 --ray auto
-"""
 
 
 @with_settings(Training, flags={"opponents": "--evaluate"})
 @with_run("max_requests", "max_cost")
 def train(
-    context: typer.Context,
-    game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder of the run. It is made if missing.")],
     settings: dict[str, Any],
     run: dict[str, Any],
-    options: Options = None,
-    device: Annotated[
-        str, typer.Option(help="Device on which PyTorch learns, such as cuda. Games stay on the processors.")
-    ] = "cpu",
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")] = False,
+    context: typer.Context,
+    game: str = argument(..., None, "A name that `pbm games` lists, or module:Class."),
+    out: Path = flag(..., "The folder of the run. It is made if missing.", metavar="FOLDER"),
+    options: list[str] | None = OPTIONS,
+    device: str = flag("cpu", "Device on which PyTorch learns, such as cuda. Games stay on the processors."),
+    tensorboard: bool = flag(False, "Also write logs for TensorBoard.", "--tensorboard"),
 ) -> None:
     """Train a network by self-play.
 
@@ -45,6 +36,12 @@ def train(
 
     The same command resumes a run after any interruption; a larger --rounds extends it. The result does not depend on
     the number of workers, nor on --ray, which plays on the cluster and trains on this machine.
+
+    Examples:
+      pbm train chameleon -o size=5 --out runs/chameleon --workers 2
+      pbm train trinim -o num_players=3 --out runs/trinim --simulations 32 --full-share 0.25 --tensorboard
+      pbm train curio --out runs/curio --imitation-rounds 5 --evaluate random --evaluate mcts:simulations=200
+      pbm train unlur --out runs/unlur --games 512 --ray auto
     """
     rules = parse_game(game, options)
     sources = {name: context.get_parameter_source(name) for name in settings}

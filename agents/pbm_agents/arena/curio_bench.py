@@ -1,28 +1,22 @@
-"""`pbm curio-bench`: six games of Curio with default rules, evaluated by one protocol."""
+"""Curio-Bench: six games of Curio with default rules, evaluated by one protocol."""
 
-import json
+from __future__ import annotations
+
 from hashlib import blake2b
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 
 from pbm_envs import Game, make_game, sample_actions
 from pbm_envs.authoring import take_rows
-from pbm_envs.foreign import check_fields, parse_object
+from pbm_envs.foreign import check_fields
 
-from ..arena.evaluation import evaluate
 from ..equilibrium import Policy, PublicTree, exploitability, exploitability_bounds
 from ..equilibrium.responses import SearchResponder
 from ..players.names import make_agent
-from .terminal import table
+from .evaluation import evaluate
 
-EXAMPLES = """
-  pbm curio-bench
-  pbm curio-bench greedy --level 1
-  pbm curio-bench submission.json --results benchmarks/curio_bench/results.jsonl
-"""
 FORMAT = "curio-bench 1"
 HASHED_GAMES = 64
 """Random games whose masks, observations and returns are part of a hash of rules."""
@@ -55,36 +49,6 @@ RESPONSE_GAMES, RESPONSE_SECONDS = 20, 60.0
 """Where there is no exact evaluation: the strong opponent, and games in each seat and budget of the search response."""
 ROW = {"format": str, "level": int, "rules": str, "agent": str, "by": str}
 """The fields of a submission. `agent` is an agent's name, or the file of a `Policy` beside the submission (.npz)."""
-
-
-def curio_bench(
-    entry: Annotated[
-        str | None, typer.Argument(metavar="AGENT|FILE.json", help="An agent by name, or a submission.")
-    ] = None,
-    level: Annotated[int, typer.Option(min=1, max=len(LEVELS), help="The level, for an agent by name.")] = 1,
-    by: Annotated[str, typer.Option(help="The author, for an agent by name.")] = "",
-    results: Annotated[Path | None, typer.Option(help="A results file to which the row is appended.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
-) -> None:
-    """Evaluate an agent or a submission on Curio-Bench.
-
-    Without an argument, list the levels. A submission is a JSON object with `format`, `level`, `rules`, `agent` and
-    `by`, where `rules` must be the hash of its level's rules. The row of the evaluation is printed, and with --results
-    appended to a file of such rows.
-    """
-    if entry is None:
-        _list_levels()
-        return
-    given = {"format": FORMAT, "level": level, "rules": LEVELS[level].rules, "agent": entry, "by": by}
-    folder = Path()
-    if entry.endswith(".json"):
-        folder = Path(entry).parent
-        given = check_submission(parse_object(Path(entry).read_text("utf-8"), "a submission to Curio-Bench"))
-    row = given | evaluated(given, folder, seed)
-    print(json.dumps(row))
-    if results is not None:
-        with results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
 
 
 def rules_hash(game: Game) -> str:
@@ -147,16 +111,3 @@ def evaluated(given: dict[str, Any], folder: Path, seed: int) -> dict[str, Any]:
     for name, score in evaluate(agent, game, OPPONENTS, GAMES, seed).items():
         row[f"score_{name}"] = round(float(score.score.value), 4)
     return row
-
-
-def _list_levels() -> None:
-    rows = []
-    for number, level in LEVELS.items():
-        game = make_game(f"curio-bench-{number}")
-        sets = f"{level.information_sets:,}" if level.information_sets else ""
-        how = f"exact; {level.samples} samples" if level.samples else "champion, search"
-        board = f"{game.options['rows']}x{game.options['cols']}, base {game.options['base']}"
-        shape = "x".join(map(str, game.observation_shape))
-        rows.append([f"curio-bench-{number}", board, sets, shape, str(game.num_actions), how, level.rules])
-    names = ["name", "board", "information sets", "observation", "actions", "exploitability by", "hash of the rules"]
-    table(names, rows, numbers=names[2:3])

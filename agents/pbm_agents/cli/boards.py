@@ -1,31 +1,30 @@
-"""`pbm play`: games of persons and agents in a terminal or through a pipe."""
+"""`pbm play` and `pbm serve`: games of persons and agents, in a terminal or a pipe, and in the browser."""
 
+import logging
 import secrets
 import textwrap
 import time
+import webbrowser
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from pbm_envs.records import RESIGN, append_records
 from pbm_envs.registry import parse_game
+from pbm_envs.toolbox import require
 
 from ..arena import Opening
 from ..play.ahead import compiling_ahead
+from ..play.limits import Limits
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
-from .settings import GamePlayers, Options, StartSettings, with_settings
+from .records import all_games
+from .settings import OPTIONS, PLAYERS, StartSettings, argument, flag, with_settings
 from .terminal import hand_over, keyboard, page, read_line, say, show_board, sure
 
-EXAMPLES = """
-  pbm play chameleon -o size=7
-  pbm play curio mcts:simulations=5000 person --seed 7
-  pbm play trinim person person random -o num_players=3
-  pbm play unlur random mcts:seconds=0.1 --pause 1
-"""
 HELP = """\
 a move      as `moves` lists them; Tab completes it where the terminal can
 moves       the legal moves
@@ -41,19 +40,23 @@ COMMANDS = [*(line.split()[0] for line in HELP.split("\n")[1:]), "help"]
 
 @with_settings(StartSettings, into="beginning")
 def play(
-    game: Annotated[str, typer.Argument(help="A name that `pbm games` lists, or module:Class.")],
     beginning: dict[str, Any],
-    players: GamePlayers = None,
-    options: Options = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Save the game to this file when you leave it.")
-    ] = None,
-    pause: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait after each move of an agent.")] = 0,
+    game: str = argument(..., None, "A name that `pbm games` lists, or module:Class."),
+    players: list[str] | None = PLAYERS,
+    options: list[str] | None = OPTIONS,
+    save: Path | None = flag(None, "Save the game to this file when you leave it.", metavar="FILE"),
+    pause: float = flag(0, "Seconds to wait after each move of an agent.", min=0, max=3600),
 ) -> None:
     """Play a game, or watch one.
 
     Type moves, or `help` for the other commands. You see the view of your seat. Several persons take turns at the
     keyboard. If only agents play, you watch and see the full state. Moves may come from a pipe.
+
+    Examples:
+      pbm play chameleon -o size=7
+      pbm play curio mcts:simulations=5000 person --seed 7
+      pbm play trinim person person random -o num_players=3
+      pbm play unlur random mcts:seconds=0.1 --pause 1
     """
     rules, seed = parse_game(game, options), beginning.get("seed")
     adviser = make_agent(beginning.get("hint", DEFAULT_AGENT))
@@ -74,6 +77,90 @@ def play(
         except OSError:
             print(session.record().to_json())  # so that the game can be recovered
             raise
+
+
+@with_settings(StartSettings, into="beginning")
+@with_settings(
+    Limits,
+    skip=("own_agents",),
+    flags={name: f"--most-{name}" for name in ("simulations", "seconds", "memory", "threads")},
+    into="limits",
+)
+def serve(
+    beginning: dict[str, Any],
+    limits: dict[str, Any],
+    game: str = argument("chameleon", None, "The first game: a name that `pbm games` lists."),
+    players: list[str] | None = PLAYERS,
+    options: list[str] | None = OPTIONS,
+    replay: Path | None = flag(
+        None, "Show the games of a file of records, or of a tournament's folder.", metavar="FILE"
+    ),
+    host: str = flag("127.0.0.1", "Address to listen on. The default accepts connections from this machine only."),
+    port: int = flag(8765, "Port to listen on. 0 picks a free one.", min=0, max=65535),
+    clock: str | None = flag(
+        None,
+        "Time of each player in the first game: seconds per game such as 300, or 300+5 with 5 more for each move, or "
+        "seconds per move such as 30/move.",
+        metavar="CLOCK",
+    ),
+    public: bool = flag(False, "Publish the boards. Needs --address and --token.", "--public"),
+    address: str | None = flag(None, "With --public: the address for browsers, such as https://boards.example.org."),
+    token: str | None = flag(
+        None,
+        "With --public: what everybody must enter once to play. Others on this machine can read it in the command, but "
+        "not in the environment variable.",
+        envvar="PBM_SERVE_TOKEN",
+    ),
+    open: bool = flag(True, "Open the page in the browser."),  # noqa: A002
+) -> None:
+    """Play in the browser.
+
+    Serves a page with a board to click on until Ctrl-C. Every new tab has its own game; other games, seats and agents
+    can be chosen there, and other browsers can be invited by links. You see the view of your seat. A game has a link
+    that nobody can guess, where it can be resumed after a reload or a restart of the server.
+
+    With --public, browsers elsewhere may use the server under --address, once they have entered the token. It has no
+    TLS (a proxy in front of it adds that), no accounts, and nothing that stops a visitor from taking all boards.
+
+    Examples:
+      pbm serve
+      pbm serve curio random person --seed 7
+      pbm serve trinim person mcts:seconds=1 random -o num_players=3 --no-open
+      pbm serve unlur mcts:seconds=1 mcts:simulations=100     # agents only: watch them
+      pbm serve --replay games.jsonl
+      pbm serve --public --address https://boards.example.org     # with the token in PBM_SERVE_TOKEN
+    """
+    require("pbm serve", "serve", "markdown_it", "starlette", "uvicorn", "h11", "websockets")
+    from ..play.access import Publication, is_loopback
+    from ..play.clock import TimeControl
+    from ..play.kept import KeptGames, state_folder
+    from ..play.start import Start
+    from ..play.web import MAX_TABLES, application, listen, server
+
+    if address and not public:
+        raise ValueError("--address is given without --public: expected both or none")
+    publication = Publication.of(address, token) if public else None
+    control = TimeControl.parse(clock) if clock else None
+    rules, moves = parse_game(game, options), tuple(beginning.pop("moves").split())
+    start = Start(rules, seats(rules, players or []), moves=moves, clock=control, **beginning)
+    start.check()  # raises errors here rather than in the page
+    records = [] if replay is None else all_games(replay)
+    listening = listen(host, port)
+    logging.basicConfig(format="pbm: %(message)s")
+    if publication is not None:
+        typer.echo(f"pbm: {publication.warnings(MAX_TABLES)}", err=True)
+    elif not is_loopback(host):
+        typer.echo(f"pbm: at {host} everyone in the network can play here, and make this machine think", err=True)
+    name = f"[{host}]" if ":" in host else host
+    own_address = f"http://{name}:{listening.getsockname()[1]}/"
+    page = own_address if publication is None else f"{publication.address}/ (listening at {own_address})"
+    print(f"{page} - Ctrl-C ends it", flush=True)
+    if open and publication is None:
+        webbrowser.open(own_address)
+    chosen = Limits(**limits, own_agents=start.players)
+    with compiling_ahead([rules]):
+        games = KeptGames(state_folder())
+        server(application(start, host, chosen, records, games, publication)).run(sockets=[listening])
 
 
 def _run(session: Session, adviser: Agent, pause: float) -> None:
@@ -118,10 +205,8 @@ def _change_seats(session: Session, seated: int | None) -> int | None:
 
 def _next_line(session: Session) -> str:
     """Read the next line; EOFError if there is none."""
-    if session.done:
-        return read_line("over> ", COMMANDS)
-    legal = map(session.game.action_to_string, session.legal())
-    return read_line(f"player_{session.mover}> ", [*legal, *COMMANDS])
+    legal = () if session.done else map(session.game.action_to_string, session.legal())
+    return read_line("over> " if session.done else f"player_{session.mover}> ", [*legal, *COMMANDS])
 
 
 def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
