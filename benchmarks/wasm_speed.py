@@ -2,24 +2,31 @@
 
     make wasm && python benchmarks/wasm_speed.py
     make play && python benchmarks/wasm_speed.py page
+    make play && python benchmarks/wasm_speed.py memory
 
 Both do the same work on the default board of each game: playouts, masks and observations of a batch of first positions,
 and one search with playouts. They take turns. The table has the best of the rounds, and the median of the ratios.
 
 Of the page: its size, and the time until a board can be played. A server of files runs on this machine. Each load is in
-a new window of Chromium, without a cache, from the request of the page until a move can be made.
+a new window of Chromium, without a cache, from the request of the page until a move can be made. And the memory of page
+and worker, as Chromium measures it, which does not count WebAssembly's: that is noted in the worker.
 """
 
 from __future__ import annotations
 
+import http.server
 import json
-import os
+import random
 import statistics
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from machine import machine
@@ -29,6 +36,18 @@ import pbm_envs
 
 ROOT = Path(__file__).parents[1]
 BROWSER, OUT, SITE = (ROOT / folder for folder in ("browser", "build/wasm", "build/site/play"))
+USED = "performance.measureUserAgentSpecificMemory().then(({ bytes }) => bytes)"
+NOTED = """
+const { instantiate } = WebAssembly, made = [];
+WebAssembly.instantiate = async (...given) => {
+  const found = await instantiate(...given);
+  made.push((found.instance ?? found).exports.memory);
+  return found;
+};
+globalThis.noted = () => made.reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+"""
+"""What the page and its worker use without WebAssembly's memory, and what makes the worker note that."""
+MEMORY_GAMES = 4
 GAMES, MASKS, SIMULATIONS, ROUNDS, TURNS, LOADS = 2000, 20, 2000, 5, 5, 11
 """Games in a batch; masks of each; simulations; rounds, in turns of the two; loads of the page."""
 
@@ -85,26 +104,41 @@ def own_files(name: str) -> list[Path]:
     return [path for path in pages if path.stem.partition("-")[0] not in others]
 
 
-def page() -> None:
-    """Print the table of the page."""
+class Isolated(http.server.SimpleHTTPRequestHandler):
+    """Serves the folder without a log, with the headers that let a page measure its memory."""
+
+    def end_headers(self) -> None:
+        """Add the headers."""
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def opened() -> Iterator[tuple[Any, str]]:
+    """Yield a browser, and the address of the folder, which is served as it is."""
     sys.path.append(str(ROOT))
     from playwright.sync_api import sync_playwright
 
     from tests.board.screens import browser_path
 
     print(machine())
-    command = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0", "--directory", str(SITE)]
-    server = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )
-    assert server.stdout is not None
-    address = server.stdout.readline().split("(")[1].split(")")[0]
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Isolated, directory=SITE))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=["--no-sandbox"])
+        arguments = ["--no-sandbox", "--enable-blink-features=ForceEagerMeasureMemory"]
+        browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=arguments)
+        yield browser, f"http://127.0.0.1:{server.server_port}/"
+        browser.close()
+    server.shutdown()
+
+
+def page() -> None:
+    """Print the table of the page's sizes and times."""
+    with opened() as (browser, address):
         print(f"Chromium {browser.version}, median of {LOADS} loads\n\ngame            bytes   seconds until a move")
         for name in pbm_envs.registered_games():
             seconds = []
@@ -117,9 +151,37 @@ def page() -> None:
                 window.close()
             size = sum(path.stat().st_size for path in own_files(name))
             print(f"{name:10}{size:>12,}{statistics.median(seconds):>10.2f}", flush=True)
-        browser.close()
-    server.terminate()
+
+
+def memory() -> None:
+    """Print the table of the page's memory: when it is open, and after each of some games against the champion."""
+    with opened() as (browser, address):
+        from tests.board.test_browser import OURS, click_a_move
+
+        print(f"Chromium {browser.version}, games of random moves against the champion of the middle level\n")
+        print(f"mebibytes     open   after {MEMORY_GAMES} games, one by one                  WebAssembly's memory")
+        for name in pbm_envs.registered_games():
+            window, rng = browser.new_context(service_workers="block", reduced_motion="reduce"), random.Random(3)
+            window.set_default_timeout(120_000)
+            page = window.new_page()
+            page.route(
+                "**/play-worker.mjs",
+                lambda route: route.fulfill(response=(it := route.fetch()), body=it.text() + NOTED),
+            )
+            page.goto(f"{address}{name}.html")
+            page.wait_for_selector(OURS)
+            used = [page.evaluate(USED)]
+            for k in range(MEMORY_GAMES):
+                if k:
+                    page.get_by_role("button", name="Rematch").click()
+                    page.wait_for_selector(".pbm[data-turn=mine]")
+                while page.locator(".pbm").get_attribute("data-turn") != "over":
+                    click_a_move(page, rng)
+                used.append(page.evaluate(USED))
+            shown = "".join(f"{amount / 2**20:>8.1f}" for amount in [*used, page.workers[0].evaluate("noted()")])
+            print(f"{name:10}{shown}", flush=True)
+            window.close()
 
 
 if __name__ == "__main__":
-    page() if sys.argv[1:] == ["page"] else main()
+    {"page": page, "memory": memory}[sys.argv[1]]() if sys.argv[1:] else main()

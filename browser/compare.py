@@ -289,14 +289,14 @@ def main() -> None:
     )
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # boards of Trinim on which every game is a draw
-    different, lines = 0, []
+    different, lines = 0, about() if given.write else []
     for name in given.names or BOARDS:
         counts = compare(name, given.sequences, given.first)
         different += counts["different"]
         lines.append(f"{name}: " + ", ".join(f"{count:,} {key}" for key, count in counts.items()))
         print(lines[-1], flush=True)
-    if given.write:
-        RESULT.write_text("\n".join([*about(), "", *lines, ""]), encoding="utf-8")
+        if given.write:
+            RESULT.write_text("\n".join([*lines, ""]), encoding="utf-8")
     sys.exit(different > 0)
 
 
@@ -307,7 +307,7 @@ def about() -> list[str]:
 
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=RESULT.parent)
     node = subprocess.run(["node", "--version"], capture_output=True, text=True)
-    return [machine(), f"Node {node.stdout.strip()}, commit {commit.stdout.strip()}"]
+    return [machine(), f"Node {node.stdout.strip()}, commit {commit.stdout.strip()}", ""]
 
 
 if __name__ == "__main__":
