@@ -29,6 +29,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if "wasm" in getattr(item, "fixturenames", ()):  # the other process does not wait for what is built
+            item.add_marker(pytest.mark.xdist_group("wasm"))
+            continue
         for name in registered_games():
             if name in item.nodeid.lower():
                 own_folder = f"tests/{name}/" in item.nodeid  # Curio's is as long as all the rest

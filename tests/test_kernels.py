@@ -12,6 +12,7 @@ import pytest
 import pbm_envs
 from pbm_envs.core import compiling
 from pbm_envs.core.compiling import Compiling
+from pbm_envs.core.kernel_files import cache_directory
 
 SOURCE = Path(pbm_envs.__file__).parent
 PLAY = """
@@ -122,7 +123,10 @@ def test_kernels_that_count_no_references(tmp_path):
     printed = []
     for absent in (False, True):
         paths = os.pathsep.join([str(SOURCE.parent), str(Path(pbm_agents.__file__).parent.parent)])
-        environment = os.environ | {"PYTHONPATH": paths, "PBM_ENVS_CACHE_DIR": str(tmp_path / str(absent))}
+        environment = os.environ | {
+            "PYTHONPATH": paths,
+            "PBM_ENVS_CACHE_DIR": str(tmp_path if absent else cache_directory()),
+        }
         command = [sys.executable, "-c", SEARCH.format(absent=absent)]
         printed.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert printed[0] == printed[1] != ""

@@ -21,21 +21,21 @@ from tests.reference.curio import random_board
 
 pytestmark = pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
 PERFECT = [  # game, options, games, games in the slow test
-    ("chameleon", {"size": 3, "allow_resign": True}, 20, 600),
-    ("chameleon", {"size": 4, "swap_rule": False}, 10, 300),
-    ("chameleon", {"size": 6}, 4, 100),
-    ("trinim", {"size": 3, "num_players": 3, "allow_resign": True}, 20, 500),
-    ("trinim", {"size": 5}, 10, 300),
-    ("trinim", {"size": 5, "num_players": 3, "allow_resign": True}, 6, 300),
-    ("unlur", {"radius": 3, "allow_resign": True}, 10, 600),
-    ("unlur", {"radius": 4}, 3, 200),
+    ("chameleon", {"size": 3, "allow_resign": True}, 20, 200),
+    ("chameleon", {"size": 4, "swap_rule": False}, 10, 100),
+    ("chameleon", {"size": 6}, 4, 33),
+    ("trinim", {"size": 3, "num_players": 3, "allow_resign": True}, 20, 166),
+    ("trinim", {"size": 5}, 10, 100),
+    ("trinim", {"size": 5, "num_players": 3, "allow_resign": True}, 6, 100),
+    ("unlur", {"radius": 3, "allow_resign": True}, 10, 200),
+    ("unlur", {"radius": 4}, 3, 66),
 ]
 CURIO = [  # shape, pieces a side on any cells (None: the set-up of C3), games, games in the slow test
-    ({"rows": 4, "cols": 3, "base": 2}, None, 54, 1080),
-    ({"rows": 4, "cols": 3, "base": 3}, 4, 54, 1080),
-    ({"rows": 5, "cols": 4, "base": 3}, None, 10, 216),
-    ({"rows": 5, "cols": 4, "base": 2, "num_pieces": 6}, None, 10, 216),
-    ({"rows": 5, "cols": 5, "base": 4}, None, 2, 54),
+    ({"rows": 4, "cols": 3, "base": 2}, None, 54, 360),
+    ({"rows": 4, "cols": 3, "base": 3}, 4, 54, 360),
+    ({"rows": 5, "cols": 4, "base": 3}, None, 10, 72),
+    ({"rows": 5, "cols": 4, "base": 2, "num_pieces": 6}, None, 10, 72),
+    ({"rows": 5, "cols": 5, "base": 4}, None, 2, 18),
 ]
 
 

@@ -268,12 +268,6 @@ def test_a_killed_test_goes_on(decided, tmp_path):
     assert "holds another tournament: alpha 0.05 there and 0.1 here" in other.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_ray_comes_to_the_same_result(decided, tmp_path, ray):
-    assert play_sprt(EASY, tmp_path / "played", Run(ray="auto")).counts == decided[0].counts
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

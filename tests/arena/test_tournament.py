@@ -60,12 +60,6 @@ def test_worker_processes_play_the_same_games(played, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Ray's own
-def test_ray_plays_the_same_games(played, tmp_path, ray):
-    assert games(play_tournament(SMALL, tmp_path / "played", Run(ray="auto"))) == games(played[0])
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_tournament_goes_on_where_it_was(tmp_path):
     """Three times, by SIGKILL; what is left is whole batches, and in the end the same games as without."""

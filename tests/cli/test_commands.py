@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from pbm_agents.cli.app import SUMMARIES, app, loaded
-from pbm_agents.play.ahead import STEPS
 from typer.testing import CliRunner
 
 import pbm_envs
@@ -268,20 +267,6 @@ def test_a_script_refuses_what_is_no_checkout():
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "neither a checkout of pbm_envs nor one of its git" in done.stderr
-
-
-@pytest.mark.slow
-def test_warm_up_says_how_long_each_step_took():
-    code, out, err = pbm("warm-up chameleon:size=3 trinim:size=3 --processes 2")
-    assert code == 0
-    lines = out.splitlines()
-    assert re.split(r"\s{2,}", lines[0].strip()) == list(STEPS)
-    for game in ("Chameleon(size=3", "Trinim(size=3"):
-        [line] = [line for line in lines if line.startswith(game)]
-        assert len(re.findall(r"\d+\.\d s", line)) == len(STEPS)
-    assert lines[-1].startswith("kept in ")
-    assert f"{2 * len(STEPS)}/{2 * len(STEPS)}" in err, "the bar"
-    assert re.search(r"\d+ of \d+ kernels", err)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """After `pbm warm-up` no documented command compiles anything."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,30 +59,54 @@ def test_its_steps_use_every_kernel():
     assert {name.rpartition(".")[2] for name in COMPILING.missing(parts)} <= NOT_IN_COMMANDS
 
 
-def pbm(words, cache, folder):
-    """Run a command in a folder with this cache; return what it wrote to stderr."""
+def run(code, cache, folder):
+    """Run a program in a folder with this cache; return what it wrote."""
     own = {"PBM_ENVS_CACHE_DIR": str(cache), "MINARI_DATASETS_PATH": str(folder / "minari")}
-    command = [sys.executable, "-m", "pbm_agents.cli", *words]
-    done = subprocess.run(command, env=os.environ | own, cwd=folder, capture_output=True, text=True, input="resign\n")
-    assert done.returncode == 0, done.stderr
-    return done.stderr
+    paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=os.environ | paths | own, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
 def warm_cache(tmp_path_factory):
     """A copy of the cache after `pbm warm-up`, since other tests write into the common one."""
     folder = tmp_path_factory.mktemp("warm")
-    pbm(["warm-up"], cache_directory(), folder)
+    out, err = run(
+        "from pbm_agents.cli.app import app; app(['warm-up', '--processes', '2'])", cache_directory(), folder
+    )
+    lines = out.splitlines()
+    assert re.split(r"\s{2,}", lines[0].strip()) == list(STEPS)
+    for name in ("Chameleon", "Curio", "Trinim", "Unlur"):
+        [line] = [line for line in lines if line.startswith(f"{name}(")]
+        assert len(re.findall(r"\d+\.\d s", line)) == len(STEPS)
+    assert lines[-1].startswith("kept in ")
+    assert f"{4 * len(STEPS)}/{4 * len(STEPS)}" in err, "the bar"
     cache = folder / "cache"
     shutil.copytree(cache_directory(), cache, copy_function=os.link, ignore=shutil.ignore_patterns("*.part", "*.lock"))
     cache.chmod(0o700)
     return cache
 
 
+COMMANDS_OF_A_PAGE = """
+from pathlib import Path
+from typer.testing import CliRunner
+from pbm_agents.cli.app import app
+cache = Path({cache!r})
+before = set(cache.glob("*.kernel"))
+for words in {commands!r}:
+    done = CliRunner().invoke(app, words, input="resign\\n")
+    assert done.exit_code == 0, (words, done.output)
+    assert "compiling" not in done.stderr, words
+    assert set(cache.glob("*.kernel")) == before, words
+"""
+
+
 @pytest.mark.slow
+@pytest.mark.xdist_group("warm-up")
 @pytest.mark.parametrize("page", commands_of_pages())
 def test_documented_commands_compile_nothing_after_it(page, warm_cache, tmp_path):
-    before = set(warm_cache.glob("*.kernel"))
-    for line in COMMANDS[page]:
-        assert "compiling" not in pbm(command_words(line, tmp_path), warm_cache, tmp_path), line
-        assert set(warm_cache.glob("*.kernel")) == before, line
+    """Those of a page in one process, which has compiled nothing before."""
+    commands = [command_words(line, tmp_path) for line in COMMANDS[page]]
+    run(COMMANDS_OF_A_PAGE.format(cache=str(warm_cache), commands=commands), warm_cache, tmp_path)

@@ -16,16 +16,16 @@ from tests.reference.curio import board_text, random_board
 
 OTHERS = [variant for variant in VARIANTS if not variant["capture"].endswith("_total")]
 CASES = {  # shape, pieces a side on any cells (None: the setup of C3), variants, games, games in the slow test
-    "3x3": ({"rows": 3, "cols": 3, "base": 2}, None, VARIANTS, 216, 2600),
-    "3x3, any cells": ({"rows": 3, "cols": 3, "base": 2}, 3, VARIANTS, 216, 2600),
-    "4x3, full": ({"rows": 4, "cols": 3, "base": 3}, None, VARIANTS, 216, 2000),
-    "4x3, any cells": ({"rows": 4, "cols": 3, "base": 3}, 4, VARIANTS, 216, 2000),
-    "5x4": ({"rows": 5, "cols": 4, "base": 3}, None, OTHERS, 60, 500),
-    "4x5, any cells": ({"rows": 4, "cols": 5, "base": 3}, 6, OTHERS, 60, 500),
-    "5x5": ({}, None, VARIANTS, 108, 600),
-    "8x8, two sets": ({"rows": 8, "cols": 8, "num_pieces": 20}, None, OTHERS, 6, 60),
-    "8x8, three sets": ({"rows": 8, "cols": 8, "num_pieces": 30}, None, OTHERS, 6, 60),
-    "9x8, more cells than bits of a word": ({"rows": 9, "cols": 8, "num_pieces": 20}, None, OTHERS, 6, 60),
+    "3x3": ({"rows": 3, "cols": 3, "base": 2}, None, VARIANTS, 216, 1300),
+    "3x3, any cells": ({"rows": 3, "cols": 3, "base": 2}, 3, VARIANTS, 216, 1300),
+    "4x3, full": ({"rows": 4, "cols": 3, "base": 3}, None, VARIANTS, 216, 1000),
+    "4x3, any cells": ({"rows": 4, "cols": 3, "base": 3}, 4, VARIANTS, 216, 1000),
+    "5x4": ({"rows": 5, "cols": 4, "base": 3}, None, OTHERS, 60, 250),
+    "4x5, any cells": ({"rows": 4, "cols": 5, "base": 3}, 6, OTHERS, 60, 250),
+    "5x5": ({}, None, VARIANTS, 108, 300),
+    "8x8, two sets": ({"rows": 8, "cols": 8, "num_pieces": 20}, None, OTHERS, 6, 30),
+    "8x8, three sets": ({"rows": 8, "cols": 8, "num_pieces": 30}, None, OTHERS, 6, 30),
+    "9x8, more cells than bits of a word": ({"rows": 9, "cols": 8, "num_pieces": 20}, None, OTHERS, 6, 30),
 }
 MOST_PLIES = 250
 """Games without a ply limit (C13) are broken off there."""

@@ -119,7 +119,7 @@ def played(tmp_path_factory):
     return folder
 
 
-@few_and_many(15, 400)
+@few_and_many(15, 100)
 @pytest.mark.filterwarnings("ignore:every two-player game of Trinim")  # T7
 def test_any_words(played, examples, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -664,7 +664,7 @@ def run(make, examples, steps):
     run_state_machine_as_test(make, settings=settings(STEADY, max_examples=examples, stateful_step_count=steps))
 
 
-@few_and_many(10, 120)
+@few_and_many(10, 30)
 @pytest.mark.parametrize("wrapped", [False, True], ids=["raw_env", "env"])
 @CASES
 def test_any_order_of_calls_of_the_aec_environment(name, wrapped, examples, caplog):
@@ -672,7 +672,7 @@ def test_any_order_of_calls_of_the_aec_environment(name, wrapped, examples, capl
     run(lambda: AEC(name, wrapped), examples, 60)
 
 
-@few_and_many(8, 120)
+@few_and_many(8, 30)
 @pytest.mark.parametrize("kind", [Vector, Single])
 @CASES
 def test_any_order_of_calls(name, kind, examples):

@@ -58,9 +58,8 @@ def pbm(*words):
     return result.exit_code, result.stderr
 
 
-@pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_tournament_cut_at_any_byte(played, tmp_path, step):
-    """What is read are the finished lines; what is kept are the finished batches, as they were."""
+def test_a_tournament_cut_anywhere(played, tmp_path):
+    """At ends of lines, beside them, and within: only finished lines are read, only finished batches are kept."""
     records, folder = played
     whole, batches = (folder / "games.jsonl").read_bytes(), SMALL.batches()
     ends = [0]
@@ -70,7 +69,8 @@ def test_a_tournament_cut_at_any_byte(played, tmp_path, step):
     for batch in batches:
         sizes.append(sizes[-1] + len(batch))
     path = copied(folder, tmp_path / "cut") / "games.jsonl"
-    for cut in range(0, len(whole) + 1, step):
+    beside = {end + by for end in ends for by in (-1, 0, 1)} & set(range(len(whole) + 1))
+    for cut in sorted({*beside, *range(0, len(whole), 41)}):
         path.write_bytes(whole[:cut])
         finished = sum(end <= cut for end in ends[1:])
         assert tournament_records(path.parent) == records[:finished]

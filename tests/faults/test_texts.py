@@ -42,7 +42,7 @@ def edited(texts, alphabet):
     return st.tuples(st.sampled_from(texts), edits).map(edit) | st.text(alphabet) | st.text()
 
 
-@few_and_many(40, 1500)
+@few_and_many(40, 375)
 @pytest.mark.parametrize("name", NAMES)
 def test_moves(name, examples):
     """A3"""
@@ -66,7 +66,7 @@ def test_moves(name, examples):
     every(edited(canonical, string.ascii_letters + string.digits + ODD), examples, check)
 
 
-@few_and_many(40, 1500)
+@few_and_many(40, 375)
 @pytest.mark.parametrize("name", NAMES)
 def test_boards(name, examples):
     """What is read is written as the same position."""
@@ -116,7 +116,7 @@ def names():
     )
 
 
-@few_and_many(100, 2500)
+@few_and_many(100, 625)
 def test_names_of_agents(examples):
     """An agent, or one line; no program ends."""
 

@@ -193,7 +193,7 @@ def test_random_bytes_are_refused_or_harmless(name):
 def test_random_bytes_with_checks_of_indices(name, tmp_path):
     """In a process of its own, with Numba's checks of indices."""
     run = subprocess.run(
-        [sys.executable, "-m", "tests.faults.fuzz_states", name, "--seconds", "20"],
+        [sys.executable, "-m", "tests.faults.fuzz_states", name, "--seconds", "5"],
         env=fuzz_states.environment(tmp_path), capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-2000:]

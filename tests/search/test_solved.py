@@ -20,11 +20,11 @@ CASES = [
     pytest.param("trinim", {"size": 6}, 7, 10, 200, 10_000, 10, marks=pytest.mark.slow),
 ]
 LARGER = [
-    ("chameleon", {"size": 3}, 1, 5, 1000, 1000),
-    ("chameleon", {"size": 4}, 5, 10, 1000, 2000),
-    ("unlur", {"radius": 3}, 8, 13, 500, 4000),
-    ("trinim", {"size": 5}, 4, 7, 500, 10_000),
-    ("trinim", {"size": 6}, 6, 10, 500, 10_000),
+    ("chameleon", {"size": 3}, 1, 5, 200, 1000),
+    ("chameleon", {"size": 4}, 5, 10, 200, 2000),
+    ("unlur", {"radius": 3}, 8, 13, 200, 4000),
+    ("trinim", {"size": 5}, 4, 7, 200, 10_000),
+    ("trinim", {"size": 6}, 6, 10, 200, 10_000),
 ]
 THREE = [(3, 1, 4, 200), (5, 5, 9, 100), (6, 9, 14, 100)]
 """Size, plies from .. to, positions of three players."""
