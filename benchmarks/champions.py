@@ -26,13 +26,7 @@ import numpy as np
 from machine import machine
 from pbm_agents import UCT, Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
-from pbm_agents.champions.agent import (
-    SECONDS_OF_THREE,
-    SECONDS_OF_TWO,
-    ChampionAgent,
-    load_patterns,
-    pattern_weight,
-)
+from pbm_agents.champions.agent import SECONDS_OF_THREE, SECONDS_OF_TWO, ChampionAgent, load_patterns, pattern_weight
 from pbm_agents.champions.curio import LinesAgent
 from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent

@@ -31,12 +31,7 @@ from pbm_agents.play.ahead import STEPS
 from pbm_envs import Game, make_game, registered_games
 from pbm_envs.envs.factories import make_aec_env, make_vector_env
 
-OTHER_SIZES = {
-    "chameleon": {"size": 9},
-    "curio": {"rows": 6, "cols": 6},
-    "trinim": {"size": 6},
-    "unlur": {"radius": 5},
-}
+OTHER_SIZES = {"chameleon": {"size": 9}, "curio": {"rows": 6, "cols": 6}, "trinim": {"size": 6}, "unlur": {"radius": 5}}
 
 
 def first_step(game: Game) -> None:

@@ -28,9 +28,7 @@ def test_unlur():
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"limit": False}, {"base": 2, "rows": 2, "cols": 3, "allow_resign": True}],
-    ids=str,
+    "options", [{}, {"limit": False}, {"base": 2, "rows": 2, "cols": 3, "allow_resign": True}], ids=str
 )
 def test_curio(options):
     """A lone Light piece that sees the largest number, on every cell, with Dark's two small pieces here and there; and

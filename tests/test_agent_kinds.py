@@ -101,8 +101,7 @@ def test_a_registered_kind_works_everywhere():
     env = chameleon_v0.vector_env(2, size=3, opponent="steady")
     env.reset(seed=1)
     with pytest.raises(
-        ValueError,
-        match=r"'colour=1' is not an option of steady: expected NAME=VALUE, NAME one of number, mirror",
+        ValueError, match=r"'colour=1' is not an option of steady: expected NAME=VALUE, NAME one of number, mirror"
     ):
         make_agent("steady:colour=1")
 
@@ -222,10 +221,7 @@ def test_ones_own_with_settings(mine):
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        (
-            "mine:Steady:colour=3",
-            "'colour=3' is not an option of mine:Steady: expected .* number, mirror",
-        ),
+        ("mine:Steady:colour=3", "'colour=3' is not an option of mine:Steady: expected .* number, mirror"),
         ("mine:Steady:number=x", "number is 'x': expected an integer from 0 up"),
         ("mine:Steady:number", "'number' is not an option of .*: expected NAME=VALUE"),
         ("mine:steady:number=3", "steady takes no settings: expected a class or a function"),

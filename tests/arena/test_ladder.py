@@ -244,10 +244,7 @@ def test_a_stopped_rating_goes_on_and_workers_change_nothing(placed, tmp_path, k
 
 
 def test_three_seats(tmp_path):
-    rungs = (
-        Rung("random", "random", 0, 0, 0, 9),
-        Rung("40 simulations", "mcts:simulations=40", 350, 340, 360, 9),
-    )
+    rungs = (Rung("random", "random", 0, 0, 0, 9), Rung("40 simulations", "mcts:simulations=40", 350, 340, 360, 9))
     ladder = Ladder("three", 1, Trinim(num_players=3), 0, rungs)
     rating = rate_on_ladder("mcts:simulations=20", ladder, tmp_path, half_width=150)
     assert rating.games == 6 * rating.openings

@@ -43,9 +43,7 @@ def record_of(game, text):
 
 
 @pytest.mark.parametrize(
-    "game",
-    [kind(**options) for kind in registered_games().values() for options in kind.configurations[:3]],
-    ids=str,
+    "game", [kind(**options) for kind in registered_games().values() for options in kind.configurations[:3]], ids=str
 )
 def test_records_survive_writing_and_replay(game, tmp_path):
     played = games(game)
@@ -124,10 +122,7 @@ def test_what_was_tampered_with_does_not_replay(changes, message):
     [
         (lambda line: line[:40], "expected a JSON object"),
         (lambda line: "[1, 2]", "expected a JSON object"),
-        (
-            lambda line: line.replace('"schema": 1', '"schema": 2'),
-            "schema is 2: expected 1, which this version reads",
-        ),
+        (lambda line: line.replace('"schema": 1', '"schema": 2'), "schema is 2: expected 1, which this version reads"),
         (lambda line: line.replace('"plies": 4', '"plies": "4"'), "of a wrong type in a record: plies"),
         (lambda line: line.replace('"moves"', '"moven"'), "wrong type in a record: moves, moven"),
         (lambda line: line.replace('"forfeits": []', '"forfeits": [{"ply": 3}]'), "expected ply, player and reason"),

@@ -37,10 +37,7 @@ EASY = SequentialTest(
 
 @pytest.mark.parametrize(
     ("counts", "elo0", "elo1", "llr"),
-    [
-        ([223, 9863, 21279, 10037, 246], 0.5, 2.5, -3.07),
-        ([871, 26175, 55983, 26678, 821], 0, 2, -4.98),
-    ],
+    [([223, 9863, 21279, 10037, 246], 0.5, 2.5, -3.07), ([871, 26175, 55983, 26678, 821], 0, 2, -4.98)],
 )
 def test_the_ratio_is_that_of_fastchess(counts, elo0, elo1, llr):
     """The expectations of its own tests (app/tests/sprt_test.cpp, "logistic pentanomial")."""
@@ -50,10 +47,7 @@ def test_the_ratio_is_that_of_fastchess(counts, elo0, elo1, llr):
 
 @pytest.mark.parametrize(
     ("counts", "elo0", "elo1", "llr"),
-    [
-        ([365, 16618, 36229, 16974, 390], 0, 2, 2.25),
-        ([127, 4883, 10712, 5150, 104], -1.75, 0.25, 3.01),
-    ],
+    [([365, 16618, 36229, 16974, 390], 0, 2, 2.25), ([127, 4883, 10712, 5150, 104], -1.75, 0.25, 3.01)],
 )
 def test_the_normalized_ratio_is_that_of_fastchess(counts, elo0, elo1, llr):
     """The expectations of its own tests (app/tests/sprt_test.cpp, "normalized pentanomial")."""

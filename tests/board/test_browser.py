@@ -14,13 +14,7 @@ sync_api.expect.set_options(timeout=1000 * PATIENCE)
 expect = sync_api.expect
 pytestmark = pytest.mark.slow
 
-GAMES = [
-    Chameleon(size=4),
-    Curio(base=2, rows=4, cols=3),
-    Trinim(),
-    Trinim(size=3, num_players=3),
-    Unlur(radius=3),
-]
+GAMES = [Chameleon(size=4), Curio(base=2, rows=4, cols=3), Trinim(), Trinim(size=3, num_players=3), Unlur(radius=3)]
 OURS = ".pbm[data-turn=mine], .pbm[data-turn=over]"
 
 

@@ -13,10 +13,7 @@ from pbm_envs import Curio
 from tests.board.boards import Person, Tab, serving, start
 
 GAME = Curio(base=2, rows=4, cols=3)
-WORLDS = [
-    "D12 D11 D22/. . ./. . ./L21 L22 L11",
-    "D11 D12 D22/. . ./. . ./L21 L22 L11",
-]
+WORLDS = ["D12 D11 D22/. . ./. . ./L21 L22 L11", "D11 D12 D22/. . ./. . ./L21 L22 L11"]
 """What Light cannot tell apart: which of the two pieces that show a 1 has the 2."""
 SAGE = "mcts:simulations=50"
 

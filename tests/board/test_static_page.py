@@ -20,12 +20,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 expect = sync_api.expect
 pytestmark = pytest.mark.slow
 
-SMALL = {
-    "chameleon": ["size=5"],
-    "curio": ["base=2", "rows=4", "cols=3"],
-    "trinim": ["size=6"],
-    "unlur": ["radius=4"],
-}
+SMALL = {"chameleon": ["size=5"], "curio": ["base=2", "rows=4", "cols=3"], "trinim": ["size=6"], "unlur": ["radius=4"]}
 MOST_BYTES = 1_000_000
 ROOT = Path(__file__).parents[2]
 NARROW = {"width": 390, "height": 844}

@@ -122,11 +122,7 @@ def test_a_chain_wins_for_whose_edges_it_joins(moves, result):
 
 @pytest.mark.parametrize(
     ("moves", "result"),
-    [
-        ("b1x b3x a2x c2x b2x", [1, -1]),
-        ("c1o b1x b3x a2x c2x b2x", [-1, 1]),
-        ("b1x swap b3x a2x c2x b2x", [-1, 1]),
-    ],
+    [("b1x b3x a2x c2x b2x", [1, -1]), ("c1o b1x b3x a2x c2x b2x", [-1, 1]), ("b1x swap b3x a2x c2x b2x", [-1, 1])],
 )
 def test_the_mover_wins_when_both_chains_complete(moves, result):
     """H3: Vert; Horz; the second player as Vert"""

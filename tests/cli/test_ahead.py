@@ -177,13 +177,7 @@ def test_the_demo_with_nothing_compiled(tmp_path):
     environment = os.environ | {"PBM_ENVS_CACHE_DIR": str(tmp_path)}
     words = [sys.executable, "-m", "pbm_agents.cli.demo", "trinim"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=5 * PATIENCE, check=True)
-    parts = [
-        "Trinim: ",
-        "what player_0 sees",
-        "returns: ",
-        "A tournament: ",
-        "How to go on",
-    ]
+    parts = ["Trinim: ", "what player_0 sees", "returns: ", "A tournament: ", "How to go on"]
     place = 0
     for part in parts:
         place = done.stdout.index(part, place)

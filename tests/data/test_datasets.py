@@ -15,11 +15,7 @@ from pbm_envs import Chameleon, Curio, Trinim
 from pbm_envs.records import append_records, make_record
 from tests.curio.test_secrets import moments
 
-GAMES = {
-    "chameleon": Chameleon(size=4),
-    "curio": Curio(base=2, rows=4, cols=3),
-    "trinim": Trinim(num_players=3),
-}
+GAMES = {"chameleon": Chameleon(size=4), "curio": Curio(base=2, rows=4, cols=3), "trinim": Trinim(num_players=3)}
 
 
 @pytest.fixture(scope="module", params=GAMES)

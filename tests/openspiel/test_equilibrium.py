@@ -33,9 +33,7 @@ def our_keys(built):
 
 
 @pytest.fixture(
-    scope="module",
-    params=[{"face": "small", "capture": "gt", "reveal_captured": False}, {"capture": "ge"}],
-    ids=str,
+    scope="module", params=[{"face": "small", "capture": "gt", "reveal_captured": False}, {"capture": "ge"}], ids=str
 )
 def pair(request):
     rules = Curio(rows=2, cols=3, base=2, turn=False, no_capture_limit=1, **request.param)

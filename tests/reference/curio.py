@@ -260,9 +260,7 @@ class Curio:
             options[cell] = [faces for faces in pairs if stands_by(self.face, owner, faces)]
 
         def fill(
-            cells: list[Cell],
-            left: Counter[tuple[int, ...]],
-            placed: dict[Cell, Piece],
+            cells: list[Cell], left: Counter[tuple[int, ...]], placed: dict[Cell, Piece]
         ) -> Iterator[dict[Cell, Piece]]:
             if not cells:
                 yield placed

@@ -260,11 +260,7 @@ def test_an_evaluator_cannot_change_how_a_game_has_ended():
 
 
 BAD_ANSWERS = [
-    (
-        False,
-        lambda answer: answer[1],
-        r"gave ndarray of shape \(\d+, 2\): expected a pair of priors \(\d+, 33\)",
-    ),
+    (False, lambda answer: answer[1], r"gave ndarray of shape \(\d+, 2\): expected a pair of priors \(\d+, 33\)"),
     (False, lambda answer: (*answer, 3), "gave 3 things: expected a pair"),
     (False, lambda answer: None, "gave NoneType: expected a pair"),
     (False, lambda answer: (answer[1], answer[1]), "gave priors: expected None beside gives_priors = False"),
@@ -297,14 +293,8 @@ class Tensor:
 def test_what_numpy_cannot_read_is_explained():
     game, rng = Chameleon(size=4), np.random.default_rng(1)
     for change, complaint in [
-        (
-            lambda priors, values: (Tensor(priors), values),
-            "priors are Tensor: expected an array.*detach",
-        ),
-        (
-            lambda priors, values: (priors, Tensor(values)),
-            "values are Tensor: expected an array.*without",
-        ),
+        (lambda priors, values: (Tensor(priors), values), "priors are Tensor: expected an array.*detach"),
+        (lambda priors, values: (priors, Tensor(values)), "values are Tensor: expected an array.*without"),
         (lambda priors, values: (priors, ["x"] * len(values)), "values are <U1 .*: expected an array of numbers"),
         (lambda priors, values: priors, r"gave ndarray of shape \(2, 33\): expected a pair of priors \(2, 33\) and"),
     ]:

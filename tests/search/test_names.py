@@ -126,15 +126,7 @@ def test_your_own(monkeypatch):
     assert make_agent("my_agents:First") is not make_agent("my_agents:First")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "random",
-        "mcts:simulations=5",
-        "ismcts:simulations=5",
-        "pimc:simulations=20",
-    ],
-)
+@pytest.mark.parametrize("name", ["random", "mcts:simulations=5", "ismcts:simulations=5", "pimc:simulations=20"])
 @pytest.mark.parametrize("game", [Chameleon(), Curio()], ids=["chameleon", "curio"])
 def test_an_agent_does_not_move_for_others(name, game):
     rng = np.random.default_rng(0)

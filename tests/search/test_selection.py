@@ -109,14 +109,8 @@ def test_an_evaluator_without_priors_gives_all_actions_the_same():
     ("score", "complaint"),
     [
         (3, "score is 3: expected a kernel, made by pbm_envs.authoring.kernel"),
-        (
-            kernel(lambda visits, mean: mean),
-            "score fails .*expected a kernel that can be called as score.visits, ",
-        ),
-        (
-            kernel(lambda visits, mean, prior, parent, parameter: "high"),
-            "score returns 'high': expected a number",
-        ),
+        (kernel(lambda visits, mean: mean), "score fails .*expected a kernel that can be called as score.visits, "),
+        (kernel(lambda visits, mean, prior, parent, parameter: "high"), "score returns 'high': expected a number"),
     ],
     ids=["number", "two arguments", "text"],
 )

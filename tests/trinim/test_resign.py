@@ -97,10 +97,7 @@ def test_the_last_one_wins(moves, result):
 @environments
 @pytest.mark.parametrize(
     ("moves", "turns"),
-    [
-        (SHARED, "0, 1, 2, 0, 0 -0.5, 1, 2, 1 0.25, 2 0.25"),
-        ("C1 resign B2 resign", "0, 1, 1 -0.5, 2, 0, 2 1, 0 -0.5"),
-    ],
+    [(SHARED, "0, 1, 2, 0, 0 -0.5, 1, 2, 1 0.25, 2 0.25"), ("C1 resign B2 resign", "0, 1, 1 -0.5, 2, 0, 2 1, 0 -0.5")],
 )
 def test_turns_in_the_environment(make, moves, turns):
     """A2, A1: each player's turns, with the reward at the end, where they step with None"""
