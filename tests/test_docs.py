@@ -184,20 +184,7 @@ def test_commands_that_are_not_run_say_why():
 @pytest.mark.parametrize("name", sorted(MODULES - LIBRARIES.keys()))
 def test_code_in_the_docstrings_of_the_reference_runs(name, here, capsys):
     """As its page shows it, with what GIVEN provides, in a folder with a small tournament."""
-    pbm(
-        [
-            "tournament",
-            "results",
-            "-g",
-            "chameleon:size=5",
-            "-a",
-            "random",
-            "-a",
-            "mcts:simulations=2",
-            "--openings",
-            "1",
-        ]
-    )
+    pbm("tournament results -g chameleon:size=5 -a random -a mcts:simulations=2 --openings 1".split())
     pages, module = importlib.import_module("pages"), importlib.import_module(name)
     for kind, code in FENCE.findall(pages.fenced(module.__doc__)):
         if kind == "python":

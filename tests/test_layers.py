@@ -212,18 +212,7 @@ def third(rule): ...
 
 def test_agents_use_only_public_names():
     """Those that docs/versions.md lists."""
-    parts = [
-        "adapters",
-        "authoring",
-        "envs",
-        "foreign",
-        "records",
-        "registry",
-        "render",
-        "server_log",
-        "text",
-        "toolbox",
-    ]  # as in docs/versions.md
+    parts = "adapters authoring envs foreign records registry render server_log text toolbox".split()
     public = {f"pbm_envs.{name}" for name in parts}
     for name, others in GRAPH.items():
         if name.startswith("pbm_agents"):

@@ -64,11 +64,14 @@ def test_every_check_of_the_makefile_runs_in_some_workflow():
 
 
 def test_tests_that_are_named_elsewhere_are_there():
-    """In the Makefile, and in the checks that mutants meet, which no other test imports."""
+    """In the Makefile, in the checks that mutants meet, which no other test imports, and in the table of attacks."""
     for path in re.findall(r"tests/[\w/]+\.py", MAKEFILE):
         assert (ROOT / path).exists(), path
     for path in [path for paths in importlib.import_module("tests.mutation.checks").FILES.values() for path in paths]:
         assert (ROOT / path).exists(), path
+    promises = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    for path, test in re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", promises):
+        assert f"def {test}" in (ROOT / path).read_text(encoding="utf-8"), (path, test)
 
 
 def test_the_tests_run_on_three_systems_in_every_supported_python():

@@ -7,18 +7,7 @@ import pytest
 from pbm_agents.cli.app import app
 from typer.testing import CliRunner
 
-COMMAND = [
-    "-g",
-    "chameleon:size=3",
-    "-g",
-    "trinim:num_players=3",
-    "-a",
-    "random",
-    "-a",
-    "tests.arena.agents:First",
-    "--openings",
-    "3",
-]
+COMMAND = "-g chameleon:size=3 -g trinim:num_players=3 -a random -a tests.arena.agents:First --openings 3".split()
 
 
 def pbm(*words):

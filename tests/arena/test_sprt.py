@@ -224,21 +224,8 @@ def test_openings_that_are_used_up_decide_nothing(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_test_goes_on(decided, tmp_path):
     folder = tmp_path / "killed"
-    words = [
-        "sprt",
-        EASY.new,
-        EASY.old,
-        "-g",
-        "chameleon:size=4",
-        "--elo1",
-        "100",
-        "--batch",
-        "8",
-        "--key",
-        EASY.key,
-        "--out",
-        str(folder),
-    ]
+    options = "-g chameleon:size=4 --elo1 100 --batch 8 --key".split()
+    words = ["sprt", EASY.new, EASY.old, *options, EASY.key, "--out", str(folder)]
     for _ in range(2):
         process = subprocess.Popen(
             [sys.executable, "-m", "pbm_agents.cli", *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -67,31 +67,8 @@ def test_a_killed_tournament_goes_on_where_it_was(tmp_path):
         (Chameleon(size=3), Trinim()), ("random", f"{HERE}:Slow"), openings=12, batch=4, key="a test"
     )
     folder = tmp_path / "killed"
-    command = [
-        sys.executable,
-        "-m",
-        "pbm_agents.cli",
-        "tournament",
-        str(folder),
-        "-g",
-        "chameleon:size=3",
-        "-g",
-        "trinim",
-    ]
-    command += [
-        "-a",
-        "random",
-        "-a",
-        f"{HERE}:Slow",
-        "--openings",
-        "12",
-        "--batch",
-        "4",
-        "--workers",
-        "2",
-        "--key",
-        "a test",
-    ]
+    words = f"tournament {folder} -g chameleon:size=3 -g trinim -a random -a {HERE}:Slow --openings 12 --batch 4"
+    command = [sys.executable, "-m", "pbm_agents.cli", *words.split(), "--workers", "2", "--key", "a test"]
     path, seen = folder / "games.jsonl", 0
     for _ in range(3):
         process = subprocess.Popen(

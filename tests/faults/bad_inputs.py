@@ -204,15 +204,7 @@ def game_calls(game: Game) -> Iterator[tuple[str, Call]]:
     yield "remove_player", game.remove_player
     yield "transform states", lambda bad: game.transform(bad, game.symmetries[0])
     yield "transform symmetry", lambda bad: game.transform(start(), bad)
-    for method in (
-        "action_to_string",
-        "string_to_action",
-        "board_to_string",
-        "action_cells",
-        "scene",
-        "show",
-        "status",
-    ):
+    for method in "action_to_string string_to_action board_to_string action_cells scene show status".split():
         yield method, getattr(game, method)
     yield "to_text", game.to_text
     yield "scene heat", lambda bad: game.scene(start()[:1], bad)

@@ -21,27 +21,8 @@ INTEGERS = ["-1", "0", "1", "2", "3", "x", "", "1.5", "nan", "9" * 25, "9" * 500
 PATHS = ["{folder}", "{folder}/games.jsonl", "{folder}/nothing", "{file}", "{file}/in", "new", "new/er", "", ".", "é\0"]
 GAMES = ["chameleon", "chameleon:size=3", "trinim:num_players=3", "curio:base=2,rows=4,cols=3", "unlur:radius=3"]
 GAMES += ["hex", "", ":", "chameleon:size=99", "chameleon:size", "curio:base=", "trinim:size=4", "chameleon:self=1"]
-AGENTS = [
-    "random",
-    "mcts:simulations=3",
-    "tests.arena.agents:First",
-    "tests.faults.faulty:Raises",
-    "person",
-    "sage",
-    "",
-]
-OPTIONS = [
-    "size=3",
-    "size=99",
-    "size=x",
-    "=",
-    "size",
-    "swap_rule=no",
-    "allow-resign=on",
-    "base=2",
-    "self=1",
-    "\ud800=1",
-]
+AGENTS = [*"random mcts:simulations=3 tests.arena.agents:First tests.faults.faulty:Raises person sage".split(), ""]
+OPTIONS = [*"size=3 size=99 size=x = size swap_rule=no allow-resign=on base=2 self=1".split(), "\ud800=1"]
 MOVES = ["", "b2x", "b2x swap", "b2x b2x", "?", "b2x " * 300, "pass", "a1-a3", "\0"]
 BOARDS = ["", "x", "b/bb/bgr/grgg/rbgrr", ".../.../...", "D12 D11 D22/. . ./. . ./L21 L22 L11", "/" * 500]
 VALUES = {
@@ -61,24 +42,7 @@ VALUES = {
     "--seconds": ["0", "-1", "x", "nan", "inf", "1e300", ""],
     "--pause": ["0", "-1", "x", "nan", "inf", "1e300", ""],
 }
-LINES = [
-    "b2x",
-    "swap",
-    "b3o",
-    "a1-a2",
-    "c4",
-    "black",
-    "?",
-    "",
-    " ",
-    "board",
-    "moves",
-    "help",
-    "undo",
-    "resign",
-    "\0",
-    "é" * 99,
-]
+LINES = [*"b2x swap b3o a1-a2 c4 black ?".split(), "", " ", *"board moves help undo resign".split(), "\0", "é" * 99]
 LINES += ["save", "save new.jsonl", "save {folder}", "save /nowhere/x", "save \0", "undo undo", "quit", "HINT", "hint"]
 
 
@@ -97,11 +61,7 @@ def lines(draw):
         words += [
             "-g",
             draw(st.sampled_from(GAMES[1:5])),
-            "-a",
-            "random",
-            "-a",
-            "tests.arena.agents:First",
-            "--openings=1",
+            *"-a random -a tests.arena.agents:First --openings=1".split(),
         ]
     for _ in range(draw(st.integers(0, 4))):
         flag = draw(st.sampled_from([*flags, "--nonsense"]))
