@@ -7,6 +7,7 @@ import ast
 import importlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from itertools import pairwise
@@ -181,10 +182,18 @@ def test_commands_that_are_not_run_say_why():
                     assert known, f"{page}: {line!r} belongs in a block of kind sh, where it is run"
 
 
+@pytest.fixture(scope="module")
+def small_tournament(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small") / "results"
+    options = "-g chameleon:size=5 -a random -a mcts:simulations=2 --openings 1"
+    pbm(["tournament", str(folder), *options.split()])
+    return folder
+
+
 @pytest.mark.parametrize("name", sorted(MODULES - LIBRARIES.keys()))
-def test_code_in_the_docstrings_of_the_reference_runs(name, here, capsys):
+def test_code_in_the_docstrings_of_the_reference_runs(name, here, small_tournament, capsys):
     """As its page shows it, with what GIVEN provides, in a folder with a small tournament."""
-    pbm("tournament results -g chameleon:size=5 -a random -a mcts:simulations=2 --openings 1".split())
+    shutil.copytree(small_tournament, here / "results")
     pages, module = importlib.import_module("pages"), importlib.import_module(name)
     for kind, code in FENCE.findall(pages.fenced(module.__doc__)):
         if kind == "python":

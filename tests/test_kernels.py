@@ -1,7 +1,6 @@
-"""The cache of compiled kernels: found again, never stale, not beside the sources; and kernels as plain Python."""
+"""Kernels as plain Python, with and without references, and what is said while they are compiled."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,29 +14,6 @@ from pbm_envs.core.compiling import Compiling
 from pbm_envs.core.kernel_files import cache_directory
 
 SOURCE = Path(pbm_envs.__file__).parent
-PLAY = """
-import numpy as np
-from pbm_envs import Chameleon
-game = Chameleon(size=3)
-states = game.init(4, np.random.default_rng(0))
-game.step(states, [0, 1, 2, 3])
-print(states["to_move"].tolist(), states["vert"].tolist(), states["ply"].tolist())
-"""
-DIGEST = """
-import hashlib, numpy as np, pbm_envs
-for name, options in {"Chameleon": {"size": 4}, "Curio": {}, "Trinim": {}, "Unlur": {"radius": 3}}.items():
-    game = getattr(pbm_envs, name)(**options)
-    rng = np.random.default_rng(2008)
-    states = game.init(3, rng)
-    for ply in range(6):
-        masks = game.legal_action_mask(states)
-        game.step(states, masks.argmax(axis=1) if ply % 2 else game.num_actions - 1 - masks[:, ::-1].argmax(axis=1))
-    worlds = game.determinize(game.view(states, 1), rng)
-    seen = game.observe(game.view(states, 0))
-    game.playout(worlds, rng)
-    fields = b"".join(worlds[field].tobytes() for field in worlds.dtype.names)
-    print(name, hashlib.sha256(fields + seen.tobytes()).hexdigest())
-"""
 
 
 def run(code, folder, cache, **variables):
@@ -46,61 +22,6 @@ def run(code, folder, cache, **variables):
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
-
-
-@pytest.fixture
-def copy(tmp_path):
-    """The package somewhere else, to be changed."""
-    shutil.copytree(SOURCE, tmp_path / "src" / "pbm_envs", ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path / "src"
-
-
-def kernels(cache):
-    return {path: path.stat().st_mtime_ns for path in Path(cache).glob("*.kernel")}
-
-
-def test_the_next_process_finds_what_was_compiled(copy, tmp_path):
-    cache = tmp_path / "cache"
-    played, log = run(PLAY, copy, cache)
-    assert "compiling the rules of" in log  # again after a long pause, as on a busy machine
-    compiled = kernels(cache)
-    assert compiled
-    assert run(PLAY, copy, cache) == (played, ""), "the second process compiles nothing and says nothing"
-    assert kernels(cache) == compiled
-
-
-def test_a_kernel_that_is_in_no_file_works(copy, tmp_path):
-    """As those of a notebook; it may call one that is in a file."""
-    source = "@kernel\ndef twice(seeds):\n    return 2 + 0 * draw(seeds, 0, 5)\n"
-    program = f"""
-import numpy as np
-from pbm_envs.core.kernels import kernel
-from pbm_envs.core.randomness import draw
-exec(compile({source!r}, "<a cell>", "exec"))
-print(twice(np.zeros(1, np.uint64)))
-"""
-    cache = tmp_path / "cache"
-    assert run(program, copy, cache)[0] == "2\n"
-    assert not [path for path in kernels(cache) if "twice" in path.name]
-
-
-def test_no_folder_can_be_written(copy, tmp_path):
-    """Then kernels are compiled in every process, and work."""
-    blocked = tmp_path / "file"
-    blocked.write_text("not a folder")
-    no_temporary_files = f"import tempfile; tempfile.tempdir = {str(blocked)!r}\n"
-    played, log = run(no_temporary_files + PLAY, copy, blocked / "cache")
-    assert played == "[1, 1, 1, 1] [0, 0, 0, 0] [1, 1, 1, 1]\n"
-    assert "memory only" in log
-
-
-def test_plain_python_plays_the_same_games(tmp_path):
-    """NUMBA_DISABLE_JIT=1 gives, from the same seed, the same set-ups, determinizations, observations and playouts."""
-    compiled, _ = run(DIGEST, SOURCE.parent, os.environ.get("PBM_ENVS_CACHE_DIR", tmp_path))
-    plain, log = run(DIGEST, SOURCE.parent, tmp_path / "unused", NUMBA_DISABLE_JIT="1")
-    assert plain == compiled
-    assert log == ""
-    assert not kernels(tmp_path / "unused")
 
 
 SEARCH = """
@@ -198,6 +119,16 @@ class Hidden:
         if name.partition(".")[0] in ("numba", "llvmlite"):
             raise ModuleNotFoundError(f"No module named {name!r}")
 sys.meta_path.insert(0, Hidden())
+"""
+
+
+PLAY = """
+import numpy as np
+from pbm_envs import Chameleon
+game = Chameleon(size=3)
+states = game.init(4, np.random.default_rng(0))
+game.step(states, [0, 1, 2, 3])
+print(states["to_move"].tolist(), states["vert"].tolist(), states["ply"].tolist())
 """
 
 

@@ -174,8 +174,7 @@ print(*counts)
 @pytest.mark.parametrize(
     ("name", "first", "second"),
     [
-        ("chameleon", {"size": 4}, {"size": 8}),
-        ("curio", {}, {"rows": 6, "cols": 6}),
+        ("curio", {}, {"rows": 6, "cols": 6}),  # Chameleon: in tests/cli/test_warm_up.py
         ("trinim", {}, {"size": 8}),
         ("unlur", {"radius": 3}, {"radius": 5}),
     ],

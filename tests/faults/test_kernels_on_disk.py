@@ -104,10 +104,33 @@ def run(folder: Folder, code: str, **variables: str) -> tuple[str, str]:
     return done.stdout.strip(), done.stderr
 
 
-@pytest.mark.slow
-def test_another_process_finds_what_was_compiled(folder: Folder) -> None:
-    assert run(folder, CALL)[0] == "50"
-    assert folder.call() == (50, 0)
+def test_the_next_process_finds_what_was_compiled(folder: Folder) -> None:
+    """And says nothing."""
+    result, log = run(folder, CALL)
+    assert result == "50"
+    assert "compiling rules" in log
+    kept = {path: path.stat().st_mtime_ns for path in folder.kept()}
+    assert kept
+    assert run(folder, CALL) == ("50", "")
+    assert {path: path.stat().st_mtime_ns for path in folder.kept()} == kept
+
+
+def test_a_kernel_that_is_in_no_file_works(folder: Folder) -> None:
+    """As those of a notebook; it may call one that is in a file."""
+    source = "@kernel\ndef twice(n):\n    return 2 + 0 * rules.inner(n)\n"
+    cell = f"import rules; from rules import kernel; exec(compile({source!r}, '<a cell>', 'exec')); print(twice(1))"
+    assert run(folder, cell)[0] == "2"
+    assert not [path for path in folder.kept() if "twice" in path.name]
+
+
+def test_no_folder_can_be_written(folder: Folder) -> None:
+    """Then kernels are compiled in every process, and work."""
+    blocked = folder.path / "file"
+    blocked.write_text("not a folder")
+    code = f"import tempfile; tempfile.tempdir = {str(blocked)!r}; {CALL}"
+    result, log = run(folder, code, PBM_ENVS_CACHE_DIR=str(blocked / "cache"))
+    assert result == "50"
+    assert "memory only" in log
 
 
 def test_the_source_changes_between_import_and_first_call(folder: Folder) -> None:
@@ -342,33 +365,11 @@ def test_a_full_disk_leaves_nothing_behind(folder: Folder) -> None:
     assert {path.suffix for path in folder.cache.iterdir()} <= {".lock"}
 
 
-@compiled_only
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [numba_internals.NEEDED[0], "dispatcher._FunctionCompiler._customize_flags"])
-def test_a_numba_without_a_private_name(folder: Folder, name: str) -> None:
-    """Everything works, nothing is kept, and one line says so. What was hidden is put back for Numba's own use."""
-    module, *owners, hidden = name.split(".")
-    program = f"""
-import numba.core.{module} as owner
-for each in {owners!r}:
-    owner = getattr(owner, each)
-hidden = vars(owner)[{hidden!r}]
-delattr(owner, {hidden!r})
-import rules
-setattr(owner, {hidden!r}, hidden)
-{CALL}
-"""
-    result, log = run(folder, program)
-    assert result == "50"
-    assert log.count("compiled kernels are not kept") == (name in numba_internals.NEEDED)
-    assert bool(folder.kept()) == (name not in numba_internals.NEEDED)
-
-
 @pytest.mark.parametrize("name", numba_internals.NEEDED if COMPILES else [])
 def test_a_private_name_that_is_gone_is_noticed(
     folder: Folder, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As the test before, in this process."""
+    """Everything works, nothing is kept, and one line says so. What was hidden is put back for Numba's own use."""
     numba_internals._log_missing.cache_clear()
     with monkeypatch.context() as hiding:
         owner, _, attribute = f"numba.core.{name}".rpartition(".")
