@@ -1,4 +1,4 @@
-"""Measure simulations per second from the start of a game, and their memory, and compare with OpenSpiel's C++ MCTSBot.
+"""Measure simulations per second from the start of a game, and compare with OpenSpiel's C++ MCTSBot.
 
     pip install -e ".[bench]" && python benchmarks/search_speed.py
 
@@ -22,17 +22,13 @@ import pyspiel
 from machine import machine
 from pbm_agents import Workspace
 from pbm_agents.search import make_search
-from pbm_agents.search.tree import bytes_in_use
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur
 
 SIMULATIONS, ROUNDS, SEED = 2000, 5, 2008
 MANY, TWO_THREADS = 64, ", two threads"
-BUDGETS = (1_000, 10_000, 100_000)
-"""Simulations per search in the second table."""
 UCT_C = 1.4
 PLAIN = {"c": UCT_C, "rave": 0.0, "avoid_losing_moves": False, "solver": False}
-MEBIBYTE = 1 << 20
 
 
 class Runner(NamedTuple):
@@ -120,24 +116,6 @@ def compare(title: str, peers: dict[str, Runner], runners: dict[str, Runner], co
         print(f"{name:48} {statistics.median(speeds):13,.0f} {spread:>22}{ratios}", flush=True)
 
 
-def memory(games: dict[str, tuple[Game, dict[str, float]]]) -> None:
-    """Print the final memory of a search's nodes and edges, per 1,000 simulations and (first budget) per node."""
-    budgets = "".join(f" {f'of {budget:,}':>13}" for budget in BUDGETS)
-    print(f"\n{'MiB for 1,000 simulations from the start':48} {'bytes a node':>13}{budgets}")
-    for name, (game, settings) in games.items():
-        used, of_node = [], []
-        for budget in BUDGETS:
-            rng, workspace = np.random.default_rng(SEED), Workspace()
-            states = game.init(1, rng)
-            views = game.view(states, states["to_move"])
-            [result] = make_search(simulations=budget, **settings).run(game, views, rng, workspace=workspace)
-            found = workspace.newest(0)
-            assert found is not None
-            of_node.append(bytes_in_use(found.tree, 0) / result.nodes)
-            used.append(bytes_in_use(found.tree, 0) / MEBIBYTE / result.simulations * 1000)
-        print(f"{name:48} {of_node[0]:13,.0f}" + "".join(f" {mebibytes:13.2f}" for mebibytes in used), flush=True)
-
-
 def main() -> None:
     cores = os.sched_getaffinity(0) if os.name == "posix" and os.uname().sysname == "Linux" else set()
     print(f"{machine()}, open_spiel {version('open_spiel')}; load average before the run {os.getloadavg()[0]:.1f}")
@@ -164,17 +142,6 @@ def main() -> None:
         cores,
     )
     compare("Trinim 5", {}, all_of_ours(trinim, "UCT"), cores)
-    plain = {"rave": 0.0}
-    memory(
-        {
-            "Chameleon 11x11, RAVE": (chameleon, {}),
-            "Chameleon 11x11, plain": (chameleon, plain),
-            "Unlur 6, RAVE": (unlur, {}),
-            "Unlur 6, plain": (unlur, plain),
-            "Curio": (curio, {}),
-            "Trinim 5": (trinim, {}),
-        }
-    )
 
 
 if __name__ == "__main__":

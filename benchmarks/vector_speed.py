@@ -26,7 +26,6 @@ from pbm_envs.envs.vector import BoardGameVectorEnv
 
 SIZES = (1, 4, 16, 64, 256, 1024, 4096, 16384)
 ROUNDS, PLIES, SEED = 7, 40, 2008
-MIDDLE = 1024
 
 
 def core(game: Game, count: int) -> float:
@@ -74,32 +73,6 @@ def floor(game: Game, count: int) -> float:
     return (time.process_time() - start) / PLIES / count
 
 
-def observations_table() -> None:
-    """Print the speed of observations alone, in the middle of games, and of writing as many bytes."""
-    print(
-        f"\nobservations of {MIDDLE} games into an array that is there: nanoseconds each, median of the rounds' ratios"
-    )
-    print(f"{'':10}{'bytes':>8}{'observe':>10}{'floor':>10}{'ratio':>8}")
-    for name in registered_games():
-        game, rng = make_game(name), np.random.default_rng(SEED)
-        states = game.init(MIDDLE, rng)
-        for _ in range(4 if name == "trinim" else 25):
-            masks = game.legal_action_mask(states)
-            masks[states["done"]] = True
-            game.step(states, sample_actions(masks, rng))
-        views = game.view(states, states["to_move"])
-        planes, rounds = game.observe(views), []
-        for k in range(20 * ROUNDS):
-            start = time.process_time_ns()
-            game.observe(views, out=planes)
-            middle = time.process_time_ns()
-            planes.fill(k & 1)
-            rounds.append((middle - start, time.process_time_ns() - middle))
-        observe, floor_ = (statistics.median(column) / MIDDLE for column in zip(*rounds, strict=True))
-        ratio = statistics.median(one / other for one, other in rounds)
-        print(f"{name:10}{planes[0].nbytes:8}{observe:10.1f}{floor_:10.1f}{ratio:8.2f}", flush=True)
-
-
 def threads_table(cores: int) -> None:
     print(f"\nthe vector environment with {cores} threads: times as fast as with one, by the clock")
     print(f"{'games':>7}" + "".join(f"{name:>12}" for name in registered_games()))
@@ -139,7 +112,6 @@ def main() -> None:
         for count in SIZES:
             core_, env_, floor_ = (statistics.median(times[count, measure]) * 1e9 for measure in MEASURES)
             print(f"{count:7}{core_:10.0f}{env_:10.0f}{floor_:10.0f}{1e3 / core_:12.2f}{1e3 / env_:12.2f}", flush=True)
-    observations_table()
     os.sched_setaffinity(0, cores)
     threads_table(len(cores))
 
