@@ -24,7 +24,7 @@ WITH_TORCH := notebooks/07_train_and_evaluate.ipynb
 KERNEL_TESTS := $(wildcard tests/*/test_rulings.py) tests/curio/test_endings.py tests/curio/test_setup.py \
 	tests/trinim/test_resign.py tests/test_game_texts.py tests/search/test_results.py
 
-.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots wasm play lint format clean
+.PHONY: demo environments test test-slow test-nojit test-oldest test-libraries test-training test-training-notebook test-rllib test-text-libraries coverage docs pages pictures notebooks screenshots wasm play lint format clean
 
 demo: $(PLAY_STAMP)  ## a match of each game, a tournament
 	@$(BIN)/python -m pbm_agents.cli.demo
@@ -42,10 +42,12 @@ test-nojit: $(STAMP)  ## the rules as plain Python
 test-oldest: $(VENV)-oldest/installed  ## the oldest supported versions, in an environment of their own
 	$(VENV)-oldest/bin/python -m pytest -n 2 --dist loadgroup -q $(OLDEST_TESTS)
 
-test-libraries: test-training test-rllib  ## the programs that train with RL libraries
+test-libraries: test-training test-training-notebook test-rllib  ## the programs that train with RL libraries
 
 test-training: $(VENV)-libraries/installed
 	$(VENV)-libraries/bin/python -m pytest -n 2 --dist loadgroup -q -m libraries tests/training tests/test_docs.py tests/cli
+
+test-training-notebook: $(VENV)-libraries/installed
 	$(VENV)-libraries/bin/python -m pytest -q --nbmake $(WITH_TORCH)
 
 test-rllib: $(VENV)-rllib/installed
