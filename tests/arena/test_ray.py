@@ -133,7 +133,7 @@ def test_machines_with_other_versions_or_files_are_refused_before_anything_is_pl
 
 
 def test_results_that_come_in_another_order_decide_as_those_of_one_process(fake, tmp_path):
-    test = SequentialTest(Chameleon(size=4), "mcts:simulations=40", "random", elo1=100, batch=8, key="a test")
+    test = SequentialTest(Chameleon(size=4), "mcts:simulations=40", "random", elo1=100, openings=40, key="a test")
     found = [play_sprt(test, tmp_path / name, run) for name, run in (("ray", Run(ray="auto")), ("alone", Run()))]
     _own_process().__exit__()
     assert found[0].counts == found[1].counts
