@@ -117,8 +117,8 @@ def test_the_next_process_finds_what_was_compiled(folder: Folder) -> None:
 
 def test_a_kernel_that_is_in_no_file_works(folder: Folder) -> None:
     """As those of a notebook; it may call one that is in a file."""
-    source = "@kernel\ndef twice(n):\n    return 2 + 0 * rules.inner(n)\n"
-    cell = f"import rules; from rules import kernel; exec(compile({source!r}, '<a cell>', 'exec')); print(twice(1))"
+    source = "@kernel\ndef twice(n):\n    return 2 + 0 * inner(n)\n"
+    cell = f"from rules import inner, kernel; exec(compile({source!r}, '<a cell>', 'exec')); print(twice(1))"
     assert run(folder, cell)[0] == "2"
     assert not [path for path in folder.kept() if "twice" in path.name]
 
