@@ -169,19 +169,14 @@ def test_the_extra_of_the_server_is_complete(with_extra):
 @pytest.fixture(scope="module")
 def with_extra(built, tmp_path_factory):
     """Return what makes an environment with one extra, once: its Python, and a folder to work in."""
-    folder, places = tmp_path_factory.mktemp("extras"), {}
+    folder = tmp_path_factory.mktemp("extras")
 
     def made(extra):
-        """Each lies above the environment with the command line alone, whose packages it sees."""
-        below = made("cli")[0] if extra != "cli" else None
         python = folder / extra / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        if extra not in places:
+        if not python.exists():
             run(sys.executable, "-m", "venv", extra, folder=folder)
-            place = "import sysconfig; print(sysconfig.get_path('purelib'))"
-            places[extra] = Path(run(python, "-c", place, folder=folder).strip())
-            if below is not None:
-                (places[extra] / "below.pth").write_text(str(places["cli"]))
-            run(python, *INSTALL, f"{built[1]}[{extra}]", folder=folder)
+            wheel = f"{built[1]}[{','.join(sorted({'cli', extra}))}]"
+            run(python, *INSTALL, wheel, folder=folder)
         return python, folder / extra
 
     yield made
