@@ -106,10 +106,7 @@ class Game(GameHooks):
         """Return masks (B, A) of legal actions: all False in finished games and in views of players not to move."""
         check_states(self, states)
         mask = output(out, np.bool_, (len(states), self.num_actions), states)
-        if len(states) <= MOST_ROWS:  # fast path
-            self._legal_action_mask(states, mask)
-        else:
-            in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
+        in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
         return mask
 
     def view(self, states: States, players: int | ArrayLike, out: States | None = None) -> States:
@@ -137,10 +134,7 @@ class Game(GameHooks):
         """
         check_states(self, views)
         observations = output(out, np.int8, (len(views), *self.observation_shape), views)
-        if len(views) <= MOST_ROWS:
-            self._observe(views, observations)
-        else:
-            in_parts(self._observe, MOST_ROWS, views, observations)
+        in_parts(self._observe, MOST_ROWS, views, observations)
         return observations
 
     def observe_with_mask(
@@ -148,11 +142,7 @@ class Game(GameHooks):
     ) -> tuple[Planes, Mask]:
         """Return `observe` and `legal_action_mask` of `view(states, players, out=views)`."""
         views = self.view(states, players, out=views)
-        observations = np.empty((len(views), *self.observation_shape), np.int8)
-        masks = np.empty((len(views), self.num_actions), np.bool_)
-        in_parts(self._observe, MOST_ROWS, views, observations)
-        in_parts(self._legal_action_mask, MOST_ROWS, views, masks)
-        return observations, masks
+        return self.observe(views), self.legal_action_mask(views)
 
     def determinize(self, views: States, rng: Rng | Seeds) -> States:
         """Return (B,) full states, each drawn uniformly from those consistent with the view; full states are copied."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from .kernels import register_records
 from .notation import Notation
 from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
-from .record_rules import BatchKernel, NetworkInputs, PlayKernels, RecordRules
+from .record_rules import NetworkInputs, PlayKernels, RecordRules
 from .scene import Drawing, Heat, Sample, Scene
 from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
@@ -146,11 +147,12 @@ class GameHooks(ABC):
 
     def _check_rules(self) -> None:
         """Raise TypeError for a game whose rules are incomplete, before the first ply is played."""
-        name, hooks = type(self).__name__, [] if self.rules else ["_step", "_legal_action_mask"]
+        compiled = not self._inherits("_play_kernels")
+        name, hooks = type(self).__name__, [] if self.rules or compiled else ["_step", "_legal_action_mask"]
         hooks += [] if self.rules and self.rules.observe else ["_observe"]
         if missing := [hook for hook in hooks if self._inherits(hook)]:
             raise TypeError(f"{name} has no {', '.join(missing)}: expected these or `rules = RecordRules(...)`")
-        if self.resign_action >= 0 and self.num_players != 2 and self._inherits("_step"):
+        if self.resign_action >= 0 and self.num_players != 2 and self._inherits("_step") and not compiled:
             raise TypeError(f"{name}: RecordRules resigns games of two only: expected a `_step` of its own")
 
     def _inherits(self, *hooks: str) -> bool:
@@ -168,13 +170,13 @@ class GameHooks(ABC):
 
     def _step(self, states: States, actions: Ints) -> int:
         """Play one ply and return -1; or change nothing and return the first row whose action is illegal."""
-        assert self.rules is not None
-        return self.rules.step(states, actions, self.tables, self.resign_action, self.num_actions)
+        step, arguments = self._kernels[False, False].step
+        return step(states, actions, *arguments)
 
     def _legal_action_mask(self, states: States, out: Mask) -> None:
         """Write masks to all of `out` (B, A), whose initial content is arbitrary."""
-        assert self.rules is not None
-        self.rules.mask(states, out, self.tables, self.resign_action)
+        mask, arguments = self._kernels[False, False].mask
+        mask(states, out, *arguments)
 
     def _observe(self, views: States, out: Planes) -> None:
         """Write observations to all of `out` (B, rows, cols, planes), whose initial content is arbitrary."""
@@ -184,8 +186,9 @@ class GameHooks(ABC):
 
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         """Play every game to its end, as `playout` does. An unused option arrives as an array (0, 0) or False."""
-        if self.rules is not None:
-            self.rules.playout(states, seeds, self.tables, self.num_actions, last_player_by_action)
+        if kernels := self._kernels[avoid_losing_moves, False]:
+            playout, arguments = kernels.playout
+            playout(states, seeds, *arguments, last_player_by_action)
             return
         rows = np.flatnonzero(~states["done"])
         while len(rows):
@@ -204,21 +207,26 @@ class GameHooks(ABC):
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """Play as `_playout` does, with the option `save_bridges`. Moves that lose immediately are avoided."""
-        raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
+        if self._inherits("_play_kernels"):
+            raise NotImplementedError(f"{type(self).__name__} has no _bridge_playout, which playout_options name")
+        playout, arguments = self._kernels[False, True].playout
+        playout(states, seeds, *arguments, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
         """Return kernels equivalent to `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`).
 
-        With them, a search need not return to Python to call these hooks.
+        With them, a search need not return to Python to call these hooks, which call them by default.
         """
-        rules, tables = self.rules, self.tables
-        if rules is None or not self._inherits("_step", "_legal_action_mask", "_playout"):
-            return None
-        return PlayKernels(
-            step=BatchKernel(rules.step, (tables, self.resign_action, self.num_actions)),
-            mask=BatchKernel(rules.mask, (tables, self.resign_action)),
-            playout=BatchKernel(rules.playout, (tables, self.num_actions)),
-        )
+        return self._kernels[False, False] if self._inherits("_step", "_legal_action_mask", "_playout") else None
+
+    @cached_property
+    def _kernels(self) -> dict[tuple[bool, ...], Any]:
+        """What `_play_kernels` returns, or the kernels of `rules`, by avoid_losing_moves and save_bridges."""
+        options = list(product((False, True), repeat=2))
+        if not self._inherits("_play_kernels"):
+            return {each: self._play_kernels(*each) for each in options}
+        facts = self.tables, self.resign_action, self.num_actions
+        return dict.fromkeys(options, self.rules and self.rules.kernels(*facts))
 
     def _network_inputs(self) -> NetworkInputs | None:
         """Return inputs for a small network that a search updates move by move; None: the observation (slower)."""

@@ -149,9 +149,17 @@ class RecordRules:
                         last_player[i, action] = mover
                     play(state, mover, action, tables)
 
-        self.step, self.mask = step_records, mask_records
-        self.playout = playout_records if playout is None else _playout_loop(playout)
         self.observe = None if observe is None else _observe_loop(observe)
+        self._step, self._mask = step_records, mask_records
+        self._playout = playout_records if playout is None else _playout_loop(playout)
+
+    def kernels(self, tables: Tables, resign: int, num_actions: int) -> PlayKernels:
+        """Return the kernels of a game with these tables and actions."""
+        return PlayKernels(
+            step=BatchKernel(self._step, (tables, resign, num_actions)),
+            mask=BatchKernel(self._mask, (tables, resign)),
+            playout=BatchKernel(self._playout, (tables, num_actions)),
+        )
 
 
 def _playout_loop(playout: Callable[..., Any]) -> Callable[..., None]:

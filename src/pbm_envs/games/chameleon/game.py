@@ -15,7 +15,7 @@ from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.types import Planes, Record, States
 from ...core.validation import expect_range
 from ..connection import ConnectionGame
 from . import rules, scene, teaching, view
@@ -77,12 +77,6 @@ class Chameleon(ConnectionGame):
         self.validate_chains(states, (rules.TOP_BOTTOM, rules.LEFT_RIGHT))
         expect_range(states, "vert", 0, 1)
 
-    def _step(self, states: States, actions: Ints) -> int:
-        return rules.step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign_action)
-
-    def _legal_action_mask(self, states: States, out: Mask) -> None:
-        rules.mask_batch(states, out, self._swap_rule, self.resign_action)
-
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._swap_rule)
 
@@ -99,13 +93,6 @@ class Chameleon(ConnectionGame):
             sources=np.concatenate([firsts + view.X_PLANE, firsts + view.O_PLANE], axis=1),
             perspective_source=view.HORZ_PLANE,
         )
-
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        rules.playout_batch(states, seeds, self._around, self.board.edges, self._swap_rule, last_player_by_action)
-
-    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
-        tables = self._around, self.board.edges, self._swap_rule
-        rules.bridge_playout_batch(states, seeds, *tables, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges, self._swap_rule

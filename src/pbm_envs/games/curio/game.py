@@ -121,14 +121,8 @@ class Curio(Game):
     def _validate(self, states: States) -> None:
         validate_records(states, self.settings[0])
 
-    def _step(self, states: States, actions: Ints) -> int:
-        return step_batch(states, actions, self._moves, self.board.neighbours, self.settings)
-
     def _legal_action_mask(self, states: States, out: Mask) -> None:
-        if self._tables is None:
-            mask_large_batch(states, out, self.steps, self.settings)
-        else:
-            mask_batch(states, out, self._tables, self.settings)
+        super()._legal_action_mask(states, out)
         if self._total:  # legality cannot be derived from a view's faces, so views contain the legal actions (C7)
             views = states["viewer"] != NOBODY
             out[views] = states["legal"][views, : self.num_actions]
@@ -202,13 +196,6 @@ class Curio(Game):
             good[movers] &= (masks == views["legal"][movers, : self.num_actions]).all(axis=1)
         return worlds, good
 
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        moves, settings = self._moves, self.settings
-        if self._tables is None:
-            playout_large_batch(states, seeds, moves, self.steps, settings, last_player_by_action)
-        else:
-            playout_batch(states, seeds, moves, self._tables, settings, last_player_by_action)
-
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         settings, moves = self.settings, self._moves
         mask = BatchKernel(mask_large_batch, (self.steps, settings))
@@ -280,13 +267,6 @@ class Curio(Game):
 
     def _board_to_string(self, state: Record) -> str:
         return board_text(state, self.board)
-
-    def _cells(self, action: int) -> tuple[int, ...]:
-        return self._named[action] if action < len(self._named) else ()
-
-    @cached_property
-    def _named(self) -> list[tuple[int, int]]:
-        return [(a, b) for a, _, _, b in self._moves.tolist()]
 
     _scene = scene.draw
     badge = scene.badge

@@ -18,7 +18,7 @@ from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.types import Ints, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from . import rules, scene, teaching, view
 from . import wording as words
@@ -141,18 +141,8 @@ class Trinim(Game):
         rules.step_batch(state, np.array([resign]), self._takes, self.board.neighbours, resign)
         state["last_action"] = last
 
-    def _step(self, states: States, actions: Ints) -> int:
-        return rules.step_batch(states, actions, self._takes, self.board.neighbours, self.resign_action)
-
-    def _legal_action_mask(self, states: States, out: Mask) -> None:
-        rules.mask_batch(states, out, self._lines, self.resign_action)
-
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._colour_words, self._places, self._seat_planes)
-
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        tables = self._takes, self._lines, self.board.neighbours, self._broken, self._starts
-        rules.playout_batch(states, seeds, *tables, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         takes, cells, neighbours = self._takes, self._lines, self.board.neighbours
@@ -196,13 +186,6 @@ class Trinim(Game):
     def _board_to_string(self, state: Record) -> str:
         letters = iter("".join(LETTERS[piece] for piece in state["pieces"]))
         return "/".join("".join(next(letters) for _ in range(row + 1)) for row in range(self.board.shape[0]))
-
-    def _cells(self, action: int) -> tuple[int, ...]:
-        return self._named[action] if action < len(self._named) else ()
-
-    @cached_property
-    def _named(self) -> list[tuple[int, ...]]:
-        return [(first,) if first == last else (first, last) for first, last in _ends(self._takes, self.board)]
 
     _scene = scene.draw
     holdings = scene.holdings

@@ -14,7 +14,7 @@ from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, Seeds, States
+from ...core.types import Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from ..connection import ConnectionGame
 from . import rules, scene, teaching, view
@@ -75,20 +75,8 @@ class Unlur(ConnectionGame):
         expect(inside | ~contract, states, "stones", "black ones, and none on the edges, before the contract")
         self.validate_chains(states, rules.FIGURES)
 
-    def _step(self, states: States, actions: Ints) -> int:
-        return rules.step_batch(states, actions, self._around, self.board.edges, self.resign_action)
-
-    def _legal_action_mask(self, states: States, out: Mask) -> None:
-        rules.mask_batch(states, out, self.board.edges, self.resign_action)
-
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._empty, self._places)
-
-    def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
-        rules.playout_batch(states, seeds, self._around, self.board.edges, avoid_losing_moves, last_player_by_action)
-
-    def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
-        rules.bridge_playout_batch(states, seeds, self._around, self.board.edges, True, last_player_by_action)
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges
@@ -128,9 +116,6 @@ class Unlur(ConnectionGame):
         if view["black"] == NOBODY:
             return ""
         return "Black" if view["black"] == player else "White"
-
-    def _cells(self, action: int) -> tuple[int, ...]:
-        return (action,) if action < self.board.size else ()
 
     _scene = scene.draw
     badge = scene.badge
