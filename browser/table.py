@@ -18,12 +18,11 @@ from pbm_agents.search.ending import ending
 from translate import Translator
 
 from pbm_envs import Game, registered_games, registry
-from pbm_envs.core.describe import seat, status, why_illegal
 from pbm_envs.core.hooks import GameHooks
 from pbm_envs.core.notation import Notation
 from pbm_envs.core.randomness import stream
 from pbm_envs.core.state import copy_states
-from pbm_envs.core.validation import check_same_games
+from pbm_envs.core.validation import check_same_games, seat, status, why_illegal
 from pbm_envs.envs.memory import watches
 from pbm_envs.render import letters
 from pbm_envs.render.pixels import check_size

@@ -24,9 +24,8 @@ A correct game passes every check in `pbm_envs.testing.CHECKS`.
 
 from __future__ import annotations
 
-from .core.boards import NO_CELL, Board, hexagon, make_board, rhombus, square, triangle
+from .core.boards import NO_CELL, Board, Deal, hexagon, make_board, rhombus, square, triangle
 from .core.checks import check_flag, check_range
-from .core.deals import Deal
 from .core.game import Game
 from .core.kernels import kernel
 from .core.notation import Notation
@@ -50,8 +49,8 @@ from .core.state import (
     win,
 )
 from .core.symmetry import Symmetry, permutation, symmetry_of_cells
-from .core.teaching import Example, Explanation, Rule, Step
 from .core.types import Ints, Mask, Planes, Record, Rng, Seeds, States, Tables
+from .core.wording import Example, Explanation, Rule, Step
 from .registry import register_game
 
 __all__ = ["Game", "RecordRules", "register_game"]

@@ -16,8 +16,8 @@ from typing import Any, NoReturn, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from .core.checks import quoted
 from .core.game import Game
-from .core.printable import quoted
 from .core.types import Array
 from .registry import make_registered_game
 

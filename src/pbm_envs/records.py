@@ -25,13 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from .core.checks import check_path
-from .core.describe import winner_of
+from .core.checks import check_path, describe_error, quoted
 from .core.game import Game
-from .core.printable import describe_error, quoted
 from .core.scene import Drawn
 from .core.state import NOBODY
 from .core.types import States
+from .core.validation import winner_of
 from .foreign import check_fields, json_kinds, parse_object, registered_game, wrong_fields
 from .version import __version__
 

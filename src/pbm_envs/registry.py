@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import gymnasium
 import pettingzoo
 
+from .core.checks import quoted
 from .core.game import Game
 from .core.options import REQUIRED, check_names, nearest, options_of, parse_options
-from .core.printable import quoted
 from .games.chameleon import Chameleon
 from .games.curio import Curio
 from .games.trinim import Trinim

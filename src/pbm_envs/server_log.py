@@ -20,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from .core.checks import check_path
+from .core.checks import check_path, quoted
 from .core.game import Game
 from .core.options import Option, options_of
-from .core.printable import quoted
 from .records import RESIGN, GameRecord, RecordError, make_record
 from .registry import make_game, registered_games
 

@@ -26,10 +26,9 @@ from __future__ import annotations
 
 from .core.boards import BOTTOM, LEFT, RIGHT, TOP
 from .core.calls import call, call_for_flag, call_for_int, table_of_calls
-from .core.checks import check_number, check_seed
+from .core.checks import check_number, check_seed, describe_error, install_command, printable, quoted, require, summary
 from .core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
 from .core.elementary import exp, log
-from .core.extras import install_command, require
 from .core.files import in_one_piece, is_partial, write_text
 from .core.kernel_files import cache_directory
 from .core.kernels import COMPILES, stack_kernel
@@ -46,7 +45,6 @@ from .core.options import (
     typed,
     without_implied,
 )
-from .core.printable import describe_error, printable, quoted, summary
 from .core.randomness import BITS, RECORDED_BITS, branch, derive, stream
 from .core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from .core.scene import Drawn, Sample

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 import pbm_envs
 from pbm_envs import Curio, make_game, registered_games, registry
-from pbm_envs.core import extras
-from pbm_envs.core.extras import install_command
+from pbm_envs.core import checks
+from pbm_envs.core.checks import install_command
 from pbm_envs.core.options import Option, choices_given, options_of
 from pbm_envs.registry import parse_game
 
@@ -210,8 +210,8 @@ def test_a_missing_extra_is_named_before_any_work(words, module, extra, tmp_path
 
 
 def test_the_command_for_an_extra_where_the_package_is_installed(monkeypatch, tmp_path):
-    assert install_command("data") in ("pip install -e '.[data]'", f"pip install -e '{extras.ROOT}[data]'")
-    monkeypatch.setattr(extras, "ROOT", tmp_path)
+    assert install_command("data") in ("pip install -e '.[data]'", f"pip install -e '{checks.ROOT}[data]'")
+    monkeypatch.setattr(checks, "ROOT", tmp_path)
     assert install_command("data") == "pip install 'pbm-envs[data]'"
 
 

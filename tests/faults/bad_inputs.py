@@ -30,7 +30,7 @@ from pbm_agents.arena import Tournament
 from pbm_agents.search import make_search
 
 from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, make_game, records, register_game
-from pbm_envs.core.printable import printable
+from pbm_envs.core.checks import printable
 from pbm_envs.core.randomness import sample_actions
 from pbm_envs.envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
 from pbm_envs.envs.vector import BoardGameVectorEnv

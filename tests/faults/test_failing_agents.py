@@ -30,7 +30,7 @@ from pbm_agents.cli.app import UNPLAYED, app
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon
-from pbm_envs.core.printable import describe_error, printable
+from pbm_envs.core.checks import describe_error, printable
 from pbm_envs.records import GameRecord, verify
 from tests.faults import wicked
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pbm_agents import agent_kinds, make_agent
 
 from pbm_envs import make_game
-from pbm_envs.core.printable import quoted
+from pbm_envs.core.checks import quoted
 from tests.environments import NAMES, SMALL
 from tests.faults.every import every, few_and_many, one_line
 

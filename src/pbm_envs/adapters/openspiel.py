@@ -30,8 +30,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.deals import Deal
-from ..core.extras import install_command
+from ..core.boards import Deal
+from ..core.checks import install_command
 from ..core.game import Game
 from ..core.options import options_of
 from ..core.state import NOBODY, copy_states

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from ..core.extras import install_command
+from ..core.checks import install_command
 from ..core.game import Game
 from ..envs.factories import make_env
 from ..registry import registered_games

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, final
 
-from ..core.extras import install_command
+from ..core.checks import install_command
 from ..registry import make_game
 from ..text import Kind, PromptStyle, TextSeat
 

@@ -1,16 +1,19 @@
-"""Checks of options, settings and arguments. Each raises a ValueError that names the given and the expected value."""
+"""Checks of arguments and extras, and untrusted texts made safe for terminals, records and messages.
+
+Each check raises an error that names the given and the expected value.
+"""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .printable import quoted
 
 
 def check_range(
@@ -92,3 +95,82 @@ def check_writable(name: str, array: NDArray[Any]) -> None:
     """Check that an array is writable: kernels do not check, and writing to a read-only memory map ends the process."""
     if not array.flags.writeable:
         raise ValueError(f"{name} is a read-only array: expected one that can be changed, such as {name}.copy()")
+
+
+LONGEST = 300
+"""The maximum number of characters of untrusted text that a message repeats."""
+
+
+def printable(text: object, longest: int = LONGEST) -> str:
+    r"""Return the text in one line, truncated, with control characters, terminal escapes and lone surrogates escaped.
+
+    >>> printable("red\x1b[31m\nand \ud800")
+    'red\\x1b[31m and \\ud800'
+    """
+    words = str(text)[: longest + 1]
+    line = "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else _escaped(sign) for sign in words)
+    return line if len(line) <= longest and len(words) <= longest else line[: longest - 3] + "..."
+
+
+def quoted(value: object, longest: int = 100) -> str:
+    """Return the `repr` of a value for an error, in one line and truncated.
+
+    >>> quoted("a" * 1000, 12)
+    "'aaaaaaaa..."
+    """
+    try:
+        text = repr(value[: longest + 1] if isinstance(value, (str, bytes)) else value)
+    except Exception:  # an integer of thousands of digits, or a user-defined class
+        text = f"a {type(value).__name__} without a text"
+    return printable(text, longest)
+
+
+def describe_error(error: BaseException, longest: int = LONGEST) -> str:
+    """Return the type and text of an error, even if its class raises when formatting them.
+
+    >>> describe_error(ZeroDivisionError("by zero"))
+    'ZeroDivisionError: by zero'
+    """
+    try:
+        kind = str(type(error).__name__)
+    except BaseException:  # a metaclass can raise anything
+        kind = "an error"
+    try:
+        text = str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        text = "(its text cannot be had)"
+    return printable(f"{kind}: {text[: longest + 1]}" if text else kind, longest)
+
+
+def summary(thing: object) -> str:
+    """Return the first paragraph of the docstring of a class or function, in one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()
+
+
+ROOT = Path(__file__).parents[3]
+"""The root of the clone, if the package is used from one."""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra, for the clone in use or for the installed package."""
+    if not (ROOT / "pyproject.toml").is_file() or not (ROOT / "src" / "pbm_envs").is_dir():
+        return f"pip install 'pbm-envs[{extra}]'"
+    return f"pip install -e '{'.' if Path.cwd() == ROOT else ROOT}[{extra}]'"
+
+
+def require(what: str, extra: str, *modules: str) -> None:
+    """Raise an ImportError that names the extra unless all of these modules are installed.
+
+    >>> require("this", "data", "json", "no_such_module")
+    Traceback (most recent call last):
+    ImportError: this needs no_such_module, of the extra `data`: pip install ...
+    """
+    for module in modules:
+        if find_spec(module) is None:
+            raise ImportError(f"{what} needs {module}, of the extra `{extra}`: {install_command(extra)}")

@@ -26,12 +26,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import describe
-from .checks import check_flag, check_range, check_writable
-from .deals import Deal
+from .boards import Deal
+from .checks import check_flag, check_range, check_writable, quoted
 from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
 from .options import check_names, options_of
-from .printable import quoted
 from .randomness import seeds
 from .scene import Drawn, Scene, Seat, with_names
 from .state import INT8, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, in_parts, single_record
@@ -44,9 +42,12 @@ from .validation import (
     check_same_games,
     check_states,
     output,
+    seat,
+    status,
     to_actions,
     to_record,
     validate_common_fields,
+    why_illegal,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Game(GameHooks):
         check_writable("states", states)
         row = self._step(states, chosen)
         if row >= 0:
-            raise ValueError(describe.why_illegal(self, states[row : row + 1], row, int(chosen[row])))
+            raise ValueError(why_illegal(self, states[row : row + 1], row, int(chosen[row])))
 
     def legal_action_mask(self, states: States, out: Mask | None = None) -> Mask:
         """Return masks (B, A) of legal actions: all False in finished games and in views of players not to move."""
@@ -347,7 +348,7 @@ class Game(GameHooks):
     def seat(self, view: Record, player: int) -> Seat:
         """Return the description of a player in a picture."""
         check_range("player", player, 0, self.num_players - 1)
-        return describe.seat(self, to_record(self, view), player)
+        return seat(self, to_record(self, view), player)
 
     def status(self, view: States | Record) -> str:
         """Return the last move, and the player to move or the result of the game.
@@ -357,7 +358,7 @@ class Game(GameHooks):
         >>> game.status(game.init(1, np.random.default_rng(0)))
         'ply 0 - player_0 (Vert) to move'
         """
-        return describe.status(self, to_record(self, view))
+        return status(self, to_record(self, view))
 
     def _repr_svg_(self) -> str:
         """Return the picture of an initial position as its first player sees it."""

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .boards import Board
-from .deals import Deal
+from .boards import Board, Deal
 from .kernels import register_records
 from .notation import Notation
 from .options import Option, check_names, options_of, signature_of
@@ -21,9 +20,8 @@ from .record_rules import NetworkInputs, PlayKernels, RecordRules
 from .scene import Drawing, Heat, Sample, Scene
 from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
-from .teaching import Explanation, Rule, Step
 from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
-from .wording import JSON, Wording, default_wording, rules_page
+from .wording import JSON, Explanation, Rule, Step, Wording, default_wording, rules_page
 
 AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION = "avoid_losing_moves", "last_player_by_action"
 SAVE_BRIDGES = "save_bridges"

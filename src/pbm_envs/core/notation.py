@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from operator import index
 
-from .printable import quoted
+from .checks import quoted
 
 
 class Notation:

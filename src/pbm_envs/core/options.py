@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from .checks import check_flag, check_number, check_range, integers, numbers
-from .printable import quoted
+from .checks import check_flag, check_number, check_range, integers, numbers, quoted
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import check_writable, to_array
+from .checks import check_writable, quoted, to_array
 from .kernels import stack_kernel
-from .printable import quoted
 from .types import Rng, Seeds
 from .words import WORD, count_bits, load_word
 

@@ -36,10 +36,9 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ..core.checks import check_range, check_seed, to_options
+from ..core.checks import check_range, check_seed, quoted, to_options
 from ..core.compiling import logger
 from ..core.game import Game
-from ..core.printable import quoted
 from ..core.state import INT64, copy_states
 from ..core.types import Rng, States
 from ..records import play_moves

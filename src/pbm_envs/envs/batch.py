@@ -11,11 +11,10 @@ from typing import Any, NamedTuple, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.checks import check_range, check_seed, to_array, to_options
+from ..core.checks import check_range, check_seed, quoted, to_array, to_options
 from ..core.game import Game
 from ..core.hooks import GameHooks
 from ..core.kernels import stack_kernel
-from ..core.printable import quoted
 from ..core.state import copy_states, take_rows
 from ..core.types import Ints, Rng, Seeds, States
 from ..records import play_moves

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.extras import install_command
+from ..core.checks import install_command
 
 ALIGNMENT = 64
 """The alignment in bytes that XLA, and so JAX, requires of memory that it does not copy."""

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any, TypeVar
 
+from ..core.checks import quoted
 from ..core.game import Game
-from ..core.printable import quoted
 from ..registry import make_game
 from .aec import BoardGameAECEnv
 from .single import SingleSeatEnv

@@ -27,9 +27,8 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.checks import check_range
+from ..core.checks import check_range, quoted
 from ..core.game import Game
-from ..core.printable import quoted
 from ..core.randomness import apart_from
 from ..core.state import as_bytes, copy_states, take_rows
 from ..core.types import Rng, States

@@ -27,9 +27,8 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
-from ..core.checks import check_seed, to_array, to_options
+from ..core.checks import check_seed, quoted, to_array, to_options
 from ..core.game import Game
-from ..core.printable import quoted
 from ..core.types import Planes, States
 from ..render.modes import MODES, Frame, Renderer
 from .opponents import RANDOM, OpponentScore, Weights

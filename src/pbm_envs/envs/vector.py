@@ -51,9 +51,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.checks import check_flag, check_range, check_seed, to_array
+from ..core.checks import check_flag, check_range, check_seed, quoted, to_array
 from ..core.game import Game
-from ..core.printable import quoted
 from ..core.state import NOBODY, as_bytes
 from ..core.types import Planes, States
 from ..render import Scene

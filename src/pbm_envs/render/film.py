@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.extras import install_command
+from ..core.checks import install_command
 from ..core.scene import Scene
 from .pixels import check_size, frame_shape, pillow, pixels
 from .themes import theme_named

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.printable import quoted
+from ..core.checks import quoted
 from ..core.scene import Scene
 from .pixels import check_size, figure_class, pixels
 from .text import text

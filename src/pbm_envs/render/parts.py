@@ -12,7 +12,7 @@ from math import cos, hypot, pi, sin, sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..core.printable import quoted
+from ..core.checks import quoted
 from ..core.scene import Circle, Heat, Label, Line, Point, Points, Polygon, Seat, Shape
 
 ROOT3 = sqrt(3)

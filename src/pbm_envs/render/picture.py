@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 
-from ..core.checks import check_path
-from ..core.printable import quoted
+from ..core.checks import check_path, quoted
 from ..core.scene import Circle, Label, Point, Scene, Shape
 from . import letters
 from .pixels import check_size, pdf, pixels, png

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.checks import check_range
-from ..core.extras import install_command
+from ..core.checks import check_range, install_command
 from ..core.scene import Circle, Label, Line, Scene, Shape
 from . import letters
 from .themes import theme_named

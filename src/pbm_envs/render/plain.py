@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..core.describe import seat, status
 from ..core.hooks import GameHooks
 from ..core.scene import Cell, Glyph, Heat, Label, Polygon, Scene, Shape
 from ..core.state import NO_ACTION
 from ..core.types import Record
+from ..core.validation import seat, status
 from .parts import player, rectangle, warm_cells, warm_lines, words
 
 EMPTY_TEXTS = (".", "-", "_")

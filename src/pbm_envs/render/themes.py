@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..core.printable import quoted
+from ..core.checks import quoted
 
 COLOURS = {
     "paper": ("#faf9f6", "#15181c"),

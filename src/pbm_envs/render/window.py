@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.extras import install_command
+from ..core.checks import install_command
 
 HEADLESS = ("dummy", "offscreen", "evdev")
 """The SDL drivers that show nothing, to which SDL falls back without a display."""

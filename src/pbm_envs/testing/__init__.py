@@ -15,18 +15,23 @@ from typing import TypeAlias
 from ..core.game import Game
 from ..core.types import Rng
 from .channels import check_channels
-from .play import (
+from .checks import (
+    check_arguments,
+    check_boards,
     check_facts,
+    check_illegal_actions,
     check_leaving,
+    check_observations,
     check_playout,
     check_random_games,
     check_rows_are_independent,
+    check_secrets,
     check_setup,
     check_symmetries,
+    check_texts,
+    check_views,
 )
 from .random_games import BATCH, equal, positions, random_actions, sample
-from .texts import check_arguments, check_boards, check_illegal_actions, check_texts
-from .views import check_observations, check_secrets, check_views
 
 __all__ = ["BATCH", "CHECKS", "Check", "equal", "positions", "random_actions", "sample"]
 __all__ += ["check_arguments", "check_boards", "check_illegal_actions", "check_texts"]

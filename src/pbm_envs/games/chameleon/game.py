@@ -17,9 +17,8 @@ from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Planes, Record, States
 from ...core.validation import expect_range
-from ..connection import ConnectionGame
-from . import rules, scene, teaching, view
-from . import wording as words
+from ..chains import ConnectionGame
+from . import rules, scene, texts, view
 from .rules import O, X
 
 EXCHANGED_SIDES = {
@@ -141,9 +140,9 @@ class Chameleon(ConnectionGame):
     _scene = scene.draw
     badge = scene.badge
     symbols = scene.symbols
-    cell_texts = words.cell_texts
-    task = teaching.task
-    ending = teaching.ending
-    short_rules = property(teaching.short_rules)
-    lesson = teaching.LESSON
-    wording = cached_property(words.wording)
+    cell_texts = texts.cell_texts
+    task = texts.task
+    ending = texts.ending
+    short_rules = property(texts.short_rules)
+    lesson = texts.LESSON
+    wording = cached_property(texts.wording)

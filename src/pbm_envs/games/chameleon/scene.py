@@ -11,7 +11,7 @@ from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Points,
 from ...core.state import EMPTY
 from ...core.types import Record
 from ...render.parts import ROOT3, band, hexagon, player, ring, warm_cells, words
-from ..connection import winning_figure
+from ..chains import winning_figure
 from .rules import LETTERS, O, X
 
 VERT, HORZ = "blue", "orange"

@@ -9,8 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.boards import NO_CELL, Board, square
-from ...core.deals import Deal
+from ...core.boards import NO_CELL, Board, Deal, square
 from ...core.game import Game
 from ...core.randomness import branch
 from ...core.record_rules import BatchKernel, PlayKernels
@@ -18,8 +17,7 @@ from ...core.state import EMPTY, NOBODY, copy_states
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.validation import check_same_games
-from . import scene, teaching
-from . import wording as words
+from . import scene, texts
 from .chain import draw_worlds_batch
 from .inference import find_hidden_batch
 from .ladder import BENCH, RUNGS
@@ -272,15 +270,15 @@ class Curio(Game):
     badge = scene.badge
     holdings = scene.holdings
     symbols = scene.symbols
-    cell_texts = words.cell_texts
-    facts = words.facts
-    move_note = words.move_note
-    task = teaching.task
-    ending = teaching.ending
-    explain = teaching.explain
-    short_rules = property(teaching.short_rules)
-    lesson = teaching.LESSON
-    wording = cached_property(words.wording)
+    cell_texts = texts.cell_texts
+    facts = texts.facts
+    move_note = texts.move_note
+    task = texts.task
+    ending = texts.ending
+    explain = texts.explain
+    short_rules = property(texts.short_rules)
+    lesson = texts.LESSON
+    wording = cached_property(texts.wording)
 
     def _public(self, state: Record) -> Record:
         """Return the state with only the faces of pieces known to both players."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.boards import Board
-from ...core.deals import Deal, Piece
-from ...core.printable import quoted
+from ...core.boards import Board, Deal, Piece
+from ...core.checks import quoted
 from ...core.state import NOBODY
 from ...core.types import Ints, Record
 from .pieces import NO_PIECE

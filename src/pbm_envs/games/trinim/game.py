@@ -10,18 +10,16 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.boards import Board, triangle
-from ...core.deals import Deal
+from ...core.boards import Board, Deal, triangle
+from ...core.checks import quoted
 from ...core.game import Game
 from ...core.options import ALLOW_RESIGN, Option
-from ...core.printable import quoted
 from ...core.record_rules import BatchKernel, PlayKernels
 from ...core.state import EMPTY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Ints, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
-from . import rules, scene, teaching, view
-from . import wording as words
+from . import rules, scene, texts, view
 from .rules import BLUE, COLOURS, GREEN, LETTERS, RED
 
 
@@ -190,14 +188,14 @@ class Trinim(Game):
     _scene = scene.draw
     holdings = scene.holdings
     symbols = scene.symbols
-    cell_texts = words.cell_texts
-    facts = words.facts
-    move_note = words.move_note
-    task = teaching.task
-    ending = teaching.ending
-    short_rules = property(teaching.short_rules)
-    lesson = teaching.LESSON
-    wording = cached_property(words.wording)
+    cell_texts = texts.cell_texts
+    facts = texts.facts
+    move_note = texts.move_note
+    task = texts.task
+    ending = texts.ending
+    short_rules = property(texts.short_rules)
+    lesson = texts.LESSON
+    wording = cached_property(texts.wording)
 
 
 def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:

@@ -16,9 +16,8 @@ from ...core.state import EMPTY, NOBODY
 from ...core.symmetry import Symmetry, permutation
 from ...core.types import Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
-from ..connection import ConnectionGame
-from . import rules, scene, teaching, view
-from . import wording as words
+from ..chains import ConnectionGame
+from . import rules, scene, texts, view
 from .rules import BLACK, WHITE
 
 
@@ -120,10 +119,10 @@ class Unlur(ConnectionGame):
     _scene = scene.draw
     badge = scene.badge
     symbols = scene.symbols
-    cell_texts = words.cell_texts
-    facts = words.facts
-    task = teaching.task
-    ending = teaching.ending
-    short_rules = property(teaching.short_rules)
-    lesson = teaching.LESSON
-    wording = cached_property(words.wording)
+    cell_texts = texts.cell_texts
+    facts = texts.facts
+    task = texts.task
+    ending = texts.ending
+    short_rules = property(texts.short_rules)
+    lesson = texts.LESSON
+    wording = cached_property(texts.wording)

@@ -10,7 +10,7 @@ from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Polygon
 from ...core.state import EMPTY, NOBODY
 from ...core.types import Record
 from ...render.parts import ROOT3, band, hexagon, player, ring, warm_cells, words
-from ..connection import winning_figure
+from ..chains import winning_figure
 from .rules import BLACK, LETTERS
 
 STONE = 0.39

@@ -23,7 +23,7 @@ from fractions import Fraction
 from importlib import resources
 from typing import Any
 
-from ...core.printable import quoted
+from ...core.checks import quoted
 from ...foreign import check_fields, json_kinds, parse_object, registered_game
 from ..dialogue import TextGame
 from ..prompts import FULL, PromptStyle
