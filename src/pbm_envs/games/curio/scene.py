@@ -19,8 +19,8 @@ from ...core.state import NOBODY
 from ...core.types import Record
 from ...render.parts import arrow, crown, player, rectangle, warm_lines, words
 from .pieces import CAPTURED, NO_PIECE
-from .wording import ARMIES as NAMES
-from .wording import numbers_of
+from .texts import ARMIES as NAMES
+from .texts import numbers_of
 
 ARMIES = ("light", "dark")
 TILE = 0.92, 1.0  # width and height of a tile
