@@ -155,12 +155,10 @@ class SpielState(pyspiel.State):
         return [float(value) for value in self.states["returns"][0]]
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        outcomes: list[tuple[int, float]] = self.get_game().deal.outcomes(self._moment.dealt)
-        return outcomes
+        return self.get_game().deal.outcomes(self._moment.dealt)
 
     def _legal_actions(self, player: int) -> list[int]:
-        actions: list[int] = np.flatnonzero(self.get_game().rules.legal_action_mask(self._moment.now)[0]).tolist()
-        return actions
+        return np.flatnonzero(self.get_game().rules.legal_action_mask(self._moment.now)[0]).tolist()
 
     def _apply_action(self, action: int) -> None:
         game, moment = self.get_game(), self._moment
@@ -187,13 +185,11 @@ class SpielState(pyspiel.State):
         game, dealt = self.get_game(), self._moment.dealt
         if player == pyspiel.PlayerId.CHANCE:
             return f"{game.deal.names[len(dealt)]} {game.deal.texts[action]}"
-        text: str = game.rules.action_to_string(action)
-        return text
+        return game.rules.action_to_string(action)
 
     def moves(self) -> list[int]:
         """Return the players' actions so far."""
-        moves: list[int] = self.history()[len(self._moment.dealt) :]
-        return moves
+        return self.history()[len(self._moment.dealt) :]
 
     def resample_from_infostate(self, player: int, probability_sampler: Callable[[], float]) -> SpielState:
         """Draw a state with a history that `player` cannot distinguish from this one, uniformly."""
@@ -247,8 +243,7 @@ def load(rules: Game, board: str = "") -> SpielGame:
 
 
 def _loaded(name: str, params: dict[str, Any]) -> SpielGame:
-    game: SpielGame = pyspiel.load_game(name, params)
-    return game
+    return pyspiel.load_game(name, params)
 
 
 def register() -> None:

@@ -108,7 +108,10 @@ def printable(text: object, longest: int = LONGEST) -> str:
     'red\\x1b[31m and \\ud800'
     """
     words = str(text)[: longest + 1]
-    line = "".join(sign if sign.isprintable() else " " if sign in "\n\r\t" else _escaped(sign) for sign in words)
+    line = "".join(
+        sign if sign.isprintable() else " " if sign in "\n\r\t" else sign.encode("unicode_escape").decode()
+        for sign in words
+    )
     return line if len(line) <= longest and len(words) <= longest else line[: longest - 3] + "..."
 
 
@@ -147,10 +150,6 @@ def describe_error(error: BaseException, longest: int = LONGEST) -> str:
 def summary(thing: object) -> str:
     """Return the first paragraph of the docstring of a class or function, in one line."""
     return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
-
-
-def _escaped(sign: str) -> str:
-    return sign.encode("unicode_escape").decode()
 
 
 ROOT = Path(__file__).parents[3]

@@ -23,16 +23,16 @@ SEARCH = "the tree search"
 
 
 class Progress(NamedTuple):
-    """The progress of compilation."""
+    """The progress of compilation.
+
+    Of the kernels of `part` (as `part_of` names it), `expected` were not on disk, some of which may never be needed,
+    and `compiled` of these are ready; `running` is True while a kernel is being compiled.
+    """
 
     part: str
-    """The part that is compiled, as named by `part_of`."""
     compiled: int
-    """The number of kernels of this part that were not on disk and are ready now."""
     expected: int
-    """The number of kernels of this part that were not on disk. Some of them may never be needed."""
     running: bool
-    """True if a kernel is being compiled now."""
 
 
 class Compiling:
@@ -50,8 +50,7 @@ class Compiling:
         self._logged: set[str] = set()
         self._last = self._began = -PAUSE
         self._compiled: dict[str, int] = {}
-        self._display: Any = None
-        """The line in Jupyter."""
+        self._display: Any = None  # in Jupyter
 
     def register(self, kernel: Any) -> None:
         """Add a kernel. Kernels with the same name, made by a factory, count as one."""
@@ -76,7 +75,6 @@ class Compiling:
         self._report(kernel, 1)
 
     def end(self, kernel: Any) -> None:
-        """Report that the kernel has been compiled, or that compilation failed."""
         self._report(kernel, -1)
 
     def _report(self, kernel: Any, change: int) -> None:
@@ -127,7 +125,7 @@ class Compiling:
 
 
 def part_of(module: str) -> str:
-    """Return the part that the kernels of this module belong to, in words."""
+    """Return the part that the kernels of this module belong to."""
     parts = module.split(".")
     if parts[:2] == ["pbm_envs", "games"] and len(parts) > 3:
         return rules_of(parts[2])

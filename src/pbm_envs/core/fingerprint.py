@@ -198,5 +198,4 @@ def _of_library(module: str) -> bool:
 
 def _python_function(function: Any) -> FunctionType:
     """Return the Python function that a dispatcher compiles."""
-    python: FunctionType = getattr(function, "py_func", function)
-    return python
+    return getattr(function, "py_func", function)

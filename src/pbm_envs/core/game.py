@@ -148,13 +148,11 @@ class Game(GameHooks):
     def determinize(self, views: States, rng: Rng | Seeds) -> States:
         """Return (B,) full states, each drawn uniformly from those consistent with the view; full states are copied."""
         check_states(self, views)
-        streams, count = seeds(rng, len(views)), len(views)
-        if self.perfect_information or count <= MOST_WORLDS:
-            states = self._determinize(views, streams)
-        else:
-            some = [slice(first, first + MOST_WORLDS) for first in range(0, count, MOST_WORLDS)]
-            drawn = [as_bytes(self._determinize(views[part], streams[part])) for part in some]
-            states = np.concatenate(drawn).view(self.dtype)
+        streams, drawn = seeds(rng, len(views)), []
+        for first in range(0, max(len(views), 1), MOST_WORLDS):
+            some = slice(first, first + MOST_WORLDS)
+            drawn.append(as_bytes(self._determinize(views[some], streams[some])))
+        states = (drawn[0] if len(drawn) == 1 else np.concatenate(drawn)).view(self.dtype)
         states["viewer"] = NOBODY
         return states
 
@@ -209,23 +207,16 @@ class Game(GameHooks):
         if any_view(states["viewer"]):
             raise ValueError("a view cannot be played on: determinize it first")
         for option, wanted in ((AVOID_LOSING_MOVES, avoid_losing_moves), (SAVE_BRIDGES, save_bridges)):
-            if wanted is not False:
-                check_flag(option, wanted)
-                if wanted:
-                    check_playout_option(self, option)
-        players: Ints = NOT_RECORDED
-        if last_player_by_action is not None:
+            check_flag(option, wanted)
+            if wanted:
+                check_playout_option(self, option)
+        if last_player_by_action is None:
+            last_player_by_action = NOT_RECORDED
+        else:
             check_playout_option(self, LAST_PLAYER_BY_ACTION)
             check_out(LAST_PLAYER_BY_ACTION, last_player_by_action, INT8, (len(states), self.num_actions), states)
-            players = last_player_by_action
-
-        def play(some: States, streams: Seeds, recorded: Ints) -> None:
-            if save_bridges:
-                self._bridge_playout(some, streams, recorded)
-            else:
-                self._playout(some, streams, recorded, avoid_losing_moves)
-
-        in_parts(play, MOST_PLAYOUTS, states, seeds(rng, len(states)), players)
+        play = self._bridge_playout if save_bridges else lambda a, b, c: self._playout(a, b, c, avoid_losing_moves)
+        in_parts(play, MOST_PLAYOUTS, states, seeds(rng, len(states)), last_player_by_action)
 
     def remove_player(self, state: States) -> None:
         """Remove the player to move from a game (1,), in place, as if by resigning (A2), whatever the options allow.

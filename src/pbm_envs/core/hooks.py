@@ -17,7 +17,7 @@ from .notation import Notation
 from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
 from .record_rules import NetworkInputs, PlayKernels, RecordRules
-from .scene import Drawing, Heat, Sample, Scene
+from .scene import Heat, Sample, Scene
 from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
 from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
@@ -35,7 +35,7 @@ class GameHooks(ABC):
     `_view` and `_determinize`; one with a random set-up needs `random_setup` and `_deal`.
     """
 
-    drawing: ClassVar[Drawing]
+    drawing: ClassVar[Any]
     """The module that draws scenes; `pbm_envs.render` sets it, so that `core` does not import it."""
 
     name: str

@@ -8,11 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
-
-from numpy.typing import ArrayLike
-
-from .types import Record
+from typing import NamedTuple, Protocol, TypeAlias
 
 Point: TypeAlias = tuple[float, float]
 Points: TypeAlias = tuple[Point, ...]
@@ -164,13 +160,3 @@ class Drawn(Protocol):
     def _repr_png_(self) -> bytes | None: ...
     def in_html(self) -> str: ...
     def save(self, path: str | Path) -> None: ...
-
-
-class Drawing(Protocol):
-    """The functions that draw scenes; `pbm_envs.render` sets itself as `GameHooks.drawing`."""
-
-    def picture(self, scene: Scene, size: int, theme: str, *, transparent: bool) -> Drawn: ...
-    def cropped(self, scene: Scene, *, legend: bool, coordinates: bool) -> Scene: ...
-    def plain_scene(self, game: Any, view: Record, heat: Heat) -> Scene: ...
-    def text(self, scene: Scene, *, colour: bool, width: int | None) -> str: ...
-    def warmth(self, heat: ArrayLike, actions: int) -> Heat: ...

@@ -48,8 +48,7 @@ def pinned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"pin_memory is True, but memory cannot be pinned here ({reason}): expected a GPU") from error
-    array: NDArray[Any] = memory.numpy().view(dtype)
-    return array
+    return memory.numpy().view(dtype)
 
 
 def as_tensors(value: Any) -> Any:

@@ -5,10 +5,9 @@ a view, it shows only what that player may see.
 """
 
 from types import SimpleNamespace
-from typing import cast
 
 from ..core.hooks import GameHooks
-from ..core.scene import Drawing, Scene
+from ..core.scene import Scene
 from .film import Film
 from .parts import warmth
 from .picture import Picture, cropped
@@ -20,6 +19,4 @@ from .themes import THEMES
 
 __all__ = ["THEMES", "Film", "Picture", "Scene", "cropped", "pdf", "pixels", "save_png", "svg", "text"]
 
-GameHooks.drawing = cast(
-    Drawing, SimpleNamespace(picture=Picture, cropped=cropped, plain_scene=plain_scene, text=text, warmth=warmth)
-)
+GameHooks.drawing = SimpleNamespace(picture=Picture, cropped=cropped, plain_scene=plain_scene, text=text, warmth=warmth)

@@ -17,25 +17,8 @@ from .prompts import COMPACT, FULL, PromptStyle, correction, position, system_pr
 from .reading import Kind, MoveReader, Reading
 from .vocabulary import Disguise, Vocabulary
 
-__all__ = [
-    "COMPACT",
-    "FULL",
-    "Disguise",
-    "History",
-    "Kind",
-    "MoveReader",
-    "Outcome",
-    "PromptStyle",
-    "Reading",
-    "TextEnv",
-    "TextGame",
-    "TextSeat",
-    "Vocabulary",
-    "correction",
-    "make_text_env",
-    "position",
-    "system_prompt",
-    "turn_prompt",
-]
+__all__ = ["COMPACT", "FULL", "Disguise", "History", "Kind", "MoveReader", "Outcome", "PromptStyle", "Reading"]
+__all__ += ["TextEnv", "TextGame", "TextSeat", "Vocabulary"]
+__all__ += ["correction", "make_text_env", "position", "system_prompt", "turn_prompt"]
 
 register_text_env()

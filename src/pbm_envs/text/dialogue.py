@@ -118,8 +118,7 @@ class TextGame:
     @property
     def returns(self) -> list[float]:
         """Returns by player; 0 before the end, except for a player who has left a game of three."""
-        returns: list[float] = self.states["returns"][0].tolist()
-        return returns
+        return self.states["returns"][0].tolist()
 
     def view(self, player: int) -> States:
         """Return the view of a player, (1,)."""
