@@ -34,6 +34,11 @@ class Board:
     def size(self) -> int:
         return len(self.names)
 
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The cells by name."""
+        return {name: cell for cell, name in enumerate(self.names)}
+
     @property
     def places(self) -> list[tuple[int, int]]:
         """The (row, col) of every cell."""

@@ -271,8 +271,8 @@ class GameHooks(ABC):
 
     def _cells(self, action: int) -> tuple[int, ...]:
         """Return the cells of a valid action; by default those named in its text, such as "a1" or "b1-a1"."""
-        named, names = self.notation.write(action).split("-"), self.board.names
-        return tuple(map(names.index, named)) if all(name in names for name in named) else ()
+        named, numbers = self.notation.write(action).split("-"), self.board.numbers
+        return tuple(numbers[name] for name in named) if all(name in numbers for name in named) else ()
 
     def _scene(self, view: Record, heat: Heat) -> Scene:
         """Return the picture of a record; by default the grid of cells with the characters of the board text."""
