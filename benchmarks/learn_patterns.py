@@ -23,7 +23,7 @@ from pbm_agents.champions.patterns import NONE, Geometry, PatternPriors
 from torch.nn.functional import cross_entropy
 
 from pbm_envs import Game
-from pbm_envs.core.types import Array, Ints, States
+from pbm_envs.core.state import Array, Ints, States
 from pbm_envs.records import read_records, replay
 
 LADDERS = Path(__file__).parent / "results" / "ladders"

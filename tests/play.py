@@ -10,7 +10,7 @@ from pbm_agents.players.agent import Agent
 from pettingzoo import AECEnv
 
 from pbm_envs import Game
-from pbm_envs.core.types import Array, States
+from pbm_envs.core.state import Array, States
 
 
 def play(game: Game, moves: str = "", board: str | None = None) -> States:

@@ -37,6 +37,14 @@ from .core.state import (
     EMPTY,
     NO_ACTION,
     NOBODY,
+    Ints,
+    Mask,
+    Planes,
+    Record,
+    Rng,
+    Seeds,
+    States,
+    Tables,
     begin_ply,
     common_fields,
     concede,
@@ -49,7 +57,6 @@ from .core.state import (
     win,
 )
 from .core.symmetry import Symmetry, permutation, symmetry_of_cells
-from .core.types import Ints, Mask, Planes, Record, Rng, Seeds, States, Tables
 from .core.wording import Example, Explanation, Rule, Step
 from .registry import register_game
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from .core.checks import quoted
 from .core.game import Game
-from .core.types import Array
+from .core.state import Array
 from .registry import make_registered_game
 
 MOST_TEXT = 1 << 26

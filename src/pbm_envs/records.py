@@ -28,8 +28,7 @@ import numpy as np
 from .core.checks import check_path, describe_error, quoted
 from .core.game import Game
 from .core.scene import Drawn
-from .core.state import NOBODY
-from .core.types import States
+from .core.state import NOBODY, States
 from .core.validation import winner_of
 from .foreign import check_fields, json_kinds, parse_object, registered_game, wrong_fields
 from .version import __version__

@@ -48,8 +48,7 @@ from .core.options import (
 from .core.randomness import BITS, RECORDED_BITS, branch, derive, stream
 from .core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from .core.scene import Drawn, Sample
-from .core.state import as_bytes
-from .core.types import Array, Floats
+from .core.state import Array, Floats, as_bytes
 
 __all__ = ["stack_kernel"]
 __all__ += ["call", "call_for_flag", "call_for_int", "table_of_calls"]

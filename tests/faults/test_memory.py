@@ -12,7 +12,7 @@ import pytest
 
 from pbm_envs import Chameleon, Curio, Game, Unlur
 from pbm_envs.core import game as core_game
-from pbm_envs.core.types import States
+from pbm_envs.core.state import States
 
 GAME = Chameleon(size=3)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game, make_game
-from pbm_envs.core.types import States
+from pbm_envs.core.state import States
 from pbm_envs.render import Scene
 from tests.play import play
 

@@ -34,8 +34,7 @@ from ..core.boards import Deal
 from ..core.checks import install_command
 from ..core.game import Game
 from ..core.options import options_of
-from ..core.state import NOBODY, copy_states
-from ..core.types import Floats, States
+from ..core.state import NOBODY, Floats, States, copy_states
 from ..registry import find_game, make_game, register_game, registered_games
 
 try:

@@ -18,7 +18,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.types import Planes
+from ..core.state import Planes
 from ..envs.batch import Bools, Floats
 from ..envs.factories import make_vector_env
 from ..envs.vector import BoardGameVectorEnv

@@ -32,9 +32,24 @@ from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, Game
 from .options import check_names, options_of
 from .randomness import seeds
 from .scene import Drawn, Scene, Seat, with_names
-from .state import INT8, NO_ACTION, NOBODY, any_view, as_bytes, copy_states, in_parts, single_record
+from .state import (
+    INT8,
+    NO_ACTION,
+    NOBODY,
+    Ints,
+    Mask,
+    Planes,
+    Record,
+    Rng,
+    Seeds,
+    States,
+    any_view,
+    as_bytes,
+    copy_states,
+    in_parts,
+    single_record,
+)
 from .symmetry import Symmetry, rename_common_fields
-from .types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from .validation import (
     check_out,
     check_players,

@@ -18,9 +18,8 @@ from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
 from .record_rules import NetworkInputs, PlayKernels, RecordRules
 from .scene import Heat, Sample, Scene
-from .state import NO_ACTION, NOBODY, copy_batch, copy_states, take_rows
+from .state import NO_ACTION, NOBODY, Ints, Mask, Planes, Record, Seeds, States, copy_batch, copy_states, take_rows
 from .symmetry import Symmetry
-from .types import Ints, Mask, Planes, Record, Seeds, States, Tables
 from .wording import JSON, Explanation, Rule, Step, Wording, default_wording, rules_page
 
 AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION = "avoid_losing_moves", "last_player_by_action"
@@ -61,7 +60,7 @@ class GameHooks(ABC):
     """The keyword options that `playout` accepts."""
     rules: RecordRules | None = None
     """The rules as kernels over one record, if the game does not implement the batch hooks itself."""
-    tables: Tables = ()
+    tables: tuple[Any, ...] = ()
     """Arrays and numbers that are passed to the kernels of `rules`."""
 
     lesson: Sequence[Step] = ()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .checks import check_writable, quoted, to_array
 from .kernels import stack_kernel
-from .types import Rng, Seeds
+from .state import Rng, Seeds
 from .words import WORD, count_bits, load_word
 
 STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -9,8 +9,7 @@ import numpy as np
 
 from .kernels import kernel
 from .randomness import draw
-from .state import NOBODY, begin_ply, shows_mask, win
-from .types import Ints, Mask, Planes, Seeds, States, Tables
+from .state import NOBODY, Ints, Mask, Planes, Seeds, States, Tables, begin_ply, shows_mask, win
 
 
 class BatchKernel(NamedTuple):

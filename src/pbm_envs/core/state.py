@@ -1,15 +1,33 @@
-"""State records: the fields common to all games, and operations on records of any game."""
+"""State records: the fields common to all games, operations on records of any game, and types for annotations.
+
+Docstrings give the shapes of arrays, as `core.game` explains.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .kernels import stack_kernel
-from .types import Ints, Record, States
 
+Array: TypeAlias = NDArray[Any]
+Ints: TypeAlias = NDArray[np.integer[Any]]
+Floats: TypeAlias = NDArray[np.floating[Any]]
+Mask: TypeAlias = NDArray[np.bool_]
+Planes: TypeAlias = NDArray[np.int8]
+"""One or more observations: the last axes are (rows, cols, planes)."""
+States: TypeAlias = NDArray[np.void]
+"""(B,) records of a game: full states or views."""
+Record: TypeAlias = np.void
+"""One record."""
+Rng: TypeAlias = np.random.Generator
+Seeds: TypeAlias = NDArray[np.uint64]
+"""(B,) random streams, one per row, advanced in place: see `core.randomness`."""
+Tables: TypeAlias = tuple[Any, ...]
+"""Arrays and numbers passed to the kernels of a game: its geometry and settings."""
 INT8, INT64 = np.dtype(np.int8), np.dtype(np.int64)
 NOBODY = -1
 """The number for no player: the viewer of a full state, the owner of an empty cell, Black before the contract."""

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .boards import Board
-from .state import NO_ACTION, NOBODY
-from .types import Ints, States
+from .state import NO_ACTION, NOBODY, Ints, States
 
 
 class Symmetry(NamedTuple):

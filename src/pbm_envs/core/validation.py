@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from .checks import check_writable, quoted, to_array
 from .hooks import GameHooks
 from .scene import Seat
-from .state import INT8, INT64, NO_ACTION, NOBODY, single_record
-from .types import Ints, Record, States
+from .state import INT8, INT64, NO_ACTION, NOBODY, Ints, Record, States, single_record
 
 SHOWN = 100
 """The maximum number of characters of a value in an error."""

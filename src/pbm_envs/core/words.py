@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .kernels import COMPILES
-from .types import Planes, States
+from .state import Planes, States
 
 if COMPILES:
     from llvmlite import ir

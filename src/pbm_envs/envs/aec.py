@@ -39,8 +39,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from ..core.checks import check_range, check_seed, quoted, to_options
 from ..core.compiling import logger
 from ..core.game import Game
-from ..core.state import INT64, copy_states
-from ..core.types import Rng, States
+from ..core.state import INT64, Rng, States, copy_states
 from ..records import play_moves
 from ..render import Scene
 from ..render.modes import EVERYTHING, MODES, Frame, Renderer

@@ -15,8 +15,7 @@ from ..core.checks import check_range, check_seed, quoted, to_array, to_options
 from ..core.game import Game
 from ..core.hooks import GameHooks
 from ..core.kernels import stack_kernel
-from ..core.state import copy_states, take_rows
-from ..core.types import Ints, Rng, Seeds, States
+from ..core.state import Ints, Rng, Seeds, States, copy_states, take_rows
 from ..records import play_moves
 from .history import History
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.state import NO_ACTION, NOBODY, copy_states
-from ..core.types import Ints, Planes, States
+from ..core.state import NO_ACTION, NOBODY, Ints, Planes, States, copy_states
 from ..records import play_moves
 
 Rows = NDArray[np.int64]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.game import Game
-from ..core.types import Rng, States
+from ..core.state import Rng, States
 
 Ids = NDArray[np.int64]
 _numbers = itertools.count()

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from ..core.checks import check_range, quoted
 from ..core.game import Game
 from ..core.randomness import apart_from
-from ..core.state import as_bytes, copy_states, take_rows
-from ..core.types import Rng, States
+from ..core.state import Rng, States, as_bytes, copy_states, take_rows
 from .batch import GameBatch, Rows
 from .memory import AgentWithMemory, Ids, new_ids
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from ..core.checks import check_seed, quoted, to_array, to_options
 from ..core.game import Game
-from ..core.types import Planes, States
+from ..core.state import Planes, States
 from ..render.modes import MODES, Frame, Renderer
 from .opponents import RANDOM, OpponentScore, Weights
 from .vector import BoardGameVectorEnv, IllegalAction, NoNewAttributes

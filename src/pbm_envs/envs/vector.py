@@ -53,8 +53,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core.checks import check_flag, check_range, check_seed, quoted, to_array
 from ..core.game import Game
-from ..core.state import NOBODY, as_bytes
-from ..core.types import Planes, States
+from ..core.state import NOBODY, Planes, States, as_bytes
 from ..render import Scene
 from ..render.modes import Frame, Renderer
 from .batch import NO_ROWS, Bools, Floats, GameBatch, Rows, Seed, set_rows

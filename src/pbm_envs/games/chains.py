@@ -17,9 +17,8 @@ from ..core.checks import quoted
 from ..core.game import Game
 from ..core.kernels import stack_kernel
 from ..core.randomness import draw
-from ..core.state import EMPTY
+from ..core.state import EMPTY, Ints, Record, Seeds, States
 from ..core.symmetry import Symmetry, edge_permutation
-from ..core.types import Ints, Record, Seeds, States
 from ..core.validation import expect, expect_range
 
 

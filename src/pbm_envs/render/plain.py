@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..core.hooks import GameHooks
 from ..core.scene import Cell, Glyph, Heat, Label, Polygon, Scene, Shape
-from ..core.state import NO_ACTION
-from ..core.types import Record
+from ..core.state import NO_ACTION, Record
 from ..core.validation import seat, status
 from .parts import player, rectangle, warm_cells, warm_lines, words
 

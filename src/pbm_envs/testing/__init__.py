@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ..core.game import Game
-from ..core.types import Rng
+from ..core.state import Rng
 from .channels import check_channels
 from .checks import (
     check_arguments,

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..core.game import Game
-from ..core.state import copy_states, take_rows
-from ..core.types import Rng, States
+from ..core.state import Rng, States, copy_states, take_rows
 from ..envs.aec import BoardGameAECEnv
 from ..envs.vector import BoardGameVectorEnv
 from ..text.dialogue import TextGame

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core.game import Game
 from ..core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
-from ..core.state import NOBODY, common_fields, copy_states
-from ..core.types import Rng
+from ..core.state import NOBODY, Rng, common_fields, copy_states
 from .random_games import BATCH, equal, expect_error, positions, random_actions, sample
 
 

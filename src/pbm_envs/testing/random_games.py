@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.game import Game
-from ..core.state import NO_ACTION
-from ..core.types import Ints, Rng, States
+from ..core.state import NO_ACTION, Ints, Rng, States
 
 BATCH = 16
 

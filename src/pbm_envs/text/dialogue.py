@@ -19,8 +19,7 @@ import numpy as np
 
 from ..core.checks import check_range
 from ..core.game import Game
-from ..core.state import NO_ACTION, copy_states
-from ..core.types import Rng, States
+from ..core.state import NO_ACTION, Rng, States, copy_states
 from ..records import RESIGN, Forfeit, GameRecord, make_record
 from .history import History
 from .prompts import FULL, PromptStyle, correction, system_prompt, turn_prompt

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import final
 
 from ..core.game import Game
-from ..core.state import NO_ACTION, NOBODY, single_record
-from ..core.types import Record, States
+from ..core.state import NO_ACTION, NOBODY, Record, States, single_record
 
 
 @dataclass(frozen=True)

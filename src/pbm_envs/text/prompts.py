@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from ..core.checks import check_flag, check_range
-from ..core.state import NO_ACTION, NOBODY, single_record
-from ..core.types import Record, States
+from ..core.state import NO_ACTION, NOBODY, Record, States, single_record
 from .history import History
 from .reading import KEY, Kind, Reading
 from .vocabulary import Disguise, Vocabulary

@@ -24,7 +24,7 @@ from enum import Enum
 from typing import Any, final
 
 from ..core.game import Game
-from ..core.types import Mask
+from ..core.state import Mask
 
 KEY = "move"
 LONGEST = 60

@@ -18,9 +18,8 @@ import numpy as np
 
 from ..core.boards import NO_CELL
 from ..core.game import Game
-from ..core.state import NO_ACTION, single_record
+from ..core.state import NO_ACTION, Ints, Mask, Record, States, single_record
 from ..core.symmetry import Symmetry
-from ..core.types import Ints, Mask, Record, States
 from .history import SeenPly
 from .reading import MoveReader, Reading
 

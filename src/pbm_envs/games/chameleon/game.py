@@ -13,9 +13,8 @@ from ...core.boards import rhombus
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
-from ...core.state import EMPTY
+from ...core.state import EMPTY, Planes, Record, States
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Planes, Record, States
 from ...core.validation import expect_range
 from ..chains import ConnectionGame
 from . import rules, scene, texts, view

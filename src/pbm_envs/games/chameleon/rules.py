@@ -9,8 +9,7 @@ import numpy as np
 from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
-from ...core.state import EMPTY, NOBODY, concede, shows_mask, state_dtype, win
-from ...core.types import Ints, Mask, Record, Seeds, States, Tables
+from ...core.state import EMPTY, NOBODY, Ints, Mask, Record, Seeds, States, concede, shows_mask, state_dtype, win
 from ..chains import broken_bridges, chain_fields, copy_board, join, saving_cell
 
 X, O = 1, 2  # noqa: E741  the letter's name
@@ -161,7 +160,7 @@ playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _play
 
 
 @stack_kernel
-def changed_inputs(before: Record, after: Record, perspective: int, tables: Tables, out: Ints) -> int:
+def changed_inputs(before: Record, after: Record, perspective: int, tables: tuple[Ints, ...], out: Ints) -> int:
     """Write the network inputs that differ (each cell's x, then each cell's o), as `NetworkInputs` describes."""
     places, old, new, count = tables[0], before["stones"], after["stones"], 0
     for cell in range(len(old)):

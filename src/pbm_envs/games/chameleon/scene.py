@@ -8,8 +8,7 @@ from string import ascii_lowercase
 from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
 from ...core.game import Game
 from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Points, Polygon, Sample, Scene, Shape
-from ...core.state import EMPTY
-from ...core.types import Record
+from ...core.state import EMPTY, Record
 from ...render.parts import ROOT3, band, hexagon, player, ring, warm_cells, words
 from ..chains import winning_figure
 from .rules import LETTERS, O, X

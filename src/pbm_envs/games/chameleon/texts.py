@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.game import Game
-from ...core.types import Record
+from ...core.state import Record
 from ...core.wording import Example, Rule, Step, Wording
 from ..chains import last_chain
 from .rules import LEFT_RIGHT, TOP_BOTTOM

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.kernels import stack_kernel
-from ...core.state import NOBODY
-from ...core.types import Planes, States
+from ...core.state import NOBODY, Planes, States
 from ...core.words import WORD, Words, flat, store_word
 from .rules import O, X
 

@@ -22,8 +22,7 @@ import numpy as np
 
 from ...core.kernels import kernel, stack_kernel
 from ...core.randomness import draw, uniform
-from ...core.state import NOBODY
-from ...core.types import Ints, Record, Seeds, States
+from ...core.state import NOBODY, Ints, Record, Seeds, States
 from .conditions import MINE, WANTED, Conditions, list_allowed, list_conditions
 from .inference import assign, shows_larger
 from .pieces import RANDOM, beats

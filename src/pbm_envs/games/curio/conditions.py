@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.kernels import kernel
-from ...core.state import NOBODY
-from ...core.types import Ints, Record
+from ...core.state import NOBODY, Ints, Record
 from .pieces import ANY, CAPTURED, DIRECTIONS, NO_PIECE, has_royal, reach
 from .rules import ended_by_capture, kind
 

@@ -13,9 +13,8 @@ from ...core.boards import NO_CELL, Board, Deal, square
 from ...core.game import Game
 from ...core.randomness import branch
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.state import EMPTY, NOBODY, copy_states
+from ...core.state import EMPTY, NOBODY, Ints, Mask, Planes, Record, Rng, Seeds, States, copy_states
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Mask, Planes, Record, Rng, Seeds, States
 from ...core.validation import check_same_games
 from . import scene, texts
 from .chain import draw_worlds_batch

@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.kernels import stack_kernel
-from ...core.state import NOBODY
-from ...core.types import Ints, Record, States
+from ...core.state import NOBODY, Ints, Record, States
 from .pieces import LARGE
 from .rules import kind
 

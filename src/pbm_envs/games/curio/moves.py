@@ -11,8 +11,7 @@ import numpy as np
 
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
-from ...core.state import NOBODY, shows_mask
-from ...core.types import Ints, Mask, Record, Seeds, States
+from ...core.state import NOBODY, Ints, Mask, Record, Seeds, States, shows_mask
 from ...core.words import BITS, NO_BITS, ONE, WORD, Words, clear_of, count_bits, flat, load_word, lowest_bit, store_word
 from .pieces import CAPTURED, NO_PIECE, action_of, beats, compared_value, list_moves, reach
 from .rules import play

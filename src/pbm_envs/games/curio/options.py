@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.options import ALLOW_RESIGN, Option
-from ...core.state import NO_ACTION
-from ...core.types import Ints, States
+from ...core.state import NO_ACTION, Ints, States
 from .pieces import ANY, EQUAL, GREATER, LARGE, LESS, RANDOM, SETTINGS, SMALL
 
 FACES = {"large": LARGE, "small": SMALL, "random": RANDOM}

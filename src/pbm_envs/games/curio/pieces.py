@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.boards import NO_CELL
 from ...core.kernels import stack_kernel
-from ...core.types import Ints, Record
+from ...core.state import Ints, Record
 
 WORST = 127  # greater than any number that C7 compares
 NO_PIECE = -1

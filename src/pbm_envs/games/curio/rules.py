@@ -15,8 +15,7 @@ import numpy as np
 from ...core.boards import NO_CELL
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
-from ...core.state import NOBODY, state_dtype, win
-from ...core.types import Ints, Record, Seeds, States
+from ...core.state import NOBODY, Ints, Record, Seeds, States, state_dtype, win
 from ...core.validation import expect, expect_flag, expect_range
 from .pieces import (
     ANY,

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.game import Game
 from ...core.scene import Cell, Circle, Glyph, Heat, Label, Polygon, Sample, Scene, Shape
-from ...core.state import NOBODY
-from ...core.types import Record
+from ...core.state import NOBODY, Record
 from ...render.parts import arrow, crown, player, rectangle, warm_lines, words
 from .pieces import CAPTURED, NO_PIECE
 from .texts import ARMIES as NAMES

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from ...core.boards import Board, Deal, Piece
 from ...core.checks import quoted
-from ...core.state import NOBODY
-from ...core.types import Ints, Record
+from ...core.state import NOBODY, Ints, Record
 from .pieces import NO_PIECE
 
 OWNERS = "LD"

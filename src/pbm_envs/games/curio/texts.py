@@ -11,8 +11,7 @@ import numpy as np
 
 from ...core.boards import NO_CELL
 from ...core.game import Game
-from ...core.state import NOBODY
-from ...core.types import Record
+from ...core.state import NOBODY, Record
 from ...core.wording import JSON, Example, Explanation, Rule, Step, Wording
 from .pieces import ANY, CAPTURED, DIRECTIONS, EQUAL, GREATER, LESS, NO_PIECE, beats
 

@@ -11,8 +11,7 @@ from itertools import product
 import numpy as np
 
 from ...core.kernels import stack_kernel
-from ...core.state import NOBODY
-from ...core.types import Ints, Planes, Record, States
+from ...core.state import NOBODY, Ints, Planes, Record, States
 from ...core.words import WORD, flat, load_half, load_word, records_of_words, store_half, store_word
 from .inference import find_hidden, list_pairs
 from .rules import MOST_BASE

@@ -23,8 +23,7 @@ import numpy as np
 
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw, next_bits, uniform
-from ...core.state import NOBODY
-from ...core.types import Floats, Ints, Mask, Record, Seeds, States
+from ...core.state import NOBODY, Floats, Ints, Mask, Record, Seeds, States
 from .inference import shows_larger, split_pool
 from .pieces import RANDOM, has_royal, is_dead, is_royal, may_capture
 from .rules import ended_by_capture

@@ -15,9 +15,8 @@ from ...core.checks import quoted
 from ...core.game import Game
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.state import EMPTY
+from ...core.state import EMPTY, Ints, Planes, Record, Seeds, States
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Ints, Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from . import rules, scene, texts, view
 from .rules import BLUE, COLOURS, GREEN, LETTERS, RED

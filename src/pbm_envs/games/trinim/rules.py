@@ -7,8 +7,7 @@ import numpy as np
 from ...core.boards import NO_CELL, Board
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw, shuffle
-from ...core.state import EMPTY, NOBODY, shows_mask, state_dtype
-from ...core.types import Ints, Mask, Record, Seeds, States
+from ...core.state import EMPTY, NOBODY, Ints, Mask, Record, Seeds, States, shows_mask, state_dtype
 from ...core.words import BITS, WORD, Words, clear_of, flat, store_word
 
 COLOURS = 3

@@ -8,8 +8,7 @@ from string import ascii_uppercase
 
 from ...core.game import Game
 from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Polygon, Sample, Scene, Shape
-from ...core.state import EMPTY
-from ...core.types import Record
+from ...core.state import EMPTY, Record
 from ...render.parts import ROOT3, chip, frame, hexagon, rectangle, ring, star, warm_cells, warm_lines, words
 from .rules import COLOURS, GREEN, LETTERS, NAMES, RED, score
 

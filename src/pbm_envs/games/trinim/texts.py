@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.game import Game
-from ...core.types import Record
+from ...core.state import Record
 from ...core.wording import JSON, Example, Rule, Step, Wording
 from .rules import NAMES, score
 

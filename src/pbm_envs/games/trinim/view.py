@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ...core.kernels import stack_kernel
-from ...core.state import NOBODY
-from ...core.types import Ints, Planes, States
+from ...core.state import NOBODY, Ints, Planes, States
 from ...core.words import WORD, flat, load_word, records_of_words, store_word
 from .rules import COLOURS, NAMES, RED
 

@@ -12,9 +12,8 @@ from ...core.boards import hexagon
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.state import EMPTY, NOBODY
+from ...core.state import EMPTY, NOBODY, Planes, Record, Seeds, States
 from ...core.symmetry import Symmetry, permutation
-from ...core.types import Planes, Record, Seeds, States
 from ...core.validation import expect, expect_range
 from ..chains import ConnectionGame
 from . import rules, scene, texts, view

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
-from ...core.state import EMPTY, NOBODY, concede, shows_mask, state_dtype, win
-from ...core.types import Ints, Mask, Record, Seeds, States
+from ...core.state import EMPTY, NOBODY, Ints, Mask, Record, Seeds, States, concede, shows_mask, state_dtype, win
 from ..chains import Chains, broken_bridges, chain_fields, copy_board, join, saving_cell, would_touch
 
 BLACK, WHITE = 1, 2

@@ -7,8 +7,7 @@ from string import ascii_uppercase
 
 from ...core.game import Game
 from ...core.scene import Cell, Circle, Glyph, Heat, Label, Line, Point, Polygon, Sample, Scene, Shape
-from ...core.state import EMPTY, NOBODY
-from ...core.types import Record
+from ...core.state import EMPTY, NOBODY, Record
 from ...render.parts import ROOT3, band, hexagon, player, ring, warm_cells, words
 from ..chains import winning_figure
 from .rules import BLACK, LETTERS

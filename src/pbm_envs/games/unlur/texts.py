@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...core.game import Game
-from ...core.state import NOBODY
-from ...core.types import Record
+from ...core.state import NOBODY, Record
 from ...core.wording import JSON, Example, Rule, Step, Wording
 from ..chains import last_chain
 from .rules import BLACK, SIDES_14, SIDES_25, SIDES_36, SIDES_135, SIDES_246

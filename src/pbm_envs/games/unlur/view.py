@@ -6,8 +6,7 @@ import numpy as np
 
 from ...core.boards import Board
 from ...core.kernels import stack_kernel
-from ...core.state import NOBODY
-from ...core.types import Ints, Planes, States
+from ...core.state import NOBODY, Ints, Planes, States
 from ...core.words import flat
 
 PLANES = {
