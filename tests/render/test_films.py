@@ -101,7 +101,7 @@ def test_wrong_films(tmp_path):
 
 def test_without_ffmpeg(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
-    with pytest.raises(ImportError, match=re.escape(f"{install_command('video')}; a GIF does without")):
+    with pytest.raises(ImportError, match=re.escape(f"a GIF does not: {install_command('video')}")):
         animate(record(1), size=40).save(tmp_path / "game.mp4")
 
 

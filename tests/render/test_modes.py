@@ -15,7 +15,7 @@ from pettingzoo.test import render_test
 
 from pbm_envs import chameleon_v0, curio_v0, trinim_v0
 from pbm_envs.render import pixels
-from pbm_envs.render.window import Window
+from pbm_envs.render.modes import Window
 from pbm_envs.toolbox import install_command
 from tests.environments import MODULES, NAMES
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,14 @@ def install_command(extra: str) -> str:
     if not (ROOT / "pyproject.toml").is_file() or not (ROOT / "src" / "pbm_envs").is_dir():
         return f"pip install 'pbm-envs[{extra}]'"
     return f"pip install -e '{'.' if Path.cwd() == ROOT else ROOT}[{extra}]'"
+
+
+def import_extra(module: str, what: str, extra: str) -> Any:
+    """Import a module of an extra; without it, raise an ImportError that begins with `what`."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise ImportError(f"{what}: {install_command(extra)}") from None
 
 
 def require(what: str, extra: str, *modules: str) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.checks import install_command
+from ..core.checks import import_extra
 
 ALIGNMENT = 64
 """The alignment in bytes that XLA, and so JAX, requires of memory that it does not copy."""
@@ -32,12 +32,7 @@ def aligned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:
 
 
 def import_torch() -> Any:
-    """Return the module `torch`, or raise an ImportError that says how to install it."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError(f"buffers='torch' needs PyTorch: {install_command('torch')}") from None
-    return torch
+    return import_extra("torch", "buffers='torch' needs PyTorch", "torch")
 
 
 def pinned(shape: tuple[int, ...], dtype: type) -> NDArray[Any]:

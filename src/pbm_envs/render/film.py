@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.checks import install_command
+from ..core.checks import import_extra
 from ..core.scene import Scene
 from .pixels import check_size, frame_shape, pillow, pixels
 from .themes import theme_named
@@ -79,10 +79,7 @@ class Film:
             self._write_mp4(path)
 
     def _write_mp4(self, path: Path) -> None:
-        try:
-            import imageio_ffmpeg as ffmpeg
-        except ImportError:
-            raise ImportError(f"an MP4 needs ffmpeg: {install_command('video')}; a GIF does without") from None
+        ffmpeg = import_extra("imageio_ffmpeg", "an MP4 needs ffmpeg, a GIF does not", "video")
         rows, cols = (number + number % 2 for number in frame_shape(self.scenes[0], self.size))
         rate, quiet = 1 / self.seconds, {"macro_block_size": 2, "quality": 8, "ffmpeg_log_level": "error"}
         output = ["-r", str(max(MIN_FRAME_RATE, round(rate)))]

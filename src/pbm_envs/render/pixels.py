@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.checks import check_range, install_command
+from ..core.checks import check_range, import_extra
 from ..core.scene import Circle, Label, Line, Scene, Shape
 from . import letters
 from .themes import theme_named
@@ -91,21 +91,11 @@ def frame_shape(scene: Scene, size: int) -> tuple[int, int]:
 
 
 def pillow() -> Any:
-    """Import Pillow's module Image; raise ImportError with the extra to install."""
-    try:
-        from PIL import Image
-    except ImportError:
-        raise ImportError(f"pictures in pixels need Pillow: {install_command('render')}") from None
-    return Image
+    return import_extra("PIL.Image", "pictures in pixels need Pillow", "render")
 
 
 def figure_class() -> Any:
-    """Import Matplotlib's Figure; raise ImportError with the extra to install."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(f"pictures in pixels and as PDF need Matplotlib: {install_command('render')}") from None
-    return Figure
+    return import_extra("matplotlib.figure", "pictures in pixels and as PDF need Matplotlib", "render").Figure
 
 
 def _figure(scene: Scene, size: int, theme: str, transparent: bool) -> Figure:
