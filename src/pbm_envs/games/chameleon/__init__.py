@@ -1,5 +1,3 @@
 """Chameleon."""
 
-from .game import Chameleon
-
-__all__ = ["Chameleon"]
+from .game import Chameleon as Chameleon

@@ -1,5 +1,3 @@
 """Curio. The module `pieces` contains its rules for programs that search lines of play."""
 
-from .game import Curio
-
-__all__ = ["Curio"]
+from .game import Curio as Curio

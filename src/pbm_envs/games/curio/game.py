@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import product
 from typing import Any, final
 
 import numpy as np
@@ -243,21 +244,20 @@ class Curio(Game):
         places, last = self.board.places, self.board.shape[0] - 1
         words = np.arange(len(self._moves), self.num_actions)
         ends = {(a, b): k for k, (a, _, _, b) in enumerate(self._moves.tolist())}
-        for mirrored in (False, True):
-            for exchanged in (False, True):
-                move = {
-                    (row, col): (last - row if exchanged else row, self.board.shape[1] - 1 - col if mirrored else col)
-                    for row, col in places
-                }
-                cells = permutation(move, places)
-                yield Symmetry(
-                    name=" and ".join(["mirror"] * mirrored + ["Light for Dark"] * exchanged) or "identity",
-                    cells=cells,
-                    actions=np.array([ends[int(cells[a]), int(cells[b])] for a, b in ends] + words.tolist(), np.int64),
-                    planes=permutation(EXCHANGED_SEATS if exchanged else {}, self.planes),
-                    marks=(EMPTY,),
-                    players=(1, 0) if exchanged else (0, 1),
-                )
+        for mirrored, exchanged in product((False, True), repeat=2):
+            move = {
+                (row, col): (last - row if exchanged else row, self.board.shape[1] - 1 - col if mirrored else col)
+                for row, col in places
+            }
+            cells = permutation(move, places)
+            yield Symmetry(
+                name=" and ".join(["mirror"] * mirrored + ["Light for Dark"] * exchanged) or "identity",
+                cells=cells,
+                actions=np.array([ends[int(cells[a]), int(cells[b])] for a, b in ends] + words.tolist(), np.int64),
+                planes=permutation(EXCHANGED_SEATS if exchanged else {}, self.planes),
+                marks=(EMPTY,),
+                players=(1, 0) if exchanged else (0, 1),
+            )
 
     def role(self, view: Record, player: int) -> str:
         return ("Light", "Dark")[player]

@@ -25,15 +25,7 @@ RUNGS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
         5: {**_UNTOLD, "rows": 2, "cols": 3, "face": "random", "reveal_captured": True, "no_capture_limit": 2},
         6: {**_UNTOLD, "rows": 2, "cols": 3, "no_capture_limit": 3},
         7: {**_UNTOLD, "rows": 2, "cols": 4, "no_capture_limit": 2},
-        8: {
-            "base": 2,
-            "rows": 2,
-            "cols": 4,
-            "face": "random",
-            "capture": "any",
-            "turn": False,
-            "no_capture_limit": 2,
-        },
+        8: {"base": 2, "rows": 2, "cols": 4, "face": "random", "capture": "any", "turn": False, "no_capture_limit": 2},
     }
 )
 """The options of each rung. They never change: a different game would get a different name."""

@@ -1,5 +1,3 @@
 """Trinim."""
 
-from .game import Trinim
-
-__all__ = ["Trinim"]
+from .game import Trinim as Trinim

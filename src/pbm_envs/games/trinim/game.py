@@ -10,12 +10,12 @@ from typing import Any, final
 
 import numpy as np
 
-from ...core.boards import Board, Deal, triangle
+from ...core.boards import Deal, triangle
 from ...core.checks import quoted
 from ...core.game import Game
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.state import EMPTY, Ints, Planes, Record, Seeds, States
+from ...core.state import EMPTY, Planes, Record, Seeds, States
 from ...core.symmetry import Symmetry, permutation
 from ...core.validation import expect, expect_range
 from . import rules, scene, texts, view
@@ -71,7 +71,7 @@ class Trinim(Game):
         self._seat_planes = view.seat_planes(num_players)
         self._colour_words = view.colour_words(num_players)
         self._places = board.rows * board.shape[1] + board.cols
-        first, last = ([board.names[cell] for cell in cells] for cells in zip(*_ends(self._takes, board), strict=True))
+        first, last = ([board.names[cell] for cell in cells] for cells in self._takes[:, [0, 3]].T)
         moves = [a if a == b else f"{a}-{b}" for a, b in zip(first, last, strict=True)]
         super().__init__(
             options=options,
@@ -160,7 +160,7 @@ class Trinim(Game):
         size, places = self.board.shape[0], self.board.places
         # (row, col) -> distances from the three sides, which sum to size - 1
         distances = {(row, col): (size - 1 - row, size - 1 - col, row + col - size + 1) for row, col in places}
-        ends = list(_ends(self._takes, self.board))
+        ends = self._takes[:, [0, 3]].tolist()
         action_of = {frozenset(pair): k for k, pair in enumerate(ends)}
         for turn in permutations(range(3)):
             move = {}
@@ -195,15 +195,6 @@ class Trinim(Game):
     short_rules = property(texts.short_rules)
     lesson = texts.LESSON
     wording = cached_property(texts.wording)
-
-
-def _ends(takes: Ints, board: Board) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last cell of each action."""
-    for first, d, length in takes.tolist():
-        cell = first
-        for _ in range(length - 1):
-            cell = int(board.neighbours[cell, d])
-        yield first, cell
 
 
 def _always_drawn(size: int, cells: int) -> str:

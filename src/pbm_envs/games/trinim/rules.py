@@ -35,17 +35,17 @@ def trinim_dtype(cells: int, players: int) -> np.dtype[np.void]:
 def lines(board: Board) -> tuple[Ints, Words]:
     """Return all lines of cells that an action can take (T4); the first actions take one cell each.
 
-    `takes` (A, 3) are the first cell of each action, its direction and its number of cells; `cells` (W, A) its cells as
-    bits of W words; W is even.
+    `takes` (A, 4) are the first cell of each action, its direction, its number of cells and its last cell; `cells`
+    (W, A) its cells as bits of W words; W is even.
     """
-    takes = [(cell, 0, 1) for cell in range(board.size)]
+    takes = [(cell, 0, 1, cell) for cell in range(board.size)]
     sets = [1 << cell for cell in range(board.size)]
     for d in range(DIRECTIONS):
         for first in range(board.size):
             cell, taken = board.neighbours[first, d], 1 << first
             while cell != NO_CELL:
                 taken |= 1 << int(cell)
-                takes.append((first, d, taken.bit_count()))
+                takes.append((first, d, taken.bit_count(), int(cell)))
                 sets.append(taken)
                 cell = board.neighbours[cell, d]
     words = range(0, 2 * CELLS * -(-board.size // (2 * CELLS)), CELLS)
@@ -56,7 +56,7 @@ def lines(board: Board) -> tuple[Ints, Words]:
 def lines_through(takes: Ints, board: Board) -> tuple[Ints, Ints]:
     """Return `actions` and `starts`: `actions[starts[cell] : starts[cell + 1]]` are the actions that take a cell."""
     through: list[list[int]] = [[] for _ in range(board.size)]
-    for action, (first, d, length) in enumerate(takes.tolist()):
+    for action, (first, d, length, _) in enumerate(takes.tolist()):
         cell = first
         for _ in range(length):
             through[cell].append(action)

@@ -1,5 +1,3 @@
 """Unlur."""
 
-from .game import Unlur
-
-__all__ = ["Unlur"]
+from .game import Unlur as Unlur

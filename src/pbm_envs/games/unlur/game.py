@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import product
 from typing import Any, final
 
 import numpy as np
@@ -89,26 +90,25 @@ class Unlur(ConnectionGame):
         """Yield the twelve symmetries of the hexagon."""
         middle, places = self.board.shape[0] // 2, self.board.places
         words = np.arange(self.board.size, self.num_actions)
-        for mirrored in (False, True):
-            for turns in range(6):
-                move = {}
-                for row, col in places:
-                    # distances from the three middle lines, which sum to 0
-                    a, b, c = col - middle, middle - row, row - col
-                    if mirrored:
-                        a, b = b, a
-                    for _ in range(turns):
-                        a, b, c = -b, -c, -a
-                    move[row, col] = (middle - b, middle + a)
-                cells = permutation(move, places)
-                yield Symmetry(
-                    name=("mirror and " if mirrored else "") + f"{60 * turns} degrees",
-                    cells=cells,
-                    actions=np.concatenate([cells, words]),
-                    planes=np.arange(len(view.PLANES)),
-                    marks=(EMPTY, BLACK, WHITE),
-                    players=(0, 1),
-                )
+        for mirrored, turns in product((False, True), range(6)):
+            move = {}
+            for row, col in places:
+                # distances from the three middle lines, which sum to 0
+                a, b, c = col - middle, middle - row, row - col
+                if mirrored:
+                    a, b = b, a
+                for _ in range(turns):
+                    a, b, c = -b, -c, -a
+                move[row, col] = (middle - b, middle + a)
+            cells = permutation(move, places)
+            yield Symmetry(
+                name=("mirror and " if mirrored else "") + f"{60 * turns} degrees",
+                cells=cells,
+                actions=np.concatenate([cells, words]),
+                planes=np.arange(len(view.PLANES)),
+                marks=(EMPTY, BLACK, WHITE),
+                players=(0, 1),
+            )
 
     def role(self, view: Record, player: int) -> str:
         if view["black"] == NOBODY:
