@@ -110,7 +110,7 @@ def test_what_cannot_be_registered(classes):
         register_game(Demanding)
     with pytest.raises(ValueError, match="is not a game: expected a class"):
         register_game(len)
-    for name in ("no_such_module:Game", "json:loads", "json:no_such_name", "hex"):
+    for name in ("no_such_module:Game", "json:loads", "json:no_such_name", "no_such_game"):
         with pytest.raises(ValueError, match="is not a game"):
             make_game(name)
     assert set(pbm_envs.registered_games()) == {"chameleon", "curio", "trinim", "unlur", *NAMES}
