@@ -201,9 +201,9 @@ class World {
     return make(new Map(settings.split(",").filter(Boolean).map((each) => each.split("="))), name);
   };
 
-  ask = async (agent, game, views, rng) => [await inTime(agent.act(game, views, rng, this.isOver))];
+  choose = async (agent, name, game, view, rng) => [await inTime(agent.act(game, view, rng, this.isOver)), rng];
 
-  analyse = async (agent, game, view) => {
+  advise = async (agent, name, game, view) => {
     const bytes = view.dtype.names.flatMap((name) => {
       const [offset, kind, shape] = view.fields[name], length = Number(kind[1]) * shape.reduce((a, b) => a * b, 1);
       return [...view.bytes.subarray(offset, offset + length)];

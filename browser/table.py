@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pbm_agents.arena.asking import ask
 from pbm_agents.play import adviser, exercises, kept, messages, orders, page, session, start, thinking
 from pbm_agents.players.names import make_agent
 from pbm_agents.search.ending import ending
@@ -46,8 +45,8 @@ REPLACED = {
     letters._glyphs: "glyphs",
     page.rules_html: "rules_html",
     make_agent: "make_agent",
-    ask: "ask",
-    adviser.analyse: "analyse",
+    session.choose: "choose",
+    adviser.advise: "advise",
     adviser.can_analyse: "can_analyse",
     ending: "ending",
     stream: "stream",
@@ -58,7 +57,7 @@ REPLACED = {
     kept.KeptGames: "KeptGames",
 }
 """What `table.mjs` has instead, by name."""
-WAITING = frozenset({"analyse", "ask", "curve", "Session._ask", "Session.choose_action"})
+WAITING = frozenset({"advise", "choose", "curve", "Session._ask", "Session.choose_action"})
 """Functions that wait for a search, which lets messages pass meanwhile."""
 OWN = {
     thinking.Thinking: ("think", "choose_at_pace"),

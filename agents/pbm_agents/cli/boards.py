@@ -5,6 +5,7 @@ import secrets
 import textwrap
 import time
 import webbrowser
+from contextlib import closing
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
@@ -134,6 +135,7 @@ def serve(
     from ..play.access import Publication, is_loopback
     from ..play.clock import TimeControl
     from ..play.kept import KeptGames, state_folder
+    from ..play.processes import AgentProcesses
     from ..play.start import Start
     from ..play.web import MAX_TABLES, application, listen, server
 
@@ -158,9 +160,9 @@ def serve(
     if open and publication is None:
         webbrowser.open(own_address)
     chosen = Limits(**limits, own_agents=start.players)
-    with compiling_ahead([rules]):
+    with compiling_ahead([rules]), closing(AgentProcesses()) as processes:
         games = KeptGames(state_folder())
-        server(application(start, host, chosen, records, games, publication)).run(sockets=[listening])
+        server(application(start, host, chosen, records, games, publication, processes)).run(sockets=[listening])
 
 
 def _run(session: Session, adviser: Agent, pause: float) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol, TypeVar, final
 
 from pbm_envs import Game
@@ -107,7 +108,7 @@ class Task:
     This class restarts the job from the beginning. Subclasses use the reports of the process to resume.
     """
 
-    def __init__(self, function: Callable[[Any], Any], job: Any) -> None:
+    def __init__(self, function: Callable[..., Any], job: Any) -> None:
         self.function, self.job = function, job
         self.deaths = 0
         self.deadline = float("inf")
@@ -137,7 +138,8 @@ class Worker:
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other,))
+        self._interrupted = context.RawValue("b")
+        self.process = context.Process(target=_work, args=(other, self._interrupted))
         self.process.start()
         other.close()
         self.task: Task | None = None
@@ -147,8 +149,13 @@ class Worker:
         """Start a task in the process."""
         call = task.call()
         self.task = task
+        self._interrupted.value = 0
         with suppress(OSError):  # its death is noticed later
             self.connection.send(call)
+
+    def interrupt(self) -> None:
+        """Let `is_interrupted` return True in the process until it gets another task."""
+        self._interrupted.value = 1
 
     def read(self) -> tuple[Task, Any] | None:
         """Receive all reports; return the task and its result if it is done."""
@@ -279,8 +286,19 @@ class ProcessPool:
         self._workers.clear()
 
 
-def _work(connection: Connection[Any, Any]) -> None:
+_interrupted: Any = SimpleNamespace(value=0)
+"""What the parent of this process sets to interrupt its task."""
+
+
+def is_interrupted() -> bool:
+    """Return whether the parent of this worker process wants its task to end early (`Worker.interrupt`)."""
+    return bool(_interrupted.value)
+
+
+def _work(connection: Connection[Any, Any], interrupted: Any) -> None:
     """Run tasks for as long as the parent process lives."""
+    global _interrupted
+    _interrupted = interrupted
     follow_parent()
     connection.send(("ready", None))
     with suppress(EOFError):
@@ -289,12 +307,12 @@ def _work(connection: Connection[Any, Any]) -> None:
             try:
                 result = function(*arguments, lambda message: connection.send(("reports", message)))
             except Exception as error:
-                connection.send(("failed", (_sendable(error), traceback.format_exc())))
+                connection.send(("failed", (sendable(error), traceback.format_exc())))
             else:
                 connection.send(("done", result))
 
 
-def _sendable(error: Exception) -> Exception:
+def sendable(error: Exception) -> Exception:
     """Return the error, or a description of it if it cannot be pickled and unpickled."""
     try:
         pickle.loads(pickle.dumps(error))

@@ -18,6 +18,7 @@ from ..players.agent import Views
 from ..players.search_agents import SearchAgent
 from ..search import Search, SearchResult
 from ..search.ending import ending
+from .processes import known_agent, worker_process
 
 LEAST_SHARE = 0.05
 """Moves with fewer visits than this share of the best move's are shown without a value."""
@@ -103,7 +104,19 @@ def how_sure(moves: Sequence[MoveValue]) -> str:
     return "clearly the best move" if best.value - moves[1].value >= FAR else "a little better than the others"
 
 
-def curve(adviser: Any, game: Game, positions: Sequence[Views], seat: int) -> dict[int, tuple[float, int]]:
+def advise(adviser: Any, name: str, game: Game, view: Views) -> list[MoveValue]:
+    """Return the moves of a position with their values as `analyse` does, from a worker process if there is one."""
+    if (run := worker_process()) is not None:
+        found: list[MoveValue] = run(_advise, name, game, view)
+        return found
+    return analyse(adviser, game, view)
+
+
+def _advise(name: str, *rest: Any) -> Any:
+    return advise(known_agent(name), name, *rest)
+
+
+def curve(adviser: Any, name: str, game: Game, positions: Sequence[Views], seat: int) -> dict[int, tuple[float, int]]:
     """Return, by ply, the expected return of `seat` and the action that the adviser would have played.
 
     In two-player games of perfect information every position before the end is included, in other games those in which
@@ -111,6 +124,7 @@ def curve(adviser: Any, game: Game, positions: Sequence[Views], seat: int) -> di
 
     Args:
         adviser: The agent.
+        name: Its name.
         game: The game.
         positions: Batches of one, from the start.
         seat: The player.
@@ -120,7 +134,7 @@ def curve(adviser: Any, game: Game, positions: Sequence[Views], seat: int) -> di
     for ply, state in enumerate(positions):
         mover = int(state["to_move"][0])
         if not state["done"][0] and (every or mover == seat) and not (is_left is not None and is_left()):
-            best = analyse(adviser, game, game.view(state, mover))[0]
+            best = advise(adviser, name, game, game.view(state, mover))[0]
             found[ply] = (best.value if mover == seat else -best.value), best.action
     return found
 

@@ -20,7 +20,6 @@ from pbm_envs.toolbox import COMPILES, COMPILING, SEARCH, SHARED, Progress, rule
 
 from ..common.workers import follow_parent, usable_cores
 from ..search import PUCT, UCT, Gumbel, Search, Workspace
-from .start import Message
 
 SIMULATIONS = 8
 """Simulations of a search that is run only to compile it."""
@@ -168,7 +167,7 @@ def _work(games: Sequence[Game]) -> None:
                 step(game)
 
 
-def how_far(game: str, progress: Progress) -> Message:
+def how_far(game: str, progress: Progress) -> dict[str, Any]:
     """Return the message about the progress of compilation for a person who waits for this game."""
     what = "the search" if progress.part == SEARCH else "the rules"
     compiled, expected = COMPILING.count({rules_of(game), SHARED, SEARCH, progress.part})

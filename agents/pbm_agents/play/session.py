@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..arena.asking import ask
 from ..common.faults import InfrastructureError
 from ..players.agent import Agent, AnyAgent, Views
 from ..players.names import make_agent
+from .processes import known_agent, worker_process
 
 PERSON = "person"
 DEFAULT_AGENT = "mcts:simulations=1000"
@@ -161,7 +163,8 @@ class Session:
         Raises:
             InfrastructureError: The agent could not answer because of an external fault.
         """
-        [choice] = self._ask(self._agents[self.mover], self._rng)
+        mover = self.mover
+        choice, self._rng = self._ask(self._agents[mover], self.players[mover], self._rng)
         return choice
 
     def forfeit(self, reason: str) -> None:
@@ -176,21 +179,21 @@ class Session:
         self._step(choice)
         return self._moves[-1] if all(self.moves_seen_by(seat)[-1] for seat in self.persons) else "a hidden move"
 
-    def hint(self, agent: Agent) -> str:
-        """Return the move that `agent` would make in the view of the player to move; ValueError if it fails."""
+    def hint(self, agent: Agent, name: str = "") -> str:
+        """Return the move that an agent, and its name, would make for the player to move; ValueError if it fails."""
         try:
-            [choice] = self._ask(agent, self._side_rng)
+            choice, self._side_rng = self._ask(agent, name, self._side_rng)
         except InfrastructureError as fault:
             raise ValueError(f"no hint: {fault}") from fault
         if isinstance(choice, str):
             raise ValueError(f"no hint: {choice}")
         return self.game.action_to_string(choice)
 
-    def _ask(self, agent: AnyAgent, rng: np.random.Generator) -> list[int | str]:
+    def _ask(self, agent: Agent, name: str, rng: np.random.Generator) -> tuple[int | str, np.random.Generator]:
         """Ask an agent about the current position, after an agent with memory has received the earlier positions."""
         first = 0 if watches(agent) else self.given
         past = [self.game.view(position, self.mover) for position in self._positions[first:-1]]
-        return ask(agent, self.game, self.view(self.mover), rng, past)
+        return choose(agent, name, self.game, self.view(self.mover), rng, past)
 
     def undo(self) -> list[str]:
         """Take back the last move of a person and all moves since.
@@ -277,3 +280,27 @@ class Session:
         seen, now = game.view(worlds, player), self.view(player)
         same = all((seen[field] == now[field]).all() for field in game.dtype.names or ())
         return not (same and (game.legal_action_mask(seen) == game.legal_action_mask(now)).all())
+
+
+def choose(
+    agent: AnyAgent, name: str, game: Game, view: Views, rng: np.random.Generator, past: Sequence[Views]
+) -> tuple[int | str, np.random.Generator]:
+    """Return an agent's action, or why it failed, and the generator after that; see `ask`.
+
+    Args:
+        agent: The agent, which is asked in this process if the thread has no worker processes.
+        name: Its name, from which a worker process makes it.
+        game: The rules.
+        view: (1,) the view of the player to move.
+        rng: Random numbers for the agent.
+        past: The views after each earlier ply.
+    """
+    if (run := worker_process()) is not None:
+        found: tuple[int | str, np.random.Generator] = run(_choose, name, game, view, rng, past)
+        return found
+    [choice] = ask(agent, game, view, rng, past)
+    return choice, rng
+
+
+def _choose(name: str, *rest: Any) -> Any:
+    return choose(known_agent(name), name, *rest)

@@ -53,6 +53,7 @@ from .ahead import how_far
 from .kept import KeptGames
 from .limits import Limits
 from .orders import Orders
+from .processes import AgentProcesses
 from .rooms import Room
 from .start import Message, Start
 from .thinking import Thought
@@ -75,6 +76,7 @@ class Table:
         records: Sequence[GameRecord] = (),
         limits: Limits | None = None,
         kept: KeptGames | None = None,
+        processes: AgentProcesses | None = None,
         at_once: bool = True,
     ) -> None:
         """Start the thread.
@@ -85,6 +87,7 @@ class Table:
             records: As in `Orders`, like the next two.
             limits: The limits on agents; None for no limits.
             kept: The store of games; None for a folder of this table.
+            processes: Where agents think; None for threads of this process.
             at_once: Whether the game begins now, with errors raised here, rather than with the first hello.
 
         Raises:
@@ -96,6 +99,7 @@ class Table:
         self._working = False
         """True while a message is being handled."""
         self.orders = Orders(self._reply, start, self._inbox.put, records, limits, kept or KeptGames())
+        self.orders.thinking.processes, self.orders.thinking.notify = processes, self._notify
         if at_once:
             self.orders.begin()
         COMPILING.listeners.add(self._compiled)
@@ -145,5 +149,9 @@ class Table:
 
         This includes kernels of other tables, since Numba compiles one kernel at a time.
         """
-        if not self._closed.is_set() and (self._working or self.orders.thinking.kind):
-            self._send(how_far(self.orders.name, progress))
+        if self._working or self.orders.thinking.kind:
+            self._notify(how_far(self.orders.name, progress))
+
+    def _notify(self, message: Message) -> None:
+        if not self._closed.is_set():
+            self._send(message)

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from ..search.ending import end_searches_when
-from .adviser import MoveValue, analyse, can_analyse, curve, how_sure
+from .adviser import MoveValue, advise, can_analyse, curve, how_sure
+from .processes import AgentProcesses
 from .session import Session
-from .start import Start
+from .start import ADVISER, Message, Start
 
 MAX_THINKING_AGENTS = 4
 """The largest number of agents that may think at once, including those of games that were left."""
@@ -48,6 +49,10 @@ class Thinking:
         """The subject of the agent that thinks about the current game; "" if there is none."""
         self.pace: float | None = 1.0
         """Minimum seconds per move if only agents play; None while the game is paused."""
+        self.processes: AgentProcesses | None = None
+        """The processes in which agents think; None for the threads of this process."""
+        self.notify: Callable[[Message], None] = lambda _: None
+        """Called with messages about what those processes compile."""
         self.threads: list[threading.Thread] = []
         """Threads that may still run, including those of games that were left."""
         self._deliver = deliver
@@ -73,9 +78,9 @@ class Thinking:
         Args:
             kind: The subject.
             work: What the agent does, in a thread of its own.
-            seconds: The time after which its searches end; those of the game end after its limit, too.
+            seconds: The time after which its searches end. Each also ends after the game's limit.
         """
-        session, left, until = self._session, self._left, time.monotonic() + min(self._seconds, seconds)
+        session, left, limit, until = self._session, self._left, self._seconds, time.monotonic() + seconds
         assert session is not None
         plies = session.plies
         self._started += 1
@@ -83,8 +88,13 @@ class Thinking:
 
         def run() -> None:
             try:
-                with end_searches_when(lambda: left.is_set() or time.monotonic() > until):
-                    result = work()
+                if self.processes is not None:
+                    with end_searches_when(left.is_set), self.processes.used(limit, until, self.notify):
+                        result = work()
+                else:
+                    end = min(until, time.monotonic() + limit)
+                    with end_searches_when(lambda: left.is_set() or time.monotonic() > end):
+                        result = work()
             except Exception as error:
                 result = error
             self._deliver(Thought(session, number, plies, kind, result))
@@ -148,7 +158,7 @@ class Advice:
 
     def __init__(self, session: Session, start: Start, thinking: Thinking) -> None:
         self._session, self._start, self._thinking = session, start, thinking
-        self._adviser = start.adviser()
+        self._adviser, self._name = start.adviser(), start.hint or ADVISER
         self._plies = session.plies
         self._moves: list[MoveValue] = []
         self.hint: str | None = None
@@ -190,15 +200,15 @@ class Advice:
         Raises:
             ValueError: If values are requested from an adviser that cannot report them.
         """
-        session, adviser = self._session, self._adviser
+        session, adviser, name = self._session, self._adviser, self._name
         if not self.can_analyse:
             if kind != "hint":
-                raise ValueError(f"{self._start.hint!r} does not show its thinking: expected an agent that searches")
-            self._thinking.think(kind, lambda: session.hint(adviser))
+                raise ValueError(f"{name!r} does not show its thinking: expected an agent that searches")
+            self._thinking.think(kind, lambda: session.hint(adviser, name))
         elif kind == "values":
-            self._thinking.think(kind, lambda: curve(adviser, session.game, session.positions, seat))
+            self._thinking.think(kind, lambda: curve(adviser, name, session.game, session.positions, seat))
         elif not self._moves:
-            self._thinking.think(kind, lambda: analyse(adviser, session.game, session.view(session.mover)))
+            self._thinking.think(kind, lambda: advise(adviser, name, session.game, session.view(session.mover)))
         else:
             self.take(kind, self._moves, seat)
 

@@ -35,6 +35,7 @@ from .kept import KeptGames
 from .limits import Limits
 from .orders import LONGEST_RECORD
 from .page import MODULES
+from .processes import AgentProcesses
 from .start import Message, Start
 from .table import Table
 
@@ -114,6 +115,7 @@ def application(
     records: Sequence[GameRecord] = (),
     kept: KeptGames | None = None,
     publication: Publication | None = None,
+    processes: AgentProcesses | None = None,
 ) -> ASGIApp:
     """Make the application with the page and the boards.
 
@@ -124,6 +126,7 @@ def application(
         records: Games that can be opened; if there are any, every board begins with the first.
         kept: The store of games; None for a temporary one.
         publication: The address and the token of a public server; None for a server that is not public.
+        processes: Where agents think; None for threads of this process.
     """
     tables: set[Table] = set()
     games = KeptGames() if kept is None else kept
@@ -144,7 +147,7 @@ def application(
             with suppress(RuntimeError):  # the server is closing
                 loop.call_soon_threadsafe(post, message)
 
-        own = Table(send, start, records=records, limits=limits, kept=games, at_once=False)
+        own = Table(send, start, records=records, limits=limits, kept=games, processes=processes, at_once=False)
         tables.add(own)
         sending = asyncio.create_task(_send_all(outbox, websocket))
         receiving = asyncio.create_task(_receive_all(websocket, own))
