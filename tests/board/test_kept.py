@@ -8,9 +8,12 @@ import stat
 import pytest
 from pbm_agents.play.kept import KEY, KeptGames
 from pbm_agents.play.limits import Limits
+from pbm_agents.play.web import EXPIRED, IDLE_SECONDS, LOOK_SECONDS
+from websockets.exceptions import ConnectionClosed
 
 from pbm_envs import Chameleon, Curio
-from tests.board.boards import Person, Tab, serving, start
+from tests.board.boards import Person, Tab, serving, start, until_ply
+from tests.board.test_clock import Hours
 
 GAME = {"board": "D12 D34", "moves": ["a1-a2", "b1-b2"]}
 
@@ -39,7 +42,7 @@ def test_a_game_is_at_its_address_as_it_is_now():
 def test_nothing_is_at_other_addresses(address):
     kept = KeptGames()
     kept.put(None, GAME)
-    with pytest.raises(ValueError, match="not on this machine, or was left too long ago"):
+    with pytest.raises(ValueError, match="not on this machine, or nobody has touched it for"):
         kept.take(address)
 
 
@@ -50,12 +53,12 @@ def test_old_games_and_too_many_leave(tmp_path):
     kept.put(first, GAME)  # played again: the second is the least recent
     third = kept.put(None, GAME)
     assert {path.stem for path in tmp_path.iterdir()} == {first, third}
-    with pytest.raises(ValueError, match="left too long ago"):
+    with pytest.raises(ValueError, match="nobody has touched it for"):
         kept.take(second)
     clock.time += 30
     kept.put(third, GAME)
     clock.time += 40
-    with pytest.raises(ValueError, match="left too long ago"):
+    with pytest.raises(ValueError, match="nobody has touched it for"):
         kept.take(first)
     assert kept.take(third) == GAME
     assert {path.stem for path in tmp_path.iterdir()} == {third}
@@ -136,3 +139,57 @@ def test_a_server_that_is_started_again_has_its_games(tmp_path):
         tab.say("hello", resume=address)
         tab.hear("setup")
         assert tab.settle()["moves"] == after["moves"]
+
+
+def expire(hours):
+    """Let so much time pass that every board is closed that nobody touches meanwhile."""
+    hours.wait(IDLE_SECONDS)
+    hours.wait(LOOK_SECONDS)
+
+
+def test_a_board_that_nobody_touches_is_closed_with_a_notice_and_its_game_kept():
+    """Boards whose game somebody goes on with stay open, also those that only look on."""
+    hours = Hours()
+    kept = KeptGames(timekeeper=hours)
+    with serving(start(Chameleon(size=3), "person", "random", seed=1), kept=kept) as port:
+        with Tab(port) as tab, Tab(port) as looking:
+            looking.say("hello", resume=tab.kept)
+            for move, plies in (("b2x", 2), ("resign", 3)):
+                hours.wait(IDLE_SECONDS - LOOK_SECONDS)
+                tab.say("play", move=move)
+                after = until_ply(tab, plies)
+            address = tab.kept
+            expire(hours)
+            for closed in (tab, looking):
+                with pytest.raises(ConnectionClosed) as found:  # noqa: PT012  after the messages that were sent before
+                    while True:
+                        closed.next_message()
+                assert found.value.rcvd.code == EXPIRED
+                assert "Nobody has touched this board for 6 hours" in found.value.rcvd.reason
+                assert "kept for 30 days" in found.value.rcvd.reason
+        with Tab(port) as tab:
+            tab.say("hello", resume=address)
+            tab.hear("setup")
+            assert tab.settle()["moves"] == after["moves"]
+
+
+@pytest.mark.slow
+def test_the_page_says_that_its_board_was_closed_and_opens_it_again(context):
+    hours = Hours()
+    kept = KeptGames(timekeeper=hours)
+    with serving(start(Chameleon(size=3), "person", "random", seed=1), kept=kept) as port:
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/")
+        page.wait_for_selector(".pbm[data-turn=mine]")
+        page.get_by_role("textbox", name="a move").fill("b2x")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".pbm-moves [data-ply='2']")
+        page.wait_for_selector(".pbm[data-turn=mine]")
+        expire(hours)
+        again = page.get_by_role("button", name="Open it again")
+        again.wait_for()
+        assert "Nobody has touched this board for 6 hours" in page.locator(".pbm-banner").first.inner_text()
+        again.click()
+        page.wait_for_selector(".pbm[data-turn=mine]")
+        page.wait_for_selector(".pbm-moves [data-ply='2']")
+        assert again.count() == 0

@@ -81,6 +81,37 @@ def test_takebacks_and_rematches_need_consent(table):
     assert until(guest, lambda position: not position["done"])["seat"] == 0
 
 
+def test_an_order_that_was_meant_for_the_game_before_is_refused(table):
+    """Another board has begun a rematch; the move of this page, which had not heard of it, changes neither game."""
+    host = table(Chameleon(size=4), "person", "person", seed=2)
+    guest = table.guest(invite(host, 1))
+    until(host, lambda position: position["table"]["others"] == [1] and not position["table"]["absent"])
+    before, move = host.position["round"], host.position["legal"][0]["move"]
+    host.say("rematch", exchange=False)
+    until(guest, lambda position: position["table"]["request"])
+    guest.say("agree")
+    until(guest, lambda position: position["round"] == before + 1)
+    host.say("play", move=move, round=before)
+    while (message := host.hear())["type"] == "position":
+        host.position = message
+    assert message["text"] == "another game has begun meanwhile: look at the board, and choose again"
+    assert (host.position["round"], host.position["plies"]) == (before + 1, 0)
+    host.say("play", move=move, round=before + 1)
+    assert until_ply(host, 1)["round"] == before + 1
+
+
+def test_a_spectator_plays_on_from_a_game_with_hidden_pieces_once_it_is_over(table):
+    host = table(HIDDEN, "person", "random", seed=3)
+    watching = table.guest(invite(host))
+    host.play(host.position["legal"][0]["move"])
+    until_ply(watching, 2)
+    assert "you only watch" in watching.error("branch", ply=1)
+    host.say("play", move="resign")
+    until(watching, lambda position: position["done"])
+    watching.say("branch", ply=2)
+    assert until(watching, lambda position: not position["done"])["plies"] == 2
+
+
 def test_a_move_ends_a_request(table):
     host = table(Chameleon(size=4), "person", "person", seed=2)
     guest = table.guest(invite(host, 1))

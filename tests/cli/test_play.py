@@ -145,8 +145,8 @@ def test_undo_where_nothing_has_become_known():
 def test_no_undo_where_something_has_become_known():
     """C15: a piece that goes two cells shows its owner a 2; and Light sees what has taken."""
     _, out, _ = pbm([*CURIO, SHELF], typed("a1-a3 undo a4-a3 undo"))
-    assert "no undo: since then something hidden has become known to player_1" in out
-    assert "no undo: since then something hidden has become known to player_0" in out
+    assert "no undo: since then something hidden has become known to Player 2" in out
+    assert "no undo: since then something hidden has become known to Player 1" in out
     assert "taken back" not in out
 
 

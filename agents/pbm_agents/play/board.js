@@ -53,7 +53,8 @@ function render({ model, el }) {
   const telling = make("p", { className: "pbm-telling", role: "alert", hidden: true });
   const words = make("div", { className: "pbm-row pbm-words" });
   const analysis = make("section", { className: "pbm-analysis", ariaLabel: "Analysis", hidden: true });
-  const watching = make("div", { className: "pbm-row pbm-watch", role: "group", ariaLabel: "Speed", hidden: true });
+  const watching = make("div", { className: "pbm-row pbm-watch", role: "group", ariaLabel: "Speed", hidden: true },
+    ...PACES.map(([text, pace]) => button(text, () => setPace(pace))));
   const records = make("details", { className: "pbm-records", hidden: true });
   const typed = make("input", { ariaLabel: "a move", placeholder: "or type a move", autocomplete: "off" });
   const entering = make("button", { textContent: "Play" });
@@ -147,7 +148,7 @@ function render({ model, el }) {
     wait(true);
     root.dataset.turn = "";
     tell();
-    model.send(message);
+    model.send({ ...message, round: position?.round });
     if (notebook) listen();
   }
 
@@ -304,21 +305,24 @@ function render({ model, el }) {
         button("Exchange seats", () => send({ do: "rematch", exchange: true }))));
   }
 
+  // The speed of a film, or of agents that play each other.
+  function setPace(pace) {
+    if (!position.watching.opened) return send({ do: "pace", seconds: pace });
+    filmPace = pace;
+    return drawWatching(position);
+  }
+
   function drawWatching({ watching: state, done, ply, plies }) {
     watching.hidden = !state;
     if (!state) return;
     clearTimeout(film);
-    if (state.opened) {
-      const playing = filmPace !== null && ply < plies;
-      watching.replaceChildren(...PACES.map(([text, pace]) => button(text, () => {
-        filmPace = pace;
-        drawWatching(position);
-      }, { ariaPressed: String(pace === (playing ? filmPace : null)), disabled: ply === plies })));
-      if (playing) film = setTimeout(() => send({ do: "look", ply: ply + 1 === plies ? null : ply + 1 }), Math.max(150, 1000 * filmPace));
-    } else {
-      watching.replaceChildren(...PACES.map(([text, pace]) => button(text, () => send({ do: "pace", seconds: pace }),
-        { ariaPressed: String(pace === state.pace), disabled: done })));
-    }
+    const playing = state.opened && filmPace !== null && ply < plies;
+    const current = state.opened ? (playing ? filmPace : null) : state.pace;
+    PACES.forEach(([, pace], number) => { // the same buttons, which may have the focus
+      watching.children[number].ariaPressed = String(pace === current);
+      watching.children[number].disabled = state.opened ? ply === plies : done;
+    });
+    if (playing) film = setTimeout(() => send({ do: "look", ply: ply + 1 === plies ? null : ply + 1 }), Math.max(150, 1000 * filmPace));
   }
   let film = null;
   let filmPace = null; // seconds for a move of a record that is shown; null: it stands still
@@ -389,7 +393,7 @@ function render({ model, el }) {
 
   function receive(message) {
     clearTimeout(silence);
-    if (message.type === "lost") return setLost(message.text, ...again);
+    if (message.type === "lost") return setLost(message.text, ...(message.again ? [button("Open it again", message.again)] : again));
     if (message.type === "link") return linked(message);
     if (message.type === "found") return hello();
     if (message.type === "preparing") return preparing.show(message);

@@ -123,6 +123,11 @@ class Board(ExerciseOrders):
         return board_svg(self._session.game.scene(self._session.seen(self._session.plies, self._seat)), self._theme)
 
     @property
+    def room(self) -> Room | None:
+        """The room in which the game is played; None before it has begun."""
+        return None if self.record is None else self._room
+
+    @property
     def _on_board(self) -> tuple[Session, int | None]:
         """The game on the board, or the one of the exercise that covers it, and the seat of the person."""
         exercise = self._exercise
@@ -298,7 +303,7 @@ class Board(ExerciseOrders):
         }
         if self._exercise is not None:
             shown = self._exercise.position(self._theme)
-            self._reply("position", **shown, watching=None, table=table | {"absent": []}, clock=None)
+            self._reply("position", **shown, watching=None, table=table | {"absent": []}, clock=None, round=room.round)
             return
         played_by_agents = self._opened or PERSON not in session.players
         watching = {"pace": self.thinking.pace, "opened": self._opened} if played_by_agents else None
@@ -308,4 +313,4 @@ class Board(ExerciseOrders):
         thinking = self.thinking.kind or ("answer" if room.thinker else "")
         shown = position(session, self._seat, self._advice, thinking, self._ply, self._theme, everything=self._opened)
         clock = room.clock and room.clock.message()
-        self._reply("position", **shown, watching=watching, table=table, clock=clock)
+        self._reply("position", **shown, watching=watching, table=table, clock=clock, round=room.round)

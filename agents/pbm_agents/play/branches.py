@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pbm_envs.authoring import NOBODY
 from pbm_envs.records import UNFINISHED, GameRecord, board_text, play_moves
 
 from ..players.agent import Views
@@ -26,7 +27,7 @@ def branch(session: Session, start: Start, seat: int, ply: int) -> Start:
     Args:
         session: The other game.
         start: How it was started.
-        seat: The person's seat.
+        seat: The person's seat; NOBODY for a spectator of a game that is over, who gets the view of the player to move.
         ply: The number of its moves to keep.
 
     Raises:
@@ -38,7 +39,7 @@ def branch(session: Session, start: Start, seat: int, ply: int) -> Start:
     if then["done"][0]:
         raise ValueError("the game is over in this position: expected an earlier one to play on from")
     if not game.perfect_information:
-        first = _another_start(session, seat, ply)
+        first = _another_start(session, int(then["to_move"][0]) if seat == NOBODY else seat, ply)
     players = start.players
     if PERSON not in players:
         players = tuple(PERSON if k == then["to_move"][0] else DEFAULT_AGENT for k in range(game.num_players))

@@ -26,7 +26,8 @@ from .clock import Timekeeper
 
 KEY = re.compile(r"[\w-]{22}", re.ASCII)
 MOST_GAMES = 1000
-KEPT_SECONDS = 30 * 24 * 3600.0
+KEPT_DAYS = 30
+KEPT_SECONDS = KEPT_DAYS * 24 * 3600.0
 
 _log = logging.getLogger(__name__)
 
@@ -95,7 +96,10 @@ class KeptGames:
                     raise ValueError
                 game: dict[str, Any] = json.loads((self._folder / f"{key}.json").read_text(encoding="utf-8"))
             except (OSError, ValueError):
-                raise ValueError("it is not on this machine, or was left too long ago") from None
+                raise ValueError(
+                    f"it is not on this machine, or nobody has touched it for {self._seconds / 86400:g} days, or "
+                    f"{self._most:,} later games have taken its place"
+                ) from None
         return game
 
     def _make_room(self) -> None:

@@ -40,6 +40,9 @@ ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch"
           "choices", "rules", "explain", *EXERCISE_ORDERS, "save", "hide", "sit", "new", "invite", "conceal", "agree",
           "decline")  # fmt: skip
 """The commands that a message may name: methods of `Orders`."""
+ORDERS_OF_A_GAME = ("play", "undo", "hint", "analyse", "values", "look", "branch", "rematch", "pace", "explain", "save",
+                    "hide", "sit", "invite", "conceal", "agree", "decline")  # fmt: skip
+"""The commands that are about the game on the board: with the number ("round") of an earlier one they are refused."""
 DURING_EXERCISES = (
     "hello",
     "play",
@@ -81,6 +84,11 @@ class Orders(Board):
             self._greet(message)
         with self._room.lock:
             self._check_clock()
+            if self._room.start is not self._start:
+                self.refresh(self._room)
+            number = self._room.round
+            if self._exercise is None and word in ORDERS_OF_A_GAME and message.get("round", number) != number:
+                raise ValueError("another game has begun meanwhile: look at the board, and choose again")
             if self._exercise is not None and word not in DURING_EXERCISES:
                 raise ValueError("a lesson or a puzzle is on the board: expected 'leave' first")
             getattr(self, word)(message)
@@ -161,9 +169,9 @@ class Orders(Board):
             return
         session = self._session
         ply = number_of(message, "ply", session.plies)
-        if self._seat in (None, NOBODY) or (
-            len(session.persons) > 1 and not (session.game.perfect_information or session.done)
-        ):
+        if self._seat == NOBODY and not session.done:
+            raise ValueError("you only watch, and do not know all that the players know: expected a game that is over")
+        if self._seat is None or (len(session.persons) > 1 and not (session.game.perfect_information or session.done)):
             raise ValueError("what one of you knew must not show the other's pieces: expected a game that is over")
         self._begin(branch(session, self._start, self._seat, ply))
 

@@ -4,6 +4,7 @@ import board from "./board.js";
 import { pageTitle, takeHash } from "./dom.js";
 
 const LOST = "The connection to pbm serve is lost. The game goes on when the server is back.";
+const EXPIRED = 4000; // the code with which the server closes boards that nobody touches
 const FIRST_PAUSE = 250; // milliseconds until the first attempt to connect again; then twice as long each time
 const LONGEST_PAUSE = 4000;
 const listeners = new Set();
@@ -24,8 +25,9 @@ function connect() {
     pause = FIRST_PAUSE;
   });
   socket.addEventListener("close", (event) => {
-    dispatch({ type: "lost", text: event.reason ? `${event.reason}. This page tries again.` : LOST });
-    setTimeout(connect, pause);
+    const expired = event.code === EXPIRED, text = event.reason && !expired ? `${event.reason}. This page tries again.` : event.reason;
+    dispatch({ type: "lost", text: text || LOST, again: expired ? connect : null });
+    if (!expired) setTimeout(connect, pause);
     pause = Math.min(2 * pause, LONGEST_PAUSE);
   });
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import math
 import secrets
 import threading
 from base64 import urlsafe_b64encode
@@ -48,6 +49,10 @@ class Room:
         """The board whose agent thinks about the next move."""
         self.request: Message | None = None
         """A takeback or rematch that waits for the consent of the others: "what", "role", and "exchange"."""
+        self.round = 1
+        """The number of the game among those of this room, which pages send back with their orders."""
+        self.touched = -math.inf
+        """When a person last did something at one of the boards, by the server's clock."""
         self.changed = True
         """Whether the game differs from the file in which it is kept."""
         self._kept = kept
@@ -142,6 +147,7 @@ class Room:
         """Begin another game in the room, with the players at the next seats if `exchange`."""
         self.start, self.session, self.thinker, self.request, self.changed = start, start.session(), None, None, True
         self._turned += exchange
+        self.round += 1
         self._set_clock()
 
     def follow_clock(self) -> None:

@@ -215,7 +215,7 @@ class Session:
                 raise ValueError("no undo: the game is over and everything has been shown")
             persons = [seat for seat, name in enumerate(self.players) if name == PERSON]
             if wiser := [
-                f"player_{seat}" if len(persons) > 1 else "you" for seat in persons if self._has_learned(seat, then)
+                f"Player {seat + 1}" if len(persons) > 1 else "you" for seat in persons if self._has_learned(seat, then)
             ]:
                 raise ValueError(f"no undo: since then something hidden has become known to {' and '.join(wiser)}")
         undone = self._moves[then:]

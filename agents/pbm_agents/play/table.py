@@ -4,7 +4,8 @@ Messages are JSON objects, the same over the web socket of `pbm serve` and in Ju
 
     {"do": "hello", "theme": "dark"}     asks for everything again; `theme` is that of the pictures
     {"do": "hello", "resume": "..."}     enters the game of this link ("kept" and "link", below)
-    {"do": "play", "move": "c4x"}        or "resign"
+    {"do": "play", "move": "c4x"}        or "resign"; with the "round" of a position it is refused in a later game,
+                                         and so is every order about the game
     {"do": "undo"}                       takes back a move
     {"do": "hint"}  {"do": "analyse"}    the adviser's move; its five best moves with numbers: one search for both
     {"do": "values"}                     the adviser's value of each position of the game
@@ -40,6 +41,7 @@ the board.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
@@ -93,15 +95,16 @@ class Table:
         Raises:
             ValueError: If the game begins now, and a name, the board or a move is wrong.
         """
-        self._send = send
+        self._send, kept = send, kept or KeptGames()
         self._inbox: SimpleQueue[object] = SimpleQueue()
         self._closed = threading.Event()
         self._working = False
         """True while a message is being handled."""
-        self.orders = Orders(self._reply, start, self._inbox.put, records, limits, kept or KeptGames())
+        self.orders = Orders(self._reply, start, self._inbox.put, records, limits, kept)
         self.orders.thinking.processes, self.orders.thinking.notify = processes, self._notify
         if at_once:
             self.orders.begin()
+        self._now, self._opened = kept.timekeeper.now, kept.timekeeper.now()
         COMPILING.listeners.add(self._compiled)
         threading.Thread(target=self._work, daemon=True).start()
 
@@ -117,6 +120,12 @@ class Table:
         self.orders.thinking.close()
         self._inbox.put(None)
 
+    @property
+    def idle_seconds(self) -> float:
+        """How long nobody has done anything at this board, nor at others with the same game."""
+        room = self.orders.room
+        return self._now() - max(self._opened, -math.inf if room is None else room.touched)
+
     def _work(self) -> None:
         """Handle messages until the table is closed."""
         while True:
@@ -131,6 +140,8 @@ class Table:
                 elif isinstance(message, Room):
                     self.orders.refresh(message)
                 else:
+                    if self.orders.room is not None:
+                        self.orders.room.touched = self._now()
                     self.orders.carry_out(message)
             except (ValueError, ImportError, InfrastructureError) as error:
                 self._reply("error", text=str(error))

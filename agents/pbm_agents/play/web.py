@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any, final
@@ -31,7 +31,7 @@ from pbm_envs.foreign import parse_object
 from pbm_envs.records import GameRecord
 
 from .access import HEADERS, HostCheck, Publication
-from .kept import KeptGames
+from .kept import KEPT_DAYS, KeptGames
 from .limits import Limits
 from .orders import LONGEST_RECORD
 from .page import MODULES
@@ -55,8 +55,12 @@ MAX_TABLES = 256
 """Boards that may be open at once."""
 MAX_CONNECTIONS = 4 * MAX_TABLES
 """Connections that may be open at once; further ones get the answer that the server is busy."""
-TOO_LONG, TOO_MANY = 1009, 1013
-"""Status codes with which a web socket is closed (RFC 6455)."""
+IDLE_SECONDS = 6 * 3600.0
+"""A board at which nobody has done anything for so long is closed; its game is kept."""
+LOOK_SECONDS = 60.0
+"""Seconds between searches for such boards."""
+TOO_LONG, TOO_MANY, EXPIRED = 1009, 1013, 4000
+"""Status codes with which a web socket is closed (RFC 6455); after EXPIRED the page does not connect again."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -128,8 +132,16 @@ def application(
         publication: The address and the token of a public server; None for a server that is not public.
         processes: Where agents think; None for threads of this process.
     """
-    tables: set[Table] = set()
+    tables: dict[Table, Callable[[], None]] = {}
     games = KeptGames() if kept is None else kept
+    hours = IDLE_SECONDS / 3600
+
+    def close_idle_boards() -> None:
+        for board, close in list(tables.items()):
+            if board.idle_seconds >= IDLE_SECONDS:
+                close()
+        if tables:
+            games.timekeeper.call_later(LOOK_SECONDS, close_idle_boards)
 
     async def table(websocket: WebSocket) -> None:
         await websocket.accept()
@@ -148,7 +160,16 @@ def application(
                 loop.call_soon_threadsafe(post, message)
 
         own = Table(send, start, records=records, limits=limits, kept=games, processes=processes, at_once=False)
-        tables.add(own)
+        text = f"Nobody has touched this board for {hours:g} hours, so it was closed."
+        text += f" Its game is kept for {KEPT_DAYS} days."
+
+        def expire() -> None:
+            with suppress(RuntimeError):
+                asyncio.run_coroutine_threadsafe(websocket.close(EXPIRED, text), loop)
+
+        tables[own] = expire
+        if len(tables) == 1:
+            games.timekeeper.call_later(LOOK_SECONDS, close_idle_boards)
         sending = asyncio.create_task(_send_all(outbox, websocket))
         receiving = asyncio.create_task(_receive_all(websocket, own))
         try:
@@ -156,7 +177,7 @@ def application(
                 await receiving
         finally:
             receiving.cancel()
-            tables.discard(own)
+            del tables[own]
             own.close()
             sending.cancel()
 
