@@ -65,7 +65,8 @@ def test_a_hint_says_how_sure_it_is(values, words):
 def test_the_curve_has_the_plies_that_a_seat_may_know():
     for game, plies in ((Chameleon(size=3), [0, 1, 2]), (GAMES[1], [0, 2])):
         session = position_after(game, 3)
-        found = curve(make_agent("champion:simulations=20"), game, session.positions[:3], 0)
+        name = "champion:simulations=20"
+        found = curve(make_agent(name), name, game, session.positions[:3], 0)
         assert sorted(found) == plies
     assert turning_ply({0: 0.1, 1: 0.0, 2: -0.7, 3: -0.8}, -1.0) == 1
     assert turning_ply({0: 0.0, 1: 0.01}, -1.0) is None

@@ -209,7 +209,17 @@ def test_two_persons_change_seats():
     with Person(start(Chameleon(size=3), "person", "person")) as person:
         assert person.play("b2x")["headline"].startswith("Your move: place a letter to join left and right, or swap")
     with Person(start(SMALL["curio"], "person", "person", seed=2)) as person:
-        assert set(person.position) == {"type", "curtain", "game", "title", "goal", "watching", "table", "clock"}
+        assert set(person.position) == {
+            "type",
+            "curtain",
+            "game",
+            "title",
+            "goal",
+            "watching",
+            "table",
+            "clock",
+            "round",
+        }
         light = person.do("sit")
         after = person.play(light["legal"][0]["move"])
         assert (after["legal"], after["hand over"], after["headline"]) == ([], True, "Player 2 is to move")
