@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from pbm_agents import make_agent
 from pbm_agents.play.adviser import MoveValue, analyse, can_analyse, curve, how_sure, turning_ply
+from pbm_agents.play.limits import Limits
 from pbm_agents.play.start import LEVELS, game_form
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, registered_games
@@ -93,3 +94,26 @@ def test_levels_have_names_and_ratings_of_the_ladder():
         assert list(levels) == list(LEVELS)
         assert levels["Easy"] < levels["Casual"] < levels["Medium"]
         assert levels["Medium"] < levels["Strong"] <= levels["Champion"]
+
+
+class OnlyTwo:
+    """An agent for two players, which says so."""
+
+    def check_plays(self, game):
+        if game.num_players > 2:
+            raise ValueError("expected two players")
+
+    def act(self, game, views, rng):
+        return game.legal_action_mask(views).argmax(axis=1)
+
+
+def test_an_agent_that_cannot_play_the_game_is_refused_before_it_begins():
+    name = "tests.board.test_advice:OnlyTwo"
+    limits = Limits(own_agents=(name,))
+    with Person(start(Chameleon(size=3), "person", name), limits=limits) as person:
+        rest = {"game": "trinim", "players": ["person", name]}
+        said = person.error("new", options=["num_players=3"], **rest)
+        assert said == f"'{name}' cannot play this game: expected two players"
+        assert person.do("new", **rest)["legal"]
+    with pytest.raises(ValueError, match="cannot play this game"):
+        start(Trinim(num_players=3), "person", name, "random").check()

@@ -182,10 +182,14 @@ class ResolvingAgent(AgentWithMemory):
         self.search = Resolving(**settings)
         self._plans: dict[int, Plan | None] = {}
 
-    def begin_games(self, game: Game, ids: Ids) -> None:
-        """Begin games, as `AgentWithMemory.begin_games`."""
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError unless the game has two players."""
         if game.num_players != 2:
             raise ValueError(f"{game!r} has {game.num_players} players: expected two")
+
+    def begin_games(self, game: Game, ids: Ids) -> None:
+        """Begin games, as `AgentWithMemory.begin_games`."""
+        self.check_plays(game)
         self._plans |= dict.fromkeys(ids.tolist())
 
     def end_games(self, ids: Ids) -> None:

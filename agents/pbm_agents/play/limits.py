@@ -10,7 +10,7 @@ from typing import Any
 from pbm_envs import Game
 from pbm_envs.toolbox import setting
 
-from ..players.names import make_agent, may_be_named_on_the_web
+from ..players.names import make_agent_for, may_be_named_on_the_web
 from ..search import Search
 from ..search.tree import Layout, node_bytes
 from ..search.workspace import allocate_buffers
@@ -31,15 +31,18 @@ class Limits:
     """Agents without limits, which were named when the server was started."""
 
     def check(self, name: str, game: Game) -> None:
-        """Raise ValueError if a page may not name this agent, or if the agent exceeds a limit in this game."""
-        if name == PERSON or name in self.own_agents:
+        """Raise ValueError if a page may not name this agent, or it exceeds a limit, or cannot play the game."""
+        if name == PERSON:
+            return
+        if name in self.own_agents:
+            make_agent_for(name, game)
             return
         if not may_be_named_on_the_web(name):
             raise ValueError(
                 f"{name!r} may not be chosen here (a file, a module, a setting of the machine): expected an agent that "
                 "is named where the server is started, or another"
             )
-        agent: Any = make_agent(name)
+        agent: Any = make_agent_for(name, game)
         search, worlds = getattr(agent, "search", None), int(getattr(agent, "worlds", 1))
         asked: dict[str, float] = {"simulations": int(getattr(agent, "simulations", 0)) or worlds}
         if isinstance(search, Search):

@@ -197,6 +197,7 @@ def _answer(
 
 @cache
 def _be_nice() -> None:
-    """Lower the priority of this process, where that is possible."""
+    """Lower the priority of this process, where that is possible; on Linux all else on its processor goes first."""
     with suppress(AttributeError, OSError):
         os.nice(NICENESS)
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

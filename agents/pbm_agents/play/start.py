@@ -22,7 +22,7 @@ from pbm_envs.toolbox import choices_given, options_of, parse_options, summary, 
 from ..arena import Opening
 from ..arena.ladder import load_ladder
 from ..players.agent import Agent
-from ..players.names import make_agent
+from ..players.names import make_agent, make_agent_for
 from .clock import TimeControl
 from .limits import Limits
 from .page import board_svg
@@ -83,7 +83,7 @@ class Start:
         """Raise ValueError if a name, the board or a move is wrong. Compile rules only to read a board and moves."""
         for name in self.players:
             if name != PERSON:
-                make_agent(name)
+                make_agent_for(name, self.game)
         self.adviser()
         if self.board is not None or self.moves:
             self.session()

@@ -67,7 +67,10 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens at `host`; port 0 selects a free port. Raises OSError if that is impossible."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
+        listening = socket.create_server(address[:2], family=family)
+        # for the connections, too: asyncio does not do it for them, and answers would wait 40 ms for acknowledgements
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listening
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise OSError(f"{host}, port {port}: {reason}; expected a free port of this machine") from None

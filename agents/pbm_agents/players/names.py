@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from pbm_envs import Game
 from pbm_envs.authoring import Option
 from pbm_envs.envs.memory import Ids, new_ids
 from pbm_envs.envs.opponents import single_opponent
@@ -106,6 +107,16 @@ def make_agent(name: str) -> Agent:
     raise ValueError(
         f"{quoted(name)} is not an agent: expected {', '.join(kinds)} or module:attribute{nearest(kind, kinds)}"
     )
+
+
+def make_agent_for(name: str, game: Game) -> Agent:
+    """Return the agent with this name; ValueError also if it has a method `check_plays` that refuses the game."""
+    agent = make_agent(name)
+    try:
+        getattr(agent, "check_plays", lambda _: None)(game)
+    except ValueError as error:
+        raise ValueError(f"{name!r} cannot play this game: {error}") from None
+    return agent
 
 
 def as_agent(given: AgentLike) -> Agent:

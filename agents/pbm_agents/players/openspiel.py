@@ -35,11 +35,15 @@ class OpenSpielMCTS:
         _openspiel()  # raises an ImportError that names the extra, if it is missing
         self.simulations, self.c = simulations, float(c)
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError if the bot does not support the game."""
+        if game.perfect_information is not self.perfect_information:
+            raise ValueError(self.refusal.format(repr(game)))
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`); raise ValueError if the bot does not support the game."""
         check_searchable(game, views)
-        if game.perfect_information is not self.perfect_information:
-            raise ValueError(self.refusal.format(repr(game)))
+        self.check_plays(game)
         spiel = _openspiel().load(game)
         worlds = game.determinize(views, rng)
         states = [spiel.enter(worlds[row : row + 1]) for row in range(len(worlds))]
