@@ -12,7 +12,7 @@ from pbm_agents.learning import round_games
 from pbm_agents.learning.round_games import (
     BATCH_OF_GAMES,
     SELF_PLAY,
-    read_examples,
+    joined_jobs,
     run_jobs,
     self_play_function,
     self_play_jobs,
@@ -85,14 +85,15 @@ def test_an_actor_on_ray_that_is_killed_in_the_midst_of_a_game(tmp_path, monkeyp
         (folder / "games").mkdir(parents=True, exist_ok=True)
         with pool:
             functions = {SELF_PLAY: self_play_function(game, settings, Deadly(folder, 0))}
-            told.extend(run_jobs(pool, functions, jobs, folder / "games"))
-        return read_examples(folder / "games", jobs)
+            done = list(run_jobs(pool, functions, jobs, folder / "games"))
+        told.extend(done)
+        return joined_jobs(jobs, {name: result for name, result, _ in done})
 
     monkeypatch.setattr(round_games, "play_batch", play_deadly_batch)
     found = play("ray", make_pool(ray=True))
     assert (tmp_path / "ray" / "killed").exists()
     assert sorted((tmp_path / "ray" / "begun").read_text().split()) == ["0", "1", "1", "2", "3"]
-    assert sorted(name for name, _ in told) == [f"games-0-{k}" for k in range(4)]
+    assert sorted(name for name, _, _ in told) == [f"games-0-{k}" for k in range(4)]
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "killed").touch()
     expected = play("alone", make_pool())

@@ -93,21 +93,31 @@ def plot_head_to_head(meetings: HeadToHead, title: str) -> Figure:
 
 
 def plot_training(curve: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """Plot the curve from `pbm_agents.learning.trainer.train`: scores against frozen opponents, and losses."""
-    figure = _figure(11, 4)
-    scores, losses = figure.subplots(1, 2)
-    minutes = [line["seconds"] / 60 for line in curve]
-    for name in curve[-1]:
-        if name.startswith("against ") and name != "against best":
-            scores.plot(minutes, [line.get(name, np.nan) for line in curve], "o-", label=name, markersize=3)
+    """Plot the curve of `pbm_agents.learning.trainer.train`: Elo with its interval, and scores and losses.
+
+    Elo is over positions and over minutes of processor time.
+    """
+    figure = _figure(11, 7)
+    elo, elo_by_time, scores, losses = figure.subplots(2, 2).flat
+    positions = [line["positions"] for line in curve]
+    minutes = [line["processor_seconds"] / 60 for line in curve]
+    names = [name for name in curve[-1] if name.startswith("against ") and name != "against best"]
+    for axes, places in ((elo, positions), (elo_by_time, minutes)):
+        if "elo" in curve[-1]:
+            low, middle, high = ([line[name] for line in curve] for name in ("elo_low", "elo", "elo_high"))
+            axes.fill_between(places, low, high, alpha=0.2, linewidth=0, label="95% interval")
+            axes.plot(places, middle, "o-", label=names[-1], markersize=3)
+        axes.set_ylabel("Elo")
+    for name in names:
+        scores.plot(positions, [line.get(name, np.nan) for line in curve], "o-", label=name, markersize=3)
     scores.set_ylim(-0.02, 1.02)
     scores.set_ylabel("score")
     for name in ("policy_loss", "value_loss"):
-        losses.plot(minutes, [line[name] for line in curve], "o-", label=name.replace("_", " "), markersize=3)
+        losses.plot(positions, [line[name] for line in curve], "o-", label=name.replace("_", " "), markersize=3)
     losses.set_ylim(bottom=0)
     losses.set_ylabel("loss")
-    for axes in (scores, losses):
-        axes.set_xlabel("minutes")
+    for axes in figure.axes:
+        axes.set_xlabel("minutes of processor time" if axes is elo_by_time else "positions")
         axes.grid(alpha=0.3)
         if axes.lines:
             axes.legend()

@@ -29,7 +29,7 @@ def train(
     """Train a network by self-play.
 
     A search guided by the network plays against itself, and the network is trained on the results of the search.
-    FOLDER receives the network, the curve as CSV and picture, and checkpoints.
+    FOLDER receives the network, the curve as CSV and picture, the newest game as record and film, and checkpoints.
 
     The defaults shown here are those of most games. Chameleon has its own, for a small network that is evaluated inside
     the compiled search; FOLDER/training.json lists the settings of a run.
@@ -58,6 +58,8 @@ def train(
         stopped(f"the run is kept in {out}; the same command resumes it")
     name = next(name for name in ("network.npz", "network.onnx", "network.pt") if (out / name).exists())
     agent = f"mcts:simulations=200,network={out / name}"
+    if (out / "game.gif").exists():
+        print(f"Look at it:\n  {out / 'game.gif'}, its newest game, and {out / 'curve.png'}")
     print(f"Play against it:\n  pbm play {game}{''.join(f' -o {option}' for option in options or ())} person {agent}")
     against = f"-g {game}{':' * bool(options)}{','.join(options or ())} -a mcts:simulations=200 -a {agent}"
     print(f"Measure it:\n  pbm tournament {out / 'games'} {against} --openings 20")

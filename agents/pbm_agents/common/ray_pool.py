@@ -67,8 +67,10 @@ class RayPool:
                     pending[task.remote(common, job)] = key
                 if not pending:
                     return
-                (done,), _ = ray.wait(list(pending))
-                yield pending.pop(done), self._get(done)
+                ray.wait(list(pending))
+                ready, _ = ray.wait(list(pending), num_returns=len(pending), timeout=0)  # a wait costs time per task
+                for done in ready:
+                    yield pending.pop(done), self._get(done)
         finally:
             for left in pending:
                 ray.cancel(left)

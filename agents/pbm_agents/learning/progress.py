@@ -8,8 +8,12 @@ from math import log10
 from typing import Any
 
 from pbm_envs import Game
+from pbm_envs.records import GameRecord
 
 from ..arena.evaluation import evaluate, wilson
+from ..arena.match import play_games
+from ..arena.openings import draw_opening
+from ..players.names import as_agent
 from .round_games import EVALUATION, Job, Score
 from .settings import Training
 
@@ -76,6 +80,14 @@ def measured(game: Game, scores: Sequence[tuple[str, Score]], last: str | None) 
     if BEST in means:
         line |= {"against best": means[BEST], "taken": means[BEST] >= 1 / game.num_players}
     return line
+
+
+def newest_game(game: Game, settings: Training, best: Any, number: int) -> GameRecord:
+    """Return the record of a game of the best network against itself after round `number` (from 0)."""
+    opening = draw_opening(game, number, None, OPENING_MOVES)
+    agents, seats = {"network": as_agent(settings.playing_search(best))}, ["network"] * game.num_players
+    [record] = play_games(game, agents, [seats], [opening], (settings.seed, number))
+    return record
 
 
 def in_words(line: Mapping[str, Any]) -> str:

@@ -46,6 +46,14 @@ class Spent(NamedTuple):
     processor_seconds: float
 
 
+class Done(NamedTuple):
+    """A job that is done: its name, its result, and its costs, or None if it was done before."""
+
+    name: str
+    result: Any
+    spent: Spent | None
+
+
 RESULTS: dict[str, Any] = {SELF_PLAY: Examples, EVALUATION: Score}
 
 
@@ -67,10 +75,10 @@ def self_play_function(game: Game, settings: Training, evaluator: Any) -> Callab
 
 def run_jobs(
     pool: Pool, functions: Mapping[str, Callable[[Any], Any]], jobs: Mapping[str, Job], folder: Path
-) -> Generator[tuple[str, Spent | None], None, None]:
+) -> Generator[Done, None, None]:
     """Run the jobs that have no result in `folder` yet, and write their results there.
 
-    Yield each job's name with its costs when it is done: first, with None, those that were done before.
+    Yield each job when it is done: first those that were done before, then the others in the order of completion.
 
     Args:
         pool: Runs the jobs.
@@ -80,25 +88,25 @@ def run_jobs(
     """
     missing = {name: job for name, job in jobs.items() if not (folder / f"{name}.npz").exists()}
     for name in jobs.keys() - missing.keys():
-        yield name, None
+        yield Done(name, _read(folder / f"{name}.npz", jobs[name].kind), None)
     for name, (result, spent) in pool.run(partial(_run_job, functions), missing):
         with in_one_piece(folder / f"{name}.npz") as part:
             np.savez(part, **result._asdict())
-        yield name, spent
+        yield Done(name, result, spent)
 
 
-def read_result(folder: Path, name: str, job: Job) -> Any:
+def _read(path: Path, kind: str) -> Any:
     """Return the result of a job that is done: Examples or a Score."""
-    with np.load(folder / f"{name}.npz") as arrays:
-        found = {field: arrays[field] for field in RESULTS[job.kind]._fields}
-    if job.kind == EVALUATION:
+    with np.load(path) as arrays:
+        found = {field: arrays[field] for field in RESULTS[kind]._fields}
+    if kind == EVALUATION:
         return Score(int(found["games"]), float(found["points"]))
     return Examples(**found)
 
 
-def read_examples(folder: Path, jobs: Mapping[str, Job]) -> Examples:
-    """Return the examples of a round, whose jobs are done, with its games counted from 0."""
-    parts = [read_result(folder, name, job) for name, job in jobs.items()]
+def joined_jobs(jobs: Mapping[str, Job], results: Mapping[str, Any]) -> Examples:
+    """Return the examples of all jobs of self-play in their order, with the games counted from 0."""
+    parts = [results[name] for name, job in jobs.items() if job.kind == SELF_PLAY]
     return joined(part._replace(games=part.games + k * BATCH_OF_GAMES) for k, part in enumerate(parts))
 
 

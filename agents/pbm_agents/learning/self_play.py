@@ -96,17 +96,19 @@ def self_play(
         views = game.view(states[rows], movers)
         results, full = _searched(game, search, views, rng, settings, workspaces)
         values = np.array([result.value for result in results], np.float32)
-        policies = np.array([result.policy() for result in results], np.float32)
+        policies = np.array([result.policy() for result in results])
         visits = np.array([result.visits for result in results], np.int32)
         plies, masks = states["ply"][rows], game.legal_action_mask(views)
-        found = rows, plies, movers, game.observe(views), masks, policies, from_mover(values, movers), visits
+        targets = policies.astype(np.float32)
+        found = rows, plies, movers, game.observe(views), masks, targets, from_mover(values, movers), visits
         seen = (
             _full_observations(game, states[rows]) if settings.full_observations else np.zeros((len(rows), 0), np.int8)
         )
         turns.append(tuple(part[full] for part in (*found, seen)))
         actions = np.zeros(games, np.int64)
-        for row, ply, result in zip(rows.tolist(), plies.tolist(), results, strict=True):
-            actions[row] = result.sample(rng, settings.temperature_at(ply))
+        for row, ply, result, policy in zip(rows.tolist(), plies.tolist(), results, policies, strict=True):
+            temperature = settings.temperature_at(ply)
+            actions[row] = rng.choice(len(policy), p=policy if temperature == 1 else result.policy(temperature))
         gives_up = np.zeros(games, np.bool_)
         if settings.resign_below is not None:
             gives_up[rows] = may_resign[rows] & (values[np.arange(len(rows)), movers] < settings.resign_below)

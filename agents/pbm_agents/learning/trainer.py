@@ -10,8 +10,9 @@ round before that one is evaluated. So no processor waits, and games are played 
 
 The folder holds `training.json`, the game and the settings; `checkpoint.pt`, the networks, the optimizer and the curve
 after the last step; the best network, `network.npz` if it is small, else `network.pt`, and `network.onnx` with the
-extra `onnx`; `curve.csv`, a line per round, and at the end its plot (extra `plot`); `buffer`, the newest examples; and
-`self_play`, the finished parts of the current step.
+extra `onnx`; `curve.csv`, a line per round, and its plot (extra `plot`); `game.jsonl`, a game of the best network
+against itself after the last round, and its film `game.gif` (extra `render`); `buffer`, the newest examples; and
+`self_play`, the finished parts of the current step. Plot and film are drawn once a minute and at the end.
 
 All files are written atomically, and all random numbers follow from the seed, the round and the batch of games. A run
 killed at any moment therefore resumes when it is called again, and gets the same results.
@@ -33,21 +34,22 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
-from pbm_envs.toolbox import install_command, quoted
+from pbm_envs.records import read_records
+from pbm_envs.render.animation import animate
+from pbm_envs.toolbox import in_one_piece, install_command, quoted, write_text
 
 from ..arena.plots import plot_training, save_plot
 from ..common.folders import locked
 from ..common.workers import Pool, make_pool
 from ..players.names import make_agent
-from .progress import evaluation_function, evaluation_jobs, in_words, measured
+from .progress import evaluation_function, evaluation_jobs, in_words, measured, newest_game
 from .replay_buffer import ReplayBuffer
 from .round_games import (
     EVALUATION,
     SELF_PLAY,
     Job,
     forget_results,
-    read_examples,
-    read_result,
+    joined_jobs,
     run_jobs,
     self_play_function,
     self_play_jobs,
@@ -69,6 +71,9 @@ __all__ = ["Training", "default_training", "train"]
 LEARNED = "learned"
 DELAY = 3
 """A round is played by the best network of so many rounds before."""
+SECONDS_BETWEEN_PICTURES = 60
+FILM_SIZE = 360
+"""Pixels of the longer side of the film."""
 
 
 def train(
@@ -158,6 +163,9 @@ class _Run:
         """The beginnings of the lines of rounds that are played and not yet evaluated."""
         self.learned = self.added = 0
         self.seconds = self.processor_seconds = 0.0
+        self.counted = self.drawn = perf_counter()
+        self.processor_counted = process_time()
+        """Until when time is part of `seconds` and `processor_seconds`; `drawn`: when the pictures were drawn last."""
         if (out / "checkpoint.pt").exists():
             saved = read(out / "checkpoint.pt")
             try:
@@ -201,8 +209,10 @@ class _Run:
                 for line in self.curve[before:]:
                     log.record(line, step=line["round"])
                     log.say(in_words(line))
-            if self.curve:
-                self._plot(log)
+                    if perf_counter() - self.drawn > SECONDS_BETWEEN_PICTURES:
+                        self._draw()
+            for reason in self._draw():
+                log.say(reason)
         return self.curve
 
     def _done(self) -> dict[str, int]:
@@ -219,13 +229,15 @@ class _Run:
 
     def _step(self, pool: Pool, log: TrainingLog) -> None:
         """Play, learn and evaluate a round each, at the same time; then write the checkpoint."""
-        began, used, step, folder = perf_counter(), process_time(), self._next(), self.out / "self_play"
+        began, step, folder = perf_counter(), self._next(), self.out / "self_play"
         folder.mkdir(exist_ok=True)
         jobs, functions = self._jobs(step)
         candidate = _copied(self.learner.network.state_dict())
+        results: dict[str, Any] = {}
         positions, elsewhere, evaluation_seconds = None, 0.0, 0.0
         with self._learning(step.learn) as losses:
-            for name, spent in run_jobs(pool, functions, jobs, folder):
+            for name, result, spent in run_jobs(pool, functions, jobs, folder):
+                results[name] = result
                 if spent is not None and self.beside:
                     elsewhere += spent.processor_seconds
                 if jobs[name].kind == EVALUATION:
@@ -233,12 +245,11 @@ class _Run:
                 elif spent is None:
                     log.skip(jobs[name].job[0])
                 else:
-                    positions = (positions or 0) + len(read_result(folder, name, jobs[name]).returns)
+                    positions = (positions or 0) + len(result.returns)
                     log.advance(jobs[name].job[0], **self._shown(positions / (perf_counter() - began)))
             learned = losses()
-        self.seconds += perf_counter() - began
         if step.play is not None:
-            self._keep_examples(read_examples(folder, {n: j for n, j in jobs.items() if j.kind == SELF_PLAY}))
+            self._keep_examples(joined_jobs(jobs, results))
             speed = None if positions is None else positions / (perf_counter() - began)
             self.lines.append(
                 {
@@ -251,11 +262,19 @@ class _Run:
         if learned is not None:
             self.lines[self.learned - len(self.curve)] |= learned
             self.learned += 1
-        self.processor_seconds += process_time() - used + elsewhere
+        self._count_time(elsewhere)
         if step.evaluate is not None:
-            self._finish_round(folder, jobs, candidate, evaluation_seconds)
+            scores = [(job.job[0], results[name]) for name, job in jobs.items() if job.kind == EVALUATION]
+            self._finish_round(step.evaluate, scores, candidate, evaluation_seconds)
         self._write_checkpoint()
         shutil.rmtree(folder)
+
+    def _count_time(self, elsewhere: float) -> None:
+        """Add the time since the last call; `elsewhere` are the processor seconds of other processes."""
+        now, used = perf_counter(), process_time()
+        self.seconds += now - self.counted
+        self.processor_seconds += used - self.processor_counted + elsewhere
+        self.counted, self.processor_counted = now, used
 
     def _jobs(self, step: _Step) -> tuple[dict[str, Job], dict[str, Callable[[Any], Any]]]:
         """Return the jobs of a step by name, and the function for each kind."""
@@ -342,20 +361,23 @@ class _Run:
             name: last[name] for name in ("policy_loss", "value_loss", "elo") if name in last
         }
 
-    def _finish_round(self, folder: Path, jobs: dict[str, Job], candidate: dict[str, Any], seconds: float) -> None:
-        """Complete the line of the oldest round under way; its network becomes the best, or does not."""
+    def _finish_round(
+        self, number: int, scores: list[tuple[str, Any]], candidate: dict[str, Any], seconds: float
+    ) -> None:
+        """Complete the line of a round; its network becomes the best, or does not."""
         settings = self.settings
-        done = [(job.job[0], read_result(folder, name, job)) for name, job in jobs.items() if job.kind == EVALUATION]
-        line = self.lines.pop(0) | measured(self.game, done, settings.opponents[-1] if settings.opponents else None)
+        line = self.lines.pop(0) | measured(self.game, scores, settings.opponents[-1] if settings.opponents else None)
         line |= {"seconds": self.seconds, "processor_seconds": self.processor_seconds, "evaluation_seconds": seconds}
         self.curve.append(
             {name: round(value, 4) if isinstance(value, float) else value for name, value in line.items()}
         )
         self.players = [*self.players[1:], candidate if line["taken"] else self.players[-1]]
         self._write_best()
+        record = newest_game(self.game, settings, self._evaluator(self.players[-1]), number)
+        write_text(self.out / "game.jsonl", record.to_json() + "\n")
 
     def _write_best(self) -> None:
-        self.agent_file = write_network(self._network(self.players[-1]), self.out)
+        write_network(self._network(self.players[-1]), self.out)
 
     def _write_checkpoint(self) -> None:
         state = self.learner.state() | {"players": self.players, "curve": self.curve, "lines": self.lines}
@@ -363,13 +385,25 @@ class _Run:
         state |= {"seconds": self.seconds, "processor_seconds": self.processor_seconds}
         write(state, self.out / "checkpoint.pt")
 
-    def _plot(self, log: TrainingLog) -> None:
-        try:
-            figure = plot_training(self.curve, f"{self.game!r}")
-        except ImportError as error:
-            log.say(str(error))
-        else:
-            save_plot(figure, self.out / "curve")
+    def _draw(self) -> list[str]:
+        """Draw the curve and the newest game, and return which extras are missing."""
+        self.drawn, missing = perf_counter(), []
+        for draw in (self._plot, self._film):
+            try:
+                draw()
+            except ImportError as error:
+                missing.append(str(error))
+        return missing
+
+    def _plot(self) -> None:
+        if self.curve:
+            save_plot(plot_training(self.curve, f"{self.game!r}"), self.out / "curve")
+
+    def _film(self) -> None:
+        if (self.out / "game.jsonl").exists():
+            [record] = read_records(self.out / "game.jsonl")
+            with in_one_piece(self.out / "game.gif") as part:
+                part.write_bytes(animate(record, "all", size=FILM_SIZE).gif())
 
 
 def _copied(weights: Mapping[str, Any]) -> dict[str, Any]:

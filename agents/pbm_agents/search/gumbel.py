@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pbm_envs.authoring import Mask, Record, Seeds, Tables
+from pbm_envs.authoring import Ints, Mask, Record, Seeds, Tables
 from pbm_envs.toolbox import Array, Floats, stack_kernel
 
 from .selection import can_take
-from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at, edges_of
+from .tree import BELOW_ALL, BEST, EVALUATED, ILLEGAL, NO_CHILD, Tree, edge_at
 
 VISITS = 50
 """c_visit of the paper: the weight of values grows with the visits of the most visited action."""
@@ -73,17 +73,23 @@ class GumbelRoots:
         )
         self._masks, self._logits = masks, logits
 
-    def read(self, tree: Tree, g: int) -> tuple[int, Floats]:
+    def read(self, tree: Tree, g: int, visits: Ints, proven: Mask) -> tuple[int, Floats]:
         """Return the best action of tree g and the policy (A,) of priors and completed values.
 
         The best action has the highest score among the most visited unproven actions, or among all if all are proven.
+
+        Args:
+            tree: The trees.
+            g: The number of the tree.
+            visits: (A,) the visits at its root.
+            proven: (A,) True where the action's outcome is proven.
         """
         scores = self.candidates.scores[g]
         values = np.empty(len(scores))
         complete_values(g, values, *tree)
-        edges = edges_of(tree, g, 0)
-        open_actions = self._masks[g] & (edges["child"] >= NO_CHILD)
-        visits = np.where(open_actions, edges["visits"], -1) if open_actions.any() else edges["visits"]
+        open_actions = self._masks[g] & ~proven
+        if open_actions.any():
+            visits = np.where(open_actions, visits, -1)
         best = int(np.where(visits == visits.max(), scores + values, -np.inf).argmax())
         logits = np.where(self._masks[g], self._logits[g] + values, -np.inf)
         policy: Floats = np.exp(logits - logits.max())

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.authoring import Ints
-from pbm_envs.toolbox import Array, Drawn, Floats, check_number
+from pbm_envs.toolbox import Array, Drawn, Floats, check_number, stack_kernel
 
 from ..players.agent import Views, check_generator
 from .gumbel import GumbelRoots
 from .selection import puct
-from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree, edges_of
+from .tree import BEST, ILLEGAL, NO_CHILD, SUM, TERMINAL, Tree, edge_at
 
 SHOWN = 8
 """Moves in the table of a result."""
@@ -168,10 +168,10 @@ def read_result(game: Game, view: Views, trees: Sequence[SearchedTree]) -> Searc
     visits, values, proven_actions = each[0] if len(each) == 1 else _add_up(each)
     first = trees[0]
     if first.gumbel is None:
-        best, policy = _best(visits, values, proven_actions), None
+        best, policy = best_action(visits, values, proven_actions), None
     else:
-        best, policy = first.gumbel.read(first.tree, first.g)
-        best = _unless_proven_better(best, values, proven_actions)
+        best, policy = first.gumbel.read(first.tree, first.g, each[0][0], each[0][2])
+        best = unless_proven_better(best, values, proven_actions)
     pruned = None
     if first.tree.settings[0]["forced_playouts"]:
         own = [_pruned(one.tree, one.g, *its[:2], best) for one, its in zip(trees, each, strict=True)]
@@ -187,7 +187,7 @@ def read_result(game: Game, view: Views, trees: Sequence[SearchedTree]) -> Searc
         value=_value(trees),
         proven=any(one.proven for one in trees),
         best=best,
-        principal_variation=tuple(_principal_variation(trees[longest].tree, trees[longest].g, best)),
+        principal_variation=_line(trees[longest], best),
         simulations=sum(one.simulations for one in trees),
         seconds=max(one.seconds for one in trees),
         nodes=sum(int(one.tree.sizes[one.g]) for one in trees),
@@ -237,41 +237,76 @@ def _pruned(tree: Tree, g: int, visits: Ints, values: Floats, best: int) -> Ints
     return kept
 
 
+def _line(one: SearchedTree, best: int) -> tuple[int, ...]:
+    """Return the line of best actions of a tree that begins with `best`."""
+    line = np.empty(int(one.tree.sizes[one.g]) + 1, np.int64)
+    return tuple(line[: read_line(one.g, best, line, *one.tree)].tolist())
+
+
 def _actions(tree: Tree, g: int, n: int) -> tuple[Array, Array, Array]:
     """Return (A,) visits, values for the player to move, and proofs of the actions at node n."""
-    edges, player = edges_of(tree, g, n), tree.nodes[g, n]["player"]
-    visits, child = edges["visits"].copy(), edges["child"]
-    values = np.divide(edges["total"], visits, out=np.full(len(visits), np.nan), where=visits > 0)
-    proven_nodes = (child < NO_CHILD) & (child > ILLEGAL)
-    values[proven_nodes] = tree.sums[g, ~child[proven_nodes], BEST, player]
-    return visits, values, proven_nodes | (child == TERMINAL)
+    count = tree.places.shape[2]
+    found = np.empty(count, np.int32), np.empty(count), np.empty(count, np.bool_)
+    read_actions(g, n, *found, *tree)
+    return found
 
 
-def _principal_variation(tree: Tree, g: int, action: int) -> list[int]:
-    """Return the line of best actions that begins with `action` at the root."""
-    n, line = 0, [action]
+@stack_kernel
+def read_actions(g: int, n: int, visits: Array, values: Array, proven: Array, *arrays: Array) -> None:
+    """Write (A,) visits, values for the player to move (nan without a visit), and proofs of the actions at node n."""
+    tree = Tree(*arrays)
+    player = tree.nodes[g, n]["player"]
+    for a in range(len(visits)):
+        edge = tree.edges[g, edge_at(tree, g, n, a)]
+        child = edge["child"]
+        visits[a] = edge["visits"]
+        values[a] = edge["total"] / edge["visits"] if edge["visits"] else np.nan
+        if ILLEGAL < child < NO_CHILD:
+            values[a] = tree.sums[g, ~child, BEST, player]
+        proven[a] = child == TERMINAL or ILLEGAL < child < NO_CHILD
+
+
+@stack_kernel
+def read_line(g: int, action: int, line: Array, *arrays: Array) -> int:
+    """Write the line of best actions that begins with `action` at the root; return its length."""
+    tree, n, length = Tree(*arrays), 0, 0
+    count = tree.places.shape[2]
+    visits, values, proven = np.empty(count, np.int32), np.empty(count, np.float64), np.empty(count, np.bool_)
     while True:
-        child = int(edges_of(tree, g, n)[action]["child"])
-        if child in (NO_CHILD, TERMINAL):
-            return line
+        line[length] = action
+        length += 1
+        child = tree.edges[g, edge_at(tree, g, n, action)]["child"]
+        if child == NO_CHILD or child == TERMINAL:
+            return length
         n = child if child > 0 else ~child
-        visits, values, proven = _actions(tree, g, n)
-        if not visits.any():
-            return line
-        action = _best(visits, values, proven)
-        line.append(action)
+        read_actions(g, n, visits, values, proven, *arrays)
+        action = best_action(visits, values, proven)
+        if visits[action] == 0:
+            return length
 
 
-def _best(visits: Array, values: Array, proven: Array) -> int:
-    """Return the most visited unproven action, or a proven one that wins or beats its mean; ties go to the lowest."""
-    known = np.where(proven, values, -np.inf)
-    open_visits = np.where(proven, 0, visits)
-    if not open_visits.any():
-        return int(np.lexsort((-visits, -known))[0])
-    return _unless_proven_better(int(open_visits.argmax()), values, proven)
+@stack_kernel
+def best_action(visits: Array, values: Array, proven: Array) -> int:
+    """Return the most visited unproven action, or a proven one that wins or beats its mean; ties go to the lowest.
+
+    If no unproven action has a visit, return the best proven one, and among equally good ones the most visited.
+    """
+    best, known = -1, -1
+    for a in range(len(visits)):
+        if proven[a]:
+            better = known < 0 or values[a] > values[known]
+            if better or (values[a] == values[known] and visits[a] > visits[known]):
+                known = a
+        elif visits[a] and (best < 0 or visits[a] > visits[best]):
+            best = a
+    return max(known, 0) if best < 0 else unless_proven_better(best, values, proven)
 
 
-def _unless_proven_better(best: int, values: Array, proven: Array) -> int:
-    """Return this action, or one that is proven to win or to be better than its mean."""
-    known = np.where(proven, values, -np.inf)
-    return int(known.argmax()) if known.max() > values[best] or known.max() == 1 else best
+@stack_kernel
+def unless_proven_better(best: int, values: Array, proven: Array) -> int:
+    """Return this action, or the first of those that are proven to win or to be better than its mean."""
+    known = -1
+    for a in range(len(values)):
+        if proven[a] and (known < 0 or values[a] > values[known]):
+            known = a
+    return known if known >= 0 and (values[known] > values[best] or values[known] == 1) else best
