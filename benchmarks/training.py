@@ -8,9 +8,9 @@
 
 `learn` trains on Chameleon of a size with the defaults of `pbm train` in one process until it has used the
 given minutes of processor time, and resumes if it was stopped. Then the network plays against the search with playouts
-at equal simulations (64 on 5x5, 400 on 7x7), as the agent that `pbm train` names at its end. `speed` compares
-two checkouts. `report` writes `results/training.txt` from the files that the other commands leave in the folder.
-Needs the extras `cli`, `torch`, `plot` and `bench`; `ray` needs the extra `ray`.
+at equal simulations (64 on 5x5, 400 on 7x7), as the agent that `pbm train` names at its end. `speed` compares two
+checkouts. `report` writes `results/training.txt` and a picture from the files that the other commands leave in the
+folder. Needs the extras `cli`, `torch`, `plot` and `bench`; `ray` needs the extra `ray`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -32,11 +31,13 @@ import numpy as np
 import typer
 from machine import machine
 from pbm_agents import evaluate, make_agent
+from pbm_agents.arena.plots import plot_training
 from pbm_agents.learning.settings import default_training
 
 from pbm_envs import Chameleon
 
 RESULTS = Path(__file__).parent / "results"
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "training.png"
 SIMULATIONS = {5: 64, 7: 400}
 """Simulations of both sides in the matches, by the size of the board."""
 GAMES, TEST_SEED, OPENING_MOVES = 400, 10_000, 2
@@ -57,15 +58,16 @@ game, rounds = Chameleon(size=7), int(sys.argv[1])
 if hasattr(trainer, "default_training"):
     settings = replace(trainer.default_training(game), imitation_rounds=0)
 else:
-    settings, rounds = trainer.Training(), max(1, rounds // 3)
-for settings in (replace(settings, rounds=1, games=4), replace(settings, rounds=rounds)):
+    settings, rounds = trainer.Training(), -(-rounds // 3)
+short = replace(settings, rounds=1, games=4, evaluation_games=2, gate_games=2)
+for settings in (short, replace(settings, rounds=max(1, rounds)))[: 1 + (rounds > 0)]:
     with tempfile.TemporaryDirectory() as folder:
         began, before = time.perf_counter(), used()
         last = trainer.train(game, folder + "/run", settings, workers=2)[-1]
         found = {"seconds": time.perf_counter() - began, "processor_seconds": used() - before}
 print(json.dumps(found | {"positions": last["positions"]}))
 """
-"""What `speed` runs in each checkout: first a short run, which compiles, then the one that counts."""
+"""What `speed` runs in each checkout: a short run, which compiles, and the one that counts (unless `rounds` is 0)."""
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.")]
 app = typer.Typer(add_completion=False)
 
@@ -176,11 +178,13 @@ def ray(runs: Runs = Path("runs/training"), games: int = 256, rounds: int = 4) -
 @app.command()
 def report(runs: Runs = Path("runs/training")) -> None:
     """Write the tables of all results in the folder."""
-    lines = [machine(), f"torch {version('torch')}"]
+    lines = [machine()]
     for size in SIMULATIONS:
         found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(runs.glob(f"learned-{size}-*.json"))]
         if found:
             lines += ["", *learned(size, found)]
+            figure = plot_training(found[0]["curve"], f"{Chameleon(size=size)!r}, seed {found[0]['seed']}")
+            figure.savefig(PICTURE, dpi=110)  # of the largest board
     for name, table in (("speed", speeds), ("threads", updates_beside), ("ray", shares)):
         if (runs / f"{name}.json").exists():
             lines += ["", *table(json.loads((runs / f"{name}.json").read_text(encoding="utf-8")))]

@@ -15,6 +15,7 @@ from pbm_agents.learning.small_network import SmallNetwork
 from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, register_game
+from pbm_envs.records import UNFINISHED, read_records
 
 pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
@@ -75,6 +76,10 @@ def test_every_game(game, settings, tmp_path):
     assert evaluate(make_agent(name), game, games=4)["random"].games >= 4
     assert not (tmp_path / "run" / "self_play").exists()
     assert (tmp_path / "run" / "curve.png").stat().st_size > 1000
+    [record] = read_records(tmp_path / "run" / "game.jsonl")
+    assert record.rules() == game
+    assert record.ending != UNFINISHED
+    assert (tmp_path / "run" / "game.gif").read_bytes()[:4] == b"GIF8"
 
 
 def test_games_from_outside(tmp_path, monkeypatch):

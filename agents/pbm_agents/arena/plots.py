@@ -120,7 +120,7 @@ def plot_training(curve: Sequence[Mapping[str, Any]], title: str) -> Figure:
         axes.set_xlabel("minutes of processor time" if axes is elo_by_time else "positions")
         axes.grid(alpha=0.3)
         if axes.lines:
-            axes.legend()
+            axes.legend(loc="upper right" if axes is losses else "lower right")  # "best" is slow
     figure.suptitle(title)
     return figure
 
