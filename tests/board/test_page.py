@@ -49,7 +49,7 @@ def test_a_newcomer_is_told_what_to_do(context):
 def test_a_word_says_what_it_does(context):
     with serving(start(Unlur(radius=3), "person", "random", seed=1)) as port:
         page = open_tab(context, port)
-        page.get_by_role("button", name='Say "black": take Black now').click()
+        page.get_by_role("button", name="Take Black").click()
         page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
 
 
@@ -199,7 +199,7 @@ def test_analysis_stands_beside_the_numbers(context, seed):
         ) == ("rgb(106, 53, 184)")
         page.locator(".pbm-heat tbody button").first.click()
         page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
-        page.get_by_role("button", name="Results").click()
+        page.get_by_role("button", name="Chances").click()
         page.get_by_role("img", name="what you could expect").wait_for()
 
 

@@ -60,11 +60,11 @@ def session_after(game, moves=(), board=None, players=("person", "random")):
     [
         (Unlur(radius=3), (), None, "place a black stone on an inner cell, or take Black"),
         (Unlur(radius=3), ("c3", "black"), None, "place a white stone to join two opposite sides"),
-        (Unlur(radius=3), ("black", "c3"), None, "place a black stone to join sides 1, 3 and 5, or 2, 4 and 6"),
+        (Unlur(radius=3), ("black", "c3"), None, "place a black stone to join sides 1, 3, 5 or 2, 4, 6"),
         (Chameleon(size=3), (), None, "place an x or an o to join top and bottom"),
         (Chameleon(size=3), ("a1x", "swap"), None, "place an x or an o to join left and right"),
-        (Curio(), (), None, "move one of your pieces, or capture"),
-        (Trinim(), (), None, "take one piece, or all pieces of a line without a gap"),
+        (Curio(), (), None, "move a piece or capture"),
+        (Trinim(), (), None, "take one piece, or a line without a gap"),
     ],
 )
 def test_the_headline_knows_the_phase(game, moves, board, said):

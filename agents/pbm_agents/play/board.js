@@ -166,7 +166,7 @@ function render({ model, el }) {
     waiting = now;
     if (!now) underWay = "";
     root.classList.toggle("pbm-waiting", now);
-    headline.classList.toggle("pbm-busy", now || Boolean(position?.thinking));
+    headline.classList.toggle("pbm-busy", now || Boolean(position?.thinking && !position.done));
   }
 
   function tell(kind = "", text = "") {
@@ -191,7 +191,8 @@ function render({ model, el }) {
   // What the game says about cells; if that is nothing, `otherwise` answers.
   function explain(about, otherwise = () => {}) {
     explaining = { about: about.join(), otherwise };
-    told.textContent = "";
+    const beginning = position?.explains && position.legal.length && position.plies < 2 && !position.exercise;
+    told.textContent = beginning && !about.length ? "Click a piece to see where it can move." : "";
     cells.mark("pbm-range", []);
     if (!about.length) return;
     if (!position?.explains || !position.legal.length || position.ply !== position.plies || lost) otherwise();
@@ -222,6 +223,7 @@ function render({ model, el }) {
     title.textContent = message.title;
     goal.textContent = message.goal;
     told.hidden = !message.explains;
+    cells.under.hidden = !told.hidden; // the game itself says more
     help.disabled = lesson.disabled = false;
     lesson.hidden = message.lesson === false || Boolean(message.exercise);
     exercise.show(message);

@@ -4,7 +4,8 @@ import { button, make, svgElement } from "./dom.js";
 import { motion } from "./motion.js";
 
 const ASIDE = 1.5; // an arrow key goes to the nearest cell, sideways counted so often
-const SHOWN = 12; // moves named at once
+const SHOWN = 12; // moves named at once to who cannot see them
+const LISTED = 4; // moves named under the board: more are no help
 
 const LEAST = 24; // pixels of a cell that one tap is enough for (WCAG 2.5.8)
 
@@ -43,8 +44,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
     }
     mark("pbm-hover", found.length && !byKey ? [cell] : []); // the focus has a mark of its own
     mark("pbm-through", found.flatMap((move) => move.cells).filter((other) => other !== cell));
-    const more = found.length > SHOWN ? ` and ${found.length - SHOWN} more` : "";
-    under.textContent = found.slice(0, SHOWN).map((move) => move.move).join("  ") + more;
+    if (first === null || (cell !== null && cell !== first)) under.textContent = found.length > LISTED ? "" : found.map((move) => move.move).join("  ");
   }
 
   function select(cell) {
@@ -52,6 +52,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
     mark("pbm-first", cell === null ? [] : [cell]);
     mark("pbm-next", cell === null ? [] : through(cell).flatMap((move) => move.cells).filter((other) => other !== cell));
     chooser.hidden = true;
+    under.textContent = "";
     explain(cell === null ? [] : [cell]);
     for (const element of board.querySelectorAll('[role="gridcell"]')) {
       element.setAttribute("aria-selected", String(Number(element.dataset.cell) === cell));
@@ -66,7 +67,13 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
   }
 
   function choose(found, cell) {
-    chooser.replaceChildren(...found.map((move) => button(move.call, () => finish(move))));
+    // the cell is seen, so that what is placed there is enough to read
+    const name = nameOf(cell);
+    chooser.replaceChildren(...(found.length > 1 ? [] : ["Click a marked cell, or "]), ...found.map((move) => {
+      const short = move.call.startsWith(name) && move.call !== name;
+      const word = short ? move.call.slice(name.length) : move.call;
+      return button(found.length > 1 ? word : `only ${word}`, () => finish(move), short ? { ariaLabel: move.call } : {});
+    }));
     chooser.hidden = false;
     const over = through(cell).every(alone); // else it would hide cells that may be clicked next
     chooser.classList.toggle("pbm-over", over);
@@ -107,6 +114,7 @@ export function boardOfCells({ root, play, reply, refuse, explain }) {
       under.textContent = `${here[0].move}: the same cell once more plays it`;
       return undefined;
     }
+    if (!here.length) under.textContent = "Now click one of the marked cells.";
     if (here.length) choose(here, cell);
   }
 

@@ -15,7 +15,7 @@ export function history({ look, branch, values }) {
   };
   const onwards = button("Play on from here", () => branch(shown), { hidden: true,
     title: "as a new game; what was hidden from you then is drawn anew" });
-  const estimate = button("Results", () => values(), { title: "what you could expect at each position" });
+  const estimate = button("Chances", () => values(), { title: "what you could expect at each position" });
   const chart = make("div", { className: "pbm-chart", hidden: true });
   const turn = make("p", { className: "pbm-turn", hidden: true });
   const section = make("section", { className: "pbm-history", ariaLabel: "History" },
@@ -40,7 +40,8 @@ export function history({ look, branch, values }) {
     const seats = message.players.length;
     head.replaceChildren(make("td"), ...message.players.map((player, seat) =>
       make("th", { scope: "col", textContent: player.role || (player.name.length > 14 ? `Player ${seat + 1}` : player.name) })));
-    body.replaceChildren(...rounds(message.moves, seats).map((row, number) => make("tr", {},
+    const rows = rounds(message.moves, seats);
+    body.replaceChildren(...rows.map((row, number) => make("tr", {},
       make("th", { scope: "row", textContent: `${number + 1}.` }), ...row.map((entry) => make("td", {}, ...entry.map(move))))));
     function move({ move: text, ply, given }) {
       const element = button(text, () => go(ply), { title: given ? "given" : "" });
@@ -60,16 +61,18 @@ export function history({ look, branch, values }) {
     onwards.hidden = shown === last || Boolean(message.watching && !message.watching.opened);
     estimate.disabled = off || Boolean(message.thinking);
     draw(message);
-    drawTurn(message.turn);
+    drawTurn(message.turn, rows);
   }
 
   // The move at which a finished game turned.
-  function drawTurn(found) {
+  function drawTurn(found, rows) {
     turn.hidden = !found;
     if (!found) return;
     const better = found.choice === found.move ? "" : ` The champion would have played ${found.choice}.`;
-    turn.replaceChildren("The game turned at ", button(`${found.ply}. ${found.move}`, () => go(found.ply)),
-      ` (${found.player}): you could expect ${expected(found.before)} before it and ${expected(found.after)} after it.${better}`);
+    const number = rows.findIndex((row) => row.flat().some(({ ply }) => ply === found.ply)) + 1;
+    const whose = found.player === "You" ? "your move" : `a move of ${found.player}`;
+    turn.replaceChildren("The game turned at ", button(`${number}. ${found.move}`, () => go(found.ply)),
+      `, ${whose}: you could expect ${expected(found.before)} before it and ${expected(found.after)} after it.${better}`);
   }
 
   // Plies of the others since one's own last move.

@@ -3,9 +3,9 @@
 
 import { make, signed, expected, svgElement } from "./dom.js";
 
-const HEIGHT = 24; // of a mark at a corner, in hundredths of a cell
+const HEIGHT = 24; // of a mark at a corner, in hundredths of a cell, or more: its letters have LEGIBLE pixels
 const LARGE = 56; // of a mark on an empty cell, if its text is short enough
-const LEGIBLE = 9; // pixels of a letter: a word that would be smaller is left to the line that tells the hint
+const LEGIBLE = 12; // pixels of a letter: where a word would be smaller, its letter stands alone, or a "!"
 const HEAD = { long: 20, half: 13 }; // of an arrow
 const EDGE = { straight: 38, diagonal: 53 }; // from the middle of a cell to the edge of its piece
 
@@ -76,6 +76,7 @@ export function drawMoves(cells, moves, wordFor) {
   const layer = svgElement("g", { class: "pbm-marks", "pointer-events": "none", "aria-hidden": "true" });
   const framed = new Set();
   const pills = [];
+  const { x: left, width: wide } = svg.viewBox.baseVal;
   const placed = []; // the middles and widths of pills so far
   moves.forEach((move, rank) => {
     if (!move.cells.length) return;
@@ -93,15 +94,16 @@ export function drawMoves(cells, moves, wordFor) {
     const full = letter === word ? letter : letter + (word.length > 1 && letter ? ` ${word}` : word);
     const pixels = cells.cellOf(last).getBoundingClientRect().width / ends[0].width;
     const small = word.length > 1 && free && ends.length === 1 && pixels * 0.8 * ends[0].width / pillWidth(full, 1) < LEGIBLE;
-    const text = small ? letter : full;
+    const text = small ? letter || "!" : full;
     if (!text) return;
     const twins = moves.filter((other) => other.cells.length === 1 && other.cells[0] === last).length > 1;
     const most = 0.95 * ends[ends.length - 1].width / pillWidth(text, 1);
-    const height = free && ends.length === 1 ? Math.min(twins ? 44 : LARGE, most) : HEIGHT;
+    const height = free && ends.length === 1 ? Math.min(twins ? 44 : LARGE, most) : Math.max(HEIGHT, 1.2 * LEGIBLE / pixels);
     const width = pillWidth(text, height);
     const apart = ([x, y]) => placed.every((each) =>
       Math.abs(each.x - x) > (each.width + width) / 2 || Math.abs(each.y - y) > (each.height + height) / 2);
-    const places = placesFor(ends[ends.length - 1], free, ends.length === 2, twins);
+    const inside = ([x]) => x - width / 2 > left && x + width / 2 < left + wide;
+    const places = placesFor(ends[ends.length - 1], free, ends.length === 2 && ends[0], twins, width - height).filter(inside);
     const [x, y] = places.find(apart) ?? places[0];
     placed.push({ x, y, width, height });
     pills.push(pill(x, y, text, rank === 0, height));
@@ -110,12 +112,15 @@ export function drawMoves(cells, moves, wordFor) {
   svg.append(layer);
 }
 
-// Where the label of a move may stand, the best place first: on an empty cell, else in the corners, between pieces.
-function placesFor({ x, y, width, height, corners, midX, midY }, free, line, twins) {
-  const around = (PLACES[corners] ?? PLACES[4]).map(([right, down]) => [x + right * width, y + down * height]);
+// Where the label of a move may stand, the best place first: on an empty cell, beyond the arrow that comes `from` another;
+// else in the corners, between pieces, from which one that is `longer` than high reaches outwards.
+function placesFor({ x, y, width, height, corners, midX, midY }, free, from, twins, longer) {
+  const around = (PLACES[corners] ?? PLACES[4])
+    .map(([right, down]) => [x + right * width + Math.sign(right - 0.5) * longer / 2, y + down * height]);
   if (!free) return around;
-  const middles = [[midX, midY + 26], [midX, midY - 26]];
-  const inside = line || twins ? middles : [[midX, midY]];
+  const beyond = from && from.midY > midY + 1 ? -26 : 26;
+  const middles = [[midX, midY + beyond], [midX, midY - beyond]];
+  const inside = from || twins ? middles : [[midX, midY]];
   return [...inside, ...around];
 }
 

@@ -94,7 +94,7 @@ export function newGameForm({ send, askForPictures, ask }) {
     seed = make("input", { inputMode: "numeric", placeholder: "any" });
     const rest = now.options.filter((option) => !option.first);
     const entry = (option) => {
-      const row = field(option.name.replaceAll("_", " "), inputs.get(option.name), option.about);
+      const row = field(option.name.replace(/^num_/, "number of ").replaceAll("_", " "), inputs.get(option.name), option.about);
       row.classList.toggle("pbm-check", inputs.get(option.name).type === "checkbox");
       return row;
     };

@@ -100,7 +100,7 @@ def _tile(
     band, number, tip = (-0.085, 0.24, -0.3) if up else (-0.28, 0.06, 0.34)
     strip = rectangle(x - 0.385 * scale, y + (band - 0.145) * scale, 0.77 * scale, 0.29 * scale)
     yield Polygon(strip, f"{army} shade")
-    yield Label(x, y + number * scale, str(near or "?"), 0.5 * scale, ink, bold=True)
+    yield Label(x, y + number * scale, str(near or "?"), 0.46 * scale, ink, bold=True)
     numbers = [k + 1 for k in range(base) if hides[k]]
     if far:
         yield Label(x, y + band * scale, str(far), 0.31 * scale, ink, bold=True)
@@ -125,11 +125,13 @@ def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str 
     yield Polygon(points, ARMIES[army], line or f"{ARMIES[army]} line", (0.08 if line else 0.045) * scale)
 
 
-def _lost(left: float, y: float, unit: float, game: Game, view: Record, army: int, *, fresh: bool) -> Iterator[Shape]:
-    """Yield an army's captured tiles, in an area 5 units wide and 1 high; if `fresh`, the last was just captured."""
+def _lost(
+    left: float, y: float, unit: float, game: Game, view: Record, army: int, *, fresh: bool, width: float = 5.0
+) -> Iterator[Shape]:
+    """Yield an army's captured tiles, in an area `width` units wide and 1 high; if `fresh`, the last was just captured."""
     slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED)).tolist()
     most = max(int(game.options["num_pieces"]), len(slots))
-    wide, high = 5 * unit / TILE[0], unit / TILE[1]
+    wide, high = width * unit / TILE[0], unit / TILE[1]
     scale, lines = max(
         (min(wide / -(-most // lines), high / lines, 0.75 * unit), -lines) for lines in range(1, most + 1)
     )
@@ -227,9 +229,9 @@ def holdings(game: Game, view: Record, player: int) -> Sample:
     """Return the pieces that a player has lost, as far as the viewer knows them."""
     lost = np.flatnonzero((view["owner"] == player) & (view["cell"] == CAPTURED)).tolist()
     fresh = int(view["last_action"]) >= 0 and view["quiet"] == 0
-    shapes = tuple(_lost(-2.5, 0, 1.0, game, view, player, fresh=bool(fresh)))
+    shapes = tuple(_lost(-1.25, 0, 1.0, game, view, player, fresh=bool(fresh), width=2.5))
     text = f"lost: {', '.join(numbers_of(view, slot) for slot in lost)}" if lost else "nothing lost"
-    return Sample(shapes, text, 5.0)
+    return Sample(shapes, text, 2.5)
 
 
 def symbols(game: Game, view: Record) -> tuple[Sample, ...]:

@@ -138,7 +138,7 @@ CAPTURES = {
 def task(game: Game, view: Record) -> str:
     *_, last = np.flatnonzero(game.legal_action_mask(view.reshape(1))[0]).tolist()
     passing = game.notation.write(last - (last == game.resign_action)) == "pass"
-    return "pass, since no piece of yours can move" if passing else "move one of your pieces, or capture"
+    return "pass, since no piece of yours can move" if passing else "move a piece or capture"
 
 
 def ending(game: Game, view: Record, player: int) -> str:
@@ -265,11 +265,13 @@ def short_rules(game: Game) -> tuple[Rule, ...]:
     limit = options["no_capture_limit"]
     near = {"large": "larger", "small": "smaller"}.get(options["face"])
     start = f" When the game starts, the {near} number of every piece faces its owner." if near else ""
+    sets = options["num_pieces"] // (base * (base + 1) // 2)
+    army = f" An army has every pair of numbers from 1 to {base} {'once' if sets == 1 else f'{sets} times'}."
     quiet = f", or if nothing is captured for {limit} moves" if limit else ""
     return (
         Rule(
             "Every piece has a number on either side, and you see only the side that faces you, of your own pieces and "
-            f"of enemy pieces, which point towards you. Large dots show what the other side may be.{start}",
+            f"of enemy pieces, which point towards you. Large dots show what the other side may be.{start}{army}",
             Example(board=". . . . ./D14 D23 D22 D11 ./. . . . ./. . . . ./L31 L22 L41 L11 ."),
         ),
         Rule(
@@ -287,7 +289,7 @@ def short_rules(game: Game) -> tuple[Rule, ...]:
         ),
         Rule(
             f"The game is a draw if no piece can capture another any more, or if each side has one piece left{quiet}. "
-            "A player who cannot move passes.",
+            "A player who cannot move passes; two passes in a row are a draw, too.",
             Example(board=". . . . ./D14 . . . ./. . . . ./. . . . ./. . . L41 ."),
         ),
     )

@@ -70,7 +70,7 @@ REDS = Example(board="r/rg/..b/..../g...b")
 
 
 def task(game: Game, view: Record) -> str:
-    return "take one piece, or all pieces of a line without a gap"
+    return "take one piece, or a line without a gap"
 
 
 def ending(game: Game, view: Record, player: int) -> str:

@@ -38,7 +38,7 @@ def wording(game: Game) -> Wording:
         edges=tuple(f"side {k}" for k in range(1, 7)),
         terms=("Unlur", "Black", "White", "Y", "line"),
         goal="Black joins three sides that are not neighbours (a Y), White two opposite sides (a line).",
-        calls={"black": 'Say "black": take Black now'},
+        calls={"black": "Take Black"},
     )
 
 
@@ -76,7 +76,7 @@ def task(game: Game, view: Record) -> str:
         placing = any(game.legal_action_mask(view.reshape(1))[0, : game.board.size])
         return "place a black stone on an inner cell, or take Black" if placing else "take Black: no inner cell is free"
     if view["black"] == view["to_move"]:
-        return "place a black stone to join sides 1, 3 and 5, or 2, 4 and 6"
+        return "place a black stone to join sides 1, 3, 5 or 2, 4, 6"
     return "place a white stone to join two opposite sides"
 
 

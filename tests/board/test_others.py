@@ -1,4 +1,4 @@
-"""Whole games by clicks in Firefox, where a Firefox is installed."""
+"""Whole games by clicks in Firefox and in WebKit, where these are installed."""
 
 import re
 from random import Random
@@ -9,21 +9,27 @@ from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from tests.board.boards import serving, start
 
 pytest.importorskip("websockets")
-from tests.board import firefox
+from tests.board import others
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(firefox.firefox_path() is None, reason=f"no Firefox here: none of {', '.join(firefox.NAMES)}"),
-]
+pytestmark = pytest.mark.slow
 
 OURS = "document.querySelector('.pbm[data-turn=mine], .pbm[data-turn=over]') !== null"
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with firefox.firefox() as browser:
-        browser.resize(1200, 850)
-        yield browser
+def firefox():
+    if not others.firefox_path():
+        pytest.skip(f"no Firefox here: none of {', '.join(others.NAMES)}")
+    with others.firefox() as window:
+        yield window
+
+
+@pytest.fixture
+def webkit():
+    if not others.webkit_path():
+        pytest.skip("no WebKit here that can be driven: webkit2gtk-driver and xvfb, as Debian calls them")
+    with others.webkit() as window:
+        yield window
 
 
 def count(browser, selector):
@@ -41,7 +47,17 @@ def click_one(browser, rng, *selectors):
 @pytest.mark.parametrize(
     "game", [Chameleon(size=3), Curio(base=2, rows=4, cols=3), Trinim(), Unlur(radius=3)], ids=lambda game: game.name
 )
-def test_a_whole_game_by_clicks(browser, game):
+def test_a_whole_game_in_firefox(firefox, game):
+    play(firefox, game)
+
+
+def test_a_whole_game_in_webkit(webkit):
+    play(webkit, Curio(base=2, rows=4, cols=3))
+
+
+def play(browser, game):
+    """Play by clicks until the game is over, then the rematch and the rules."""
+    browser.resize(1200, 850)
     rng = Random(4)
     with serving(start(game, "person", "random", seed=6)) as port:
         browser.goto(f"http://127.0.0.1:{port}/")
