@@ -128,7 +128,7 @@ def _swatch(x: float, y: float, scale: float, army: int, *, up: bool, line: str 
 def _lost(
     left: float, y: float, unit: float, game: Game, view: Record, army: int, *, fresh: bool, width: float = 5.0
 ) -> Iterator[Shape]:
-    """Yield an army's captured tiles, in an area `width` units wide and 1 high; if `fresh`, the last was just captured."""
+    """Yield an army's captured tiles, in an area `width` units wide and 1 high; if `fresh`, the last is a new one."""
     slots = np.flatnonzero((view["owner"] == army) & (view["cell"] == CAPTURED)).tolist()
     most = max(int(game.options["num_pieces"]), len(slots))
     wide, high = width * unit / TILE[0], unit / TILE[1]
