@@ -11,7 +11,7 @@ from __future__ import annotations
 import signal
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def ask(
             failure = _recall(agent, game, past, ids)
             found = ask_or_fault(agent, game, views, rng, ids=ids) if failure is None else [failure] * len(views)
         finally:
-            if (failure := end_games(agent, ids)) is not None:
+            if (failure := tell(agent.end_games, ids)) is not None:
                 warn(type(agent).__name__, failure)
     else:
         found = ask_or_fault(agent, game, views, rng)
@@ -158,34 +158,19 @@ def fault_of(error: BaseException) -> InfrastructureError | None:
     return InfrastructureError(text) if out_of_memory or issubclass(kind, OSError) else None
 
 
-def begin_games(agent: AgentWithMemory, game: Game, ids: Ids, numbers: Ids | None = None) -> Failure | None:
+def tell(method: Callable[..., None], *arguments: Any) -> Failure | None:
+    """Call a method of an agent with memory other than `act`; return the reason if it fails."""
+    try:
+        method(*arguments)
+    except BaseException as error:
+        return _failure(error)
+    return None
+
+
+def begin_games(agent: AgentWithMemory, game: Game, ids: Ids, numbers: Ids) -> Failure | None:
     """Notify the agent that games begin, with their numbers if it keeps a log; return the reason if it fails."""
-    try:
-        if numbers is not None and isinstance(agent, KeepsLog):
-            agent.number_games(ids, numbers)
-        agent.begin_games(game, ids)
-    except BaseException as error:
-        return _failure(error)
-    return None
-
-
-def end_games(agent: AgentWithMemory, ids: Ids) -> Failure | None:
-    """Notify the agent that games have ended; return the reason if it fails."""
-    try:
-        agent.end_games(ids)
-    except BaseException as error:
-        return _failure(error)
-    return None
-
-
-def show(agent: AnyAgent, game: Game, views: Views, ids: Ids, note: str | None = None) -> Failure | None:
-    """Send positions to an agent that observes them; return the reason if it fails."""
-    assert isinstance(agent, AgentWithMemory)
-    try:
-        agent.watch(game, views, ids, note)
-    except BaseException as error:
-        return _failure(error)
-    return None
+    failure = tell(agent.number_games, ids, numbers) if isinstance(agent, KeepsLog) else None
+    return failure or tell(agent.begin_games, game, ids)
 
 
 def warn(name: str, failure: Failure) -> None:
@@ -217,12 +202,12 @@ def _failure(error: BaseException) -> Failure:
 
 def _recall(agent: AgentWithMemory, game: Game, past: Sequence[Views], ids: Ids) -> Failure | None:
     """Begin games, and restore the agent's memory of them from the views after each ply; return a failure."""
-    failure = begin_games(agent, game, ids)
+    failure = tell(agent.begin_games, game, ids)
     for earlier in past:
         if failure is not None:
             break
         if watches(agent):
-            failure = show(agent, game, earlier, ids)
+            failure = tell(agent.watch, game, earlier, ids, None)
         elif len(own := np.flatnonzero(earlier["to_move"] == earlier["viewer"])):
             answers = answers_of(agent, game, earlier[own], np.random.default_rng(0), ids[own])
             failure = None if isinstance(answers, list) else answers

@@ -6,7 +6,8 @@ Questions and answers can be reported as they happen, so that another process ca
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import NamedTuple, TypeAlias, final
@@ -21,7 +22,7 @@ from pbm_envs.toolbox import stream
 
 from ..common.faults import InfrastructureError
 from ..players.agent import AnyAgent, Views
-from .asking import Failure, FaultError, answers_of, ask_or_fault, begin_games, end_games, show, usage_of, warn
+from .asking import Failure, FaultError, answers_of, ask_or_fault, begin_games, tell, usage_of, warn
 from .openings import Opening, check_openings
 
 
@@ -148,10 +149,9 @@ class GamesInPlay:
         for k, (name, agent) in enumerate(self._agents.items()):
             own = self._owners == k
             if isinstance(agent, AgentWithMemory):
-                self._report(Question(name, ()))
-                if (failure := begin_games(agent, self._game, self._ids[own], numbers[own.ravel()])) is not None:
-                    self._failures.update(((row, seat), failure) for row, seat in np.argwhere(own).tolist())
-                self._report(())
+                with self._reported(name):
+                    if (failure := begin_games(agent, self._game, self._ids[own], numbers[own.ravel()])) is not None:
+                        self._failures.update(((row, seat), failure) for row, seat in np.argwhere(own).tolist())
         if self._watchers:
             for row, opening in enumerate(self._openings):
                 for state in opening.positions(self._game):
@@ -162,9 +162,8 @@ class GamesInPlay:
         late = {self._seats[row][seat]: failure for (row, seat), failure in self._failures.items()}
         for k, (name, agent) in enumerate(self._agents.items()):
             if isinstance(agent, AgentWithMemory):
-                self._report(Question(name, ()))
-                failure = end_games(agent, self._ids[self._owners == k])
-                self._report(())
+                with self._reported(name):
+                    failure = tell(agent.end_games, self._ids[self._owners == k])
                 if (failure := failure or late.get(name)) is not None:
                     warn(name, failure)
 
@@ -214,6 +213,13 @@ class GamesInPlay:
             )
         ], fault
 
+    @contextmanager
+    def _reported(self, name: str) -> Iterator[None]:
+        """Report that an agent is being called about no question, and that it is done."""
+        self._report(Question(name, ()))
+        yield
+        self._report(())
+
     def _report_and_play(self, answers: Sequence[Answer]) -> None:
         if answers:
             self._report(answers)
@@ -251,20 +257,20 @@ class GamesInPlay:
         agent = self._agents[name]
         if isinstance(agent, AgentWithMemory) and name not in self._watchers:
             view = self._game.view(self.states[row : row + 1], mover)
-            self._report(Question(name, ()))
-            answers = answers_of(agent, self._game, view, np.random.default_rng(0), self._ids[row, mover : mover + 1])
-            self._report(())
+            with self._reported(name):
+                ids = self._ids[row, mover : mover + 1]
+                answers = answers_of(agent, self._game, view, np.random.default_rng(0), ids)
             if not isinstance(answers, list):
                 self._failures.setdefault((row, mover), answers)
 
     def _show(self, row: int, state: Views, note: str | None = None) -> None:
         """Send a position of a game to its observing agents, with a note about other events."""
         for seat, name in enumerate(self._seats[row]):
-            if name in self._watchers:
+            agent = self._agents[name]
+            if name in self._watchers and isinstance(agent, AgentWithMemory):
                 view = self._game.view(state, seat)
-                self._report(Question(name, ()))
-                failure = show(self._agents[name], self._game, view, self._ids[row, seat : seat + 1], note)
-                self._report(())
+                with self._reported(name):
+                    failure = tell(agent.watch, self._game, view, self._ids[row, seat : seat + 1], note)
                 if failure is not None:
                     self._failures.setdefault((row, seat), failure)
 

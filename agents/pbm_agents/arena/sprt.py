@@ -51,7 +51,7 @@ from .likelihood import (
 )
 from .ratings import Rating
 from .results import shares
-from .schedule import Batch, Plan, Tournament, make_batch
+from .schedule import Batch, Plan, Tournament
 from .tournament import ALONE, Run, play_in_folder
 
 H0, H1 = "H0", "H1"
@@ -78,8 +78,7 @@ class SequentialTest:
     def __post_init__(self) -> None:
         """Raise ValueError unless agents and numbers are valid."""
         check_settings(self)
-        shared = {name: getattr(self, name) for name in ("openings", "opening_moves", "seed", "key", "batch")}
-        Tournament((self.game,), (self.new, self.old), **shared)
+        self._tournament()
         if not self.elo0 < self.elo1:
             raise ValueError(f"elo0 is {self.elo0} and elo1 is {self.elo1}: expected elo0 < elo1")
         for name in ("alpha", "beta"):
@@ -98,16 +97,11 @@ class SequentialTest:
 
     def batches(self, key: str | None = None) -> list[Batch]:
         """Return the whole schedule, with this key if given. Usually only its beginning is played."""
-        key = self.key if key is None else key
-        group, size = (self.new, self.old), self.games_per_opening
-        at_once = max(1, self.batch // size)
-        starts = [(None, self.seed + k) for k in range(self.openings)]
-        return [
-            make_batch(
-                first * size, self.game, group, starts[first : first + at_once], self.seed, key, self.opening_moves
-            )
-            for first in range(0, self.openings, at_once)
-        ]
+        return self._tournament().batches(key)
+
+    def _tournament(self) -> Tournament:
+        shared = {name: getattr(self, name) for name in ("openings", "opening_moves", "seed", "key", "batch")}
+        return Tournament((self.game,), (self.new, self.old), **shared)
 
     def plan(self) -> Plan:
         """Return the plan for a folder."""

@@ -145,7 +145,7 @@ def _play_round(
                     break
             else:
                 in_a_row = 0
-                stored.append(result)
+                append_to(stored.file, result)  # in one write
                 journal.done(result)
                 yield result, True
     if unplayed:
@@ -223,7 +223,7 @@ class StoredGames:
 
     def __init__(self, file: FileIO) -> None:
         """Index the games in `games.jsonl` by number. Raises RecordError for a line without a number."""
-        self._file, self._ends, self._places = file, array("q", [0]), dict[int, int]()
+        self.file, self._ends, self._places = file, array("q", [0]), dict[int, int]()
         with open(file.name, "rb") as lines:
             for place, line in enumerate(lines):
                 if line.endswith(b"\n"):
@@ -245,10 +245,10 @@ class StoredGames:
         if (first := self._places.get(batch.number)) is None:
             return []
         last = min(first + len(batch), len(self._taken))
-        with open(self._file.name, "rb") as file:
+        with open(self.file.name, "rb") as file:
             file.seek(self._ends[first])
             lines = [file.readline() for _ in range(first, last)]
-        games = [record_of_line(line, self._file.name, place) for place, line in enumerate(lines, start=first + 1)]
+        games = [record_of_line(line, self.file.name, place) for place, line in enumerate(lines, start=first + 1)]
         if [record.number for record in games] != list(range(batch.number, batch.number + len(games))):
             raise self._stray(first)
         for place, (record, opening, seats) in enumerate(zip(games, batch.openings, batch.seats), start=first):  # noqa: B905
@@ -258,7 +258,7 @@ class StoredGames:
                     verify(record)
             except RecordError as error:
                 raise RecordError(
-                    f"{self._file.name}, line {place + 1}: not a game of this tournament: {error}"
+                    f"{self.file.name}, line {place + 1}: not a game of this tournament: {error}"
                 ) from None
         if len(games) < len(batch):
             self._kept = first
@@ -273,18 +273,14 @@ class StoredGames:
         self._settled = True
         if (stray := self._taken.find(0, 0, self._kept)) >= 0:
             raise self._stray(stray)
-        if self._ends[self._kept] < Path(self._file.name).stat().st_size:
-            self._file.truncate(self._ends[self._kept])
-
-    def append(self, games: Sequence[GameRecord]) -> None:
-        """Append the games of a batch in one write."""
-        append_to(self._file, games)
+        if self._ends[self._kept] < Path(self.file.name).stat().st_size:
+            self.file.truncate(self._ends[self._kept])
 
     def _stray(self, place: int) -> RecordError:
-        with open(self._file.name, "rb") as file:
+        with open(self.file.name, "rb") as file:
             file.seek(self._ends[place])
-            number = record_of_line(file.readline(), self._file.name, place + 1).number
-        return RecordError(f"{self._file.name}, line {place + 1}: game {number} is not the next one of a batch")
+            number = record_of_line(file.readline(), self.file.name, place + 1).number
+        return RecordError(f"{self.file.name}, line {place + 1}: game {number} is not the next one of a batch")
 
 
 def check_start(record: GameRecord, game: Game, opening: Opening, seats: Sequence[str]) -> None:

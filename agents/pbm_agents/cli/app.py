@@ -17,36 +17,27 @@ from typer.core import TyperGroup
 
 from ..common.faults import InfrastructureError
 
-MODULES = {
-    "lists": {
-        "games": "List the games and their options.",
-        "agents": "List the kinds of agents, or the settings of one.",
-    },
-    "boards": {"play": "Play a game, or watch one.", "serve": "Play in the browser."},
-    "train": {"train": "Train a network by self-play."},
-    "tournaments": {
-        "tournament": "Let agents play a tournament, and rate them.",
-        "rate": "Rate the agents of tournaments.",
-        "sprt": "Test whether NEW is stronger than OLD.",
-        "ladder": "Rate an agent on a frozen ladder.",
-    },
-    "exploits": {
-        "exploit": "Measure how exploitable an agent is.",
-        "curio-bench": "Evaluate an agent or a submission on Curio-Bench.",
-    },
-    "records": {
-        "replay": "Play records again, and check moves and results.",
-        "animate": "Make a film of a recorded game.",
-        "export": "Write recorded games as a data set, one row for each position.",
-        "dataset": "Make a graded data set of games.",
-    },
-    "machine": {
-        "bench": "Measure speed on this machine.",
-        "warm-up": "Compile rules, search and champions in advance.",
-    },
+COMMANDS = {
+    "games": ("lists", "List the games and their options."),
+    "agents": ("lists", "List the kinds of agents, or the settings of one."),
+    "play": ("boards", "Play a game, or watch one."),
+    "serve": ("boards", "Play in the browser."),
+    "train": ("train", "Train a network by self-play."),
+    "tournament": ("tournaments", "Let agents play a tournament, and rate them."),
+    "rate": ("tournaments", "Rate the agents of tournaments."),
+    "sprt": ("tournaments", "Test whether NEW is stronger than OLD."),
+    "ladder": ("tournaments", "Rate an agent on a frozen ladder."),
+    "exploit": ("exploits", "Measure how exploitable an agent is."),
+    "curio-bench": ("exploits", "Evaluate an agent or a submission on Curio-Bench."),
+    "replay": ("records", "Play records again, and check moves and results."),
+    "animate": ("records", "Make a film of a recorded game."),
+    "export": ("records", "Write recorded games as a data set, one row for each position."),
+    "dataset": ("records", "Make a graded data set of games."),
+    "bench": ("machine", "Measure speed on this machine."),
+    "warm-up": ("machine", "Compile rules, search and champions in advance."),
 }
-"""The modules, and their commands in the order of the help, with the first paragraphs of their docstrings."""
-SUMMARIES = {name: about for commands in MODULES.values() for name, about in commands.items()}
+"""The commands in the order of the help: their modules, and the first paragraphs of their docstrings."""
+SUMMARIES = {name: about for name, (_, about) in COMMANDS.items()}
 EXPECTED = (ValueError, ImportError, OSError, InfrastructureError)
 """Errors that end in a message on stderr and exit code 2, or UNPLAYED. All others are bugs and end in a traceback."""
 UNPLAYED = 3
@@ -129,8 +120,8 @@ def about(
 
 def loaded(name: str) -> Any:
     """Import a command's module and return the command."""
-    module = next(module for module, commands in MODULES.items() if name in commands)
-    command = getattr(importlib.import_module(f".{module}", __package__), name.replace("-", "_"))
+    module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+    command = getattr(module, name.replace("-", "_"))
     about, _, examples = str(inspect.getdoc(command)).partition("\n\nExamples:\n")
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
     alone.command(name=name, help=about, epilog=f"\b\nExamples:\n{examples}")(command)

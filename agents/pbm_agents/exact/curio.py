@@ -291,19 +291,15 @@ class KnownWorldAgent:
         known, worlds = known_worlds(game, views, rng)
         actions = np.full(len(views), NO_ACTION, np.int64)
         for row in np.flatnonzero(known):
-            actions[row] = self._winning(game, worlds[row : row + 1])
+            if self._solver is None or self._solver.game != game:
+                self._solver = CurioSolver(game)
+            found = self._solver.winning_action(worlds[row : row + 1], nodes=self.nodes)
+            actions[row] = NO_ACTION if found is None else found
         searched = ~known, known & (actions == NO_ACTION)
         for agent, rows, positions in zip(self._searching, searched, (views, worlds), strict=True):
             if rows.any():
                 actions[rows] = agent.act(game, positions[rows], rng)
         return actions
-
-    def _winning(self, game: Game, world: Array) -> int:
-        """Return an action that wins by force, or NO_ACTION if none is found."""
-        if self._solver is None or self._solver.game != game:
-            self._solver = CurioSolver(game)
-        found = self._solver.winning_action(world, nodes=self.nodes)
-        return NO_ACTION if found is None else found
 
 
 def known_worlds(game: Game, views: Views, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -78,7 +78,8 @@ class TrinimSolution:
     def values(self, state: Record) -> Floats:
         """Return (P,) the expected returns of the players by seat, in a position that is covered."""
         mask = int((state["pieces"][self.cells] != 0).astype(np.int64) @ (1 << np.arange(len(self.cells))))
-        order = self._order(int(state["to_move"]))
+        at = self.still_in.index(int(state["to_move"]))
+        order = self.still_in[at:] + self.still_in[:at]  # from the player to move
         held = [_parities(state["held"][player]) for player in order]
         values = np.full(len(state["out"]), self._loss)
         if len(order) == 3:
@@ -90,11 +91,6 @@ class TrinimSolution:
         else:
             values[order] = self._draw
         return values
-
-    def _order(self, mover: int) -> list[int]:
-        """Return the players still in the game, starting with the player to move."""
-        at = self.still_in.index(mover)
-        return self.still_in[at:] + self.still_in[:at]
 
 
 @final

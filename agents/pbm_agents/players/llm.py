@@ -275,9 +275,7 @@ class LLMAgent(AgentWithMemory):
         return f"LLMAgent(model={self.client.model!r}, usage={asdict(self.usage)})"
 
 
-@lru_cache(maxsize=32)
-def _vocabulary(game: Game) -> Vocabulary:
-    return Vocabulary(game)
+_vocabulary = lru_cache(maxsize=32)(Vocabulary)
 
 
 def _content(views: States, row: int) -> bytes:

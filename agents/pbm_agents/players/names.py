@@ -220,18 +220,13 @@ def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
             if not callable(found):
                 raise ValueError(f"{attribute} takes no settings: expected a class or a function")
             found = found(**_settings(name, f"{module}:{attribute}", settings, options_of(found)))
-        elif isinstance(found, type) or (_is_function(found) and _accepts(found, 0)):
+        elif isinstance(found, type) or (callable(found) and not hasattr(found, "act") and _accepts(found, 0)):
             found = found()
         return as_agent(found)
     except (Exception, SystemExit) as error:  # users' code may raise anything
         reason = describe_error(error, REASON_LENGTH)
         kinds = ", ".join(agent_kinds())
         raise ValueError(f"{quoted(name)} is not an agent: expected {kinds} or module:attribute ({reason})") from error
-
-
-def _is_function(found: Any) -> bool:
-    """Return whether an object is a plain callable, without `act`."""
-    return callable(found) and not callable(getattr(found, "act", None))
 
 
 def _accepts(function: Callable[..., Any], count: int) -> bool:

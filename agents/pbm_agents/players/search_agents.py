@@ -106,8 +106,8 @@ class PIMCAgent:
         streams = np.empty(len(rows), np.uint64)
         branch(own, rows, streams)
         results = self.search.run(game, game.determinize(views[rows], streams), streams, workspace=self.workspace)
-        shares = np.array([_vote(result) for result in results]).reshape(len(views), self.worlds, game.num_actions)
-        return shares.sum(axis=1).argmax(axis=1)
+        votes = np.array([result.policy(0.0 if result.proven else 1.0) for result in results])
+        return votes.reshape(len(views), self.worlds, game.num_actions).sum(axis=1).argmax(axis=1)
 
 
 def _network(file: str) -> Evaluator:
@@ -123,11 +123,6 @@ def _network(file: str) -> Evaluator:
     from ..learning.network import PolicyValueNetwork
 
     return PolicyValueNetwork.load(file).evaluator()
-
-
-def _vote(result: SearchResult) -> Any:
-    """Return (A,) shares of the visits; if the outcome is proven, the best action gets all of them."""
-    return result.policy(0.0 if result.proven else 1.0)
 
 
 def _with_budget(settings: dict[str, Any]) -> dict[str, Any]:
