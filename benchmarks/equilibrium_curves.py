@@ -1,13 +1,14 @@
 """Draw the exploitability of tabular and sampling solvers against iterations and processor time.
 
-    python benchmarks/equilibrium_curves.py [--seconds 0.25] [--seeds 10]
+    python benchmarks/equilibrium_curves.py [--seconds 0.25] [--seeds 10] [--draw]
 
 Solvers: CFR, CFR+, predictive CFR+ and discounted CFR, which sweep over the public tree, and external- and
 outcome-sampling MCCFR with ten seeds. Games: the first three rungs of Curio's ladder, Leduc poker (a return of 1 is 16
 chips), and the first two levels of Curio-Bench. A run ends at the first measurement after `--seconds` of processor
-time, which evaluations do not count in. Measurements are at 1, 2, 4, 8, ... steps; a step of a sampling solver is 100
-traversals for each player. Each finished run is a line of the .jsonl beside the results, so a stopped command resumes.
-Writes `results/equilibrium_curves.txt` and a picture for the documentation. Needs the extras `cli`, `plot` and `bench`.
+time (sweeps over the last game: 16 times as long), which evaluations do not count in. Measurements are at 1, 2, 4, 8,
+... steps; a step of a sampling solver is 100 traversals for each player. Each finished run is a line of the .jsonl
+beside the results, so a stopped command resumes; `--draw` starts no runs. Writes `results/equilibrium_curves.txt` and a
+picture for the documentation. Needs the extras `cli`, `plot` and `bench`.
 """
 
 from __future__ import annotations
@@ -40,18 +41,24 @@ RESULTS = ROOT / "benchmarks" / "results"
 GAMES = ("curio-ladder-1", "curio-ladder-2", "curio-ladder-3", "leduc", "curio-bench-1", "curio-bench-2")
 SWEEPING: dict[str, Any] = {"CFR": CFR, "CFR+": CFRPlus, "PCFR+": PredictiveCFRPlus, "DCFR": DiscountedCFR}
 SAMPLING: dict[str, Any] = {"external": ExternalSampling, "outcome": OutcomeSampling}
+LONGER = {(solver, "curio-bench-2"): 16 for solver in SWEEPING}
+"""Factors of the processor time of runs."""
 TRAVERSALS = 100
 """Traversals per step of a sampling solver, for each player."""
 
 
 def game_of(name: str) -> Game:
-    """Return a game by name; Leduc poker is the one of the guide."""
-    if name != "leduc":
-        return make_game(name)
+    """Return a game by name; Kuhn and Leduc poker are those of the guide."""
     sys.path.insert(0, str(ROOT / "docs" / "guides"))
-    from leduc import Leduc
+    if name == "leduc":
+        from leduc import Leduc
 
-    return Leduc()
+        return Leduc()
+    if name == "kuhn":
+        from duel import Duel
+
+        return Duel()
+    return make_game(name)
 
 
 def run(tree: PublicTree, name: str, seed: int, seconds: float) -> list[dict[str, float]]:
@@ -78,7 +85,8 @@ def table(rows: list[dict[str, Any]], seconds: float) -> str:
         "",
         "exploitability of the average policy and of the last one after a run; external and outcome: medians of the",
         f"seeds, with the lowest and the highest average; seconds: processor time, at least {seconds:g} without",
-        "evaluations; a step of external or outcome is 100 traversals for each player",
+        "evaluations (sweeps over curio-bench-2: 16 times as long); a step of external or outcome is 100",
+        "traversals for each player",
         "",
         f"{'game':<16} {'solver':<10} {'seeds':>5} {'steps':>9} {'seconds':>8} "
         f"{'average':>9} {'lowest':>9} {'highest':>9} {'last':>9}",
@@ -124,12 +132,13 @@ def draw(rows: list[dict[str, Any]]) -> None:
 def main(
     seconds: Annotated[float, typer.Option(help="Processor time of a run.")] = 0.25,
     seeds: Annotated[int, typer.Option(help="Runs of a sampling solver.")] = 10,
+    only_draw: Annotated[bool, typer.Option("--draw", help="Only write the table and the picture.")] = False,
 ) -> None:
     """Measure the runs that are missing, and draw all."""
     path = RESULTS / "equilibrium_curves.jsonl"
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     known = {(row["game"], row["solver"], row["seed"]) for row in rows}
-    for game in GAMES:
+    for game in () if only_draw else GAMES:
         tasks = [(solver, 0) for solver in SWEEPING] + [(solver, seed) for solver in SAMPLING for seed in range(seeds)]
         missing = [task for task in tasks if (game, *task) not in known]
         if not missing:
@@ -139,7 +148,7 @@ def main(
             exploitability(tree, solver.run(1))
         for solver, seed in missing:
             start = time.process_time()
-            curve = run(tree, solver, seed, seconds)
+            curve = run(tree, solver, seed, seconds * LONGER.get((solver, game), 1))
             spent = time.process_time() - start
             rows.append({"game": game, "solver": solver, "seed": seed, "curve": curve, "seconds": spent})
             with path.open("a", encoding="utf-8") as file:

@@ -7,6 +7,7 @@ rounds.
 import importlib
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,9 @@ def test_every_script_has_one_result():
     """Those that make data, or only measure what they are told to, have none."""
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert {path.stem for path in (ROOT / "benchmarks" / "results").glob("*.*") if path.suffix != ".jsonl"} <= scripts
+
+
+def test_the_paper_is_built_from_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    built = runpy.run_path(str(ROOT / "paper" / "build.py"))["paper"]()
+    assert (ROOT / "paper" / "curio-bench.md").read_text(encoding="utf-8") == built

@@ -17,8 +17,8 @@ from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.core.kernels import COMPILES
 from tests.test_docs import COMMANDS, command_words, commands_of_pages
 
-LEARNING = {"value_states", "feature_batch", "features_of", "is_live"}
-"""Kernels for scripts that learn the champions' weights, and for games of other authors."""
+LEARNING = {"value_states", "feature_batch", "features_of", "is_live", "estimate"}
+"""Kernels for scripts that learn, and for games of other authors."""
 SAMPLING = {"sample_externally", "sample_outcomes", "match", "pick"}
 """Kernels of Monte Carlo CFR, which is for scripts."""
 LARGE = {"mask_large_batch", "playout_large_batch"}

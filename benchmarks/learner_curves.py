@@ -1,0 +1,178 @@
+"""Draw the exploitability of deep learners against moves and processor time.
+
+    python benchmarks/learner_curves.py [--moves 1000000] [--seeds 10] [--game leduc ...] [--learner MMD ...]
+
+Learners: PPO, MMD and R-NaD (`pbm_agents.equilibrium.learners`). Each has a tuning budget of six settings, one run of
+`TUNING_MOVES` moves each on Leduc poker with a seed of its own; the setting with the lowest final exploitability is
+used on all games, with new seeds. The policy measured is always the last one. Each finished run is a line of
+`curio_bench/learners.jsonl`, so a stopped command resumes. Writes `results/learner_curves.txt` and a picture for the
+documentation. `--game` and `--learner` limit the runs of this call, so that several calls can share the work; `--draw`
+starts none. Needs the extras `cli`, `plot`, `bench` and `torch`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, replace
+from itertools import product
+from statistics import median
+from typing import Annotated, Any
+
+import torch
+import typer
+from equilibrium_curves import RESULTS, ROOT, game_of
+from machine import machine
+from matplotlib.figure import Figure
+from pbm_agents.equilibrium import PublicTree, exploitability
+from pbm_agents.equilibrium.learners import MMD, PPO, RNAD, Inputs, Method, SelfPlay
+
+GAMES = ("kuhn", "leduc", "curio-ladder-1", "curio-ladder-2", "curio-ladder-3", "curio-bench-1", "curio-bench-2")
+PATH = ROOT / "benchmarks" / "curio_bench" / "learners.jsonl"
+TUNED_ON, TUNING_SEED, TUNING_MOVES = "leduc", 1000, 250_000
+SETTINGS: dict[str, list[Method]] = {
+    "PPO": [
+        replace(PPO, temperature=temperature, learning_rate=rate)
+        for temperature, rate in product((0.05, 0.1, 0.2), (3e-4, 1e-3))
+    ],
+    "MMD": [
+        replace(MMD, temperature=temperature, divergence=divergence)
+        for temperature, divergence in product((0.1, 0.3), (1, 5, 10))
+    ],
+    "R-NaD": [
+        replace(RNAD, learning_rate=3e-3, trace=1.0, limit=10.0, temperature=temperature, references=references)
+        for temperature, references in product((0.2, 0.5), (10, 30, 100))
+    ],
+}
+Row = dict[str, Any]
+
+
+def rows() -> list[Row]:
+    """Return the finished runs."""
+    return [json.loads(line) for line in PATH.read_text("utf-8").splitlines()] if PATH.exists() else []
+
+
+def run(inputs: Inputs, game: str, name: str, setting: int, seed: int, moves: int) -> None:
+    """Run a learner and write its measurements at 1/64, 1/32, ... of its moves."""
+    learner = SelfPlay(inputs, SETTINGS[name][setting], moves, seed)
+    began, spent, at, curve = time.process_time(), 0.0, moves // 64, []
+    while not learner.finished:
+        start = time.process_time()
+        learner.step()
+        spent += time.process_time() - start
+        if learner.moves >= at or learner.finished:
+            found = exploitability(inputs.tree, learner.policy())
+            curve.append({"moves": learner.moves, "seconds": round(spent, 3), "exploitability": found})
+            at *= 2
+    row = {"game": game, "learner": name, "setting": setting, "seed": seed, "curve": curve}
+    row["whole"] = round(time.process_time() - began, 3)
+    with PATH.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+    print(game, name, setting, seed, curve[-1], flush=True)
+
+
+def best(found: list[Row], name: str) -> int:
+    """Return the setting with the lowest exploitability in the tuning runs."""
+    runs = [row for row in found if row["learner"] == name and row["seed"] == TUNING_SEED]
+    return int(min(runs, key=lambda row: row["curve"][-1]["exploitability"])["setting"])
+
+
+def table(found: list[Row]) -> str:
+    """Return the final exploitabilities as a readable table."""
+    lines = [
+        machine(),
+        f"torch {torch.__version__}, one thread per run, beside other programs: seconds are of the processor",
+        "",
+        f"tuning: exploitability on {TUNED_ON} after {TUNING_MOVES:,} moves, seed {TUNING_SEED}",
+    ]
+    for name, settings in SETTINGS.items():
+        for row in sorted((r for r in found if r["learner"] == name and r["seed"] == TUNING_SEED), key=_setting):
+            chosen = "  <- used" if row["setting"] == best(found, name) else ""
+            values, first = asdict(settings[row["setting"]]), asdict(settings[0])
+            varied = {key for other in settings for key, value in asdict(other).items() if value != first[key]}
+            text = ", ".join(f"{key} {values[key]:g}" for key in sorted(varied))
+            lines.append(f"{name:<7} {row['curve'][-1]['exploitability']:9.6f}  {text}{chosen}")
+    lines += [
+        "",
+        "last policies of new seeds, medians with the lowest and the highest; seconds: of a run without its measurements",
+        "",
+        f"{'game':<15} {'learner':<8} {'seeds':>5} {'moves':>10} {'seconds':>8} {'exploitability':>14} {'lowest':>9} "
+        f"{'highest':>9}",
+    ]
+    for game in GAMES:
+        for name in SETTINGS:
+            ends = [row["curve"][-1] for row in found if _is(row, game, name)]
+            if ends:
+                values = [end["exploitability"] for end in ends]
+                lines.append(
+                    f"{game:<15} {name:<8} {len(ends):>5} {median(end['moves'] for end in ends):>10,.0f} "
+                    f"{median(end['seconds'] for end in ends):8.1f} {median(values):14.6f} {min(values):9.6f} "
+                    f"{max(values):9.6f}"
+                )
+    lines += [
+        "",
+        f"all runs, measurements included: {sum(row['whole'] for row in found):.0f} seconds of processor time",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def draw(found: list[Row]) -> None:
+    """Draw the curves against moves (above) and processor time (below), one line per seed."""
+    games = [game for game in GAMES if any(_is(row, game, name) for row in found for name in SETTINGS)]
+    figure = Figure(figsize=(2.6 * len(games), 6), layout="constrained")
+    for column, game in enumerate(games):
+        for below, unit in enumerate(("moves", "seconds")):
+            axes = figure.add_subplot(2, len(games), 1 + column + below * len(games))
+            for color, name in enumerate(SETTINGS):
+                for k, row in enumerate(row for row in found if _is(row, game, name)):
+                    points = [[point[key] for point in row["curve"]] for key in (unit, "exploitability")]
+                    axes.loglog(*points, color=f"C{color}", linewidth=1, label=None if k else name)
+            axes.set(title="" if below else game, xlabel="seconds of processor time" if below else unit)
+            axes.grid(alpha=0.3)
+            if not column:
+                axes.set_ylabel("exploitability")
+                axes.legend(fontsize=7)
+    figure.savefig(ROOT / "docs" / "pictures" / "learner_curves.png", dpi=100)
+
+
+def _setting(row: Row) -> int:
+    return int(row["setting"])
+
+
+def _is(row: Row, game: str, name: str) -> bool:
+    return (row["game"], row["learner"]) == (game, name) and row["seed"] != TUNING_SEED
+
+
+def main(
+    moves: Annotated[int, typer.Option(help="Moves of a run.")] = 1_000_000,
+    seeds: Annotated[int, typer.Option(help="Runs per learner and game.")] = 10,
+    game: Annotated[list[str] | None, typer.Option(help="Only runs on this game. Repeatable.")] = None,
+    learner: Annotated[list[str] | None, typer.Option(help="Only runs of this learner. Repeatable.")] = None,
+    only_draw: Annotated[bool, typer.Option("--draw", help="Only write the table and the picture.")] = False,
+) -> None:
+    """Measure the runs that are missing, and draw all."""
+    torch.set_num_threads(1)
+    inputs: dict[str, Inputs] = {}
+
+    def measure(name: str, method: str, setting: int, seed: int, moves: int) -> None:
+        known = {(row["game"], row["learner"], row["setting"], row["seed"]) for row in rows()}
+        if (name, method, setting, seed) not in known:
+            if name not in inputs:
+                inputs[name] = Inputs(PublicTree.build(game_of(name), threads=1))
+            run(inputs[name], name, method, setting, seed, moves)
+
+    learners = [] if only_draw else learner or list(SETTINGS)
+    for method in learners:
+        for setting in range(len(SETTINGS[method])):
+            measure(TUNED_ON, method, setting, TUNING_SEED, TUNING_MOVES)
+    for seed, name, method in product(range(seeds), game or GAMES, learners):
+        measure(name, method, best(rows(), method), seed, moves)
+    found = rows()
+    text = table(found)
+    (RESULTS / "learner_curves.txt").write_text(text, "utf-8")
+    draw(found)
+    print(text)
+
+
+if __name__ == "__main__":
+    typer.run(main)
