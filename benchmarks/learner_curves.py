@@ -94,7 +94,7 @@ def table(found: list[Row]) -> str:
             lines.append(f"{name:<7} {row['curve'][-1]['exploitability']:9.6f}  {text}{chosen}")
     lines += [
         "",
-        "last policies of new seeds, medians with the lowest and the highest; seconds: of a run without its measurements",
+        "last policies of new seeds, medians with the lowest and the highest; seconds: without measurements",
         "",
         f"{'game':<15} {'learner':<8} {'seeds':>5} {'moves':>10} {'seconds':>8} {'exploitability':>14} {'lowest':>9} "
         f"{'highest':>9}",
