@@ -211,7 +211,7 @@ def learned(size: int, found: list[dict[str, Any]]) -> list[str]:
 def speeds(found: dict[str, Any]) -> list[str]:
     """Return the table of two checkouts, and the ratios of their speeds."""
     lines = [
-        "positions per second of training, Chameleon 7x7, 48 simulations per move, two workers, one run",
+        "positions per second of training, Chameleon 7x7, 48 simulations per move, two workers, beside other work",
         "            positions  clock s  per second  processor s  per processor second",
     ]
     rates = {}
