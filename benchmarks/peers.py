@@ -340,6 +340,8 @@ def turns(contenders: list[Contender], cores: list[int]) -> tuple[dict[str, floa
 
 def main(word: str = "") -> None:
     cores = sorted(os.sched_getaffinity(0))
+    if word:
+        print(f"only contenders with the word {word}")
     print(machine())
     print(", ".join(f"{name} {version(name)}" for name in ("open_spiel", "pgx", "jax")))
     record: dict[str, Any] = {}

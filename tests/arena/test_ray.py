@@ -71,7 +71,7 @@ class FakeRay:
 
         return bind
 
-    def wait(self, pending):
+    def wait(self, pending, num_returns=1, timeout=None):
         return [pending[-1]], pending[:-1]
 
     def get(self, number):
