@@ -43,7 +43,9 @@ class Opening:
         positions = self.positions(game)
         start, state = positions[0], positions[-1].copy()
         if state["done"][0]:
-            raise ValueError(f"the opening {self!r} leaves nothing to play")
+            raise ValueError(
+                f"the game is over after the {len(self.moves)} moves of the opening: expected one that does not end it"
+            )
         return start, state
 
     def positions(self, game: Game) -> list[Views]:
