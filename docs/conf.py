@@ -37,7 +37,7 @@ def adapt(app: object, document: str, source: list[str]) -> None:
     """Convert the parts that GitHub renders differently: pictures in two themes, and links to repository files."""
     source[0] = PICTURE.sub(r"![\2](\3){.only-light} ![\2](\1){.only-dark}", source[0])
     source[0] = re.sub(
-        r"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?:notebooks/training|benchmarks|src|tests)/[^)]*\)", r"\1", source[0]
+        r"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?:notebooks/training|benchmarks|paper|src|tests)/[^)]*\)", r"\1", source[0]
     )
     source[0] = re.sub(
         r"(?<!!)\[([^\]]+)\]\((?:\.\./)+(?:CITATION|CONTRIBUTING|LICENSE|SECURITY)[^)]*\)", r"\1", source[0]
