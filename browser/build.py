@@ -69,20 +69,20 @@ def hooks_of(module: Module, game: Game) -> dict[str, Any]:
     blank["viewer"] = blank["last_action"] = -1
     begun = blank.view(np.uint8).copy().view(game.dtype)  # not `copy`, which leaves the padding between fields
     board = None if game.random_setup else game.board_to_string(game.init(1, rng))
-    hooks = {"init": module.calls_of(lambda states, seeds: game._init(states, seeds, board), states=begun, seeds=seeds)}
+    started = {"states": begun, "seeds": seeds}
+    hooks: dict[str, Any] = {"init": module.calls_of(game, lambda *given: game._init(*given, board), **started)}
     if not hooks["init"]:
         blank = begun  # all games start alike
     states = game.init(1, rng)
     views, mask = game.view(states, 0), game.legal_action_mask(states)
     planes, actions = np.empty((1, *game.observation_shape), np.int8), np.array([mask[0].argmax()])
     unused = np.zeros((0, 0), np.int8)
-    hooks["step"] = module.calls_of(game._step, states=states.copy(), actions=actions)
-    hooks["mask"] = module.calls_of(game._legal_action_mask, states=states, out=mask)
-    hooks["view"] = module.calls_of(game._view, states=states, views=views)
-    hooks["observe"] = module.calls_of(game._observe, views=views, out=planes)
-    hooks["playout"] = module.calls_of(
-        lambda states, seeds: game._playout(states, seeds, unused, False), states=states.copy(), seeds=seeds
-    )
+    hooks["step"] = module.calls_of(game, game._step, states=states.copy(), actions=actions)
+    hooks["mask"] = module.calls_of(game, game._legal_action_mask, states=states, out=mask)
+    hooks["view"] = module.calls_of(game, game._view, states=states, views=views)
+    hooks["observe"] = module.calls_of(game, game._observe, views=views, out=planes)
+    played = {"states": states.copy(), "seeds": seeds}
+    hooks["playout"] = module.calls_of(game, lambda *given: game._playout(*given, unused, False), **played)
     play = game._play_kernels(False, False)
     assert play is not None
     if play.world is not None:
@@ -91,7 +91,7 @@ def hooks_of(module: Module, game: Game) -> dict[str, Any]:
     hooks["others"] = {}
     text = game.board_to_string(game.init(1, rng))
     for change in (lambda states: game._init(states, seeds, text), game._remove_player):
-        calls = module.calls_of(change, states=states.copy())
+        calls = module.calls_of(game, change, states=states.copy())
         hooks["others"] |= {name.rpartition("_")[0]: [[name, arguments]] for name, arguments in calls}
     return {"blank": module.constant(blank), **hooks}
 

@@ -45,7 +45,7 @@ ANY = ("choices",)
 """Orders of which only the types of the answers are compared: values of options, also on boards that are not built."""
 NOT_SENT = ("invite",)
 """Orders that need a server."""
-RESULT = Path(__file__).parents[1] / "benchmarks" / "results" / "worker_tables.txt"
+RESULT = Path(__file__).parent / "worker_tables.txt"
 """What `--write` writes."""
 
 
@@ -302,7 +302,7 @@ def main() -> None:
 
 def about() -> list[str]:
     """Return lines that say where and with what the tables were compared."""
-    sys.path.append(str(RESULT.parents[1]))
+    sys.path.append(str(RESULT.parents[1] / "benchmarks"))
     from machine import machine
 
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=RESULT.parent)

@@ -25,6 +25,7 @@ import numpy as np  # noqa: E402
 from numba.core import types  # noqa: E402
 from recording import recorded  # noqa: E402
 
+from pbm_envs import Game  # noqa: E402
 from pbm_envs.core.layouts import layout_of  # noqa: E402
 
 TRIPLE, STACK = "wasm32-unknown-unknown", 1 << 20
@@ -57,11 +58,13 @@ class Module:
         flat = [entry for each in arguments for entry in self._flat(each, inputs)]
         return [self.function(kernel, values), flat]
 
-    def calls_of(self, hook: Callable[..., Any], **inputs: Any) -> list[Any]:
+    def calls_of(self, game: Game, hook: Callable[..., Any], **inputs: Any) -> list[Any]:
         """Return the calls of kernels that a method of a game makes for these inputs."""
         hook(*inputs.values())
         with recorded() as calls:
+            vars(game).pop("_kernels", None)  # the game keeps its kernels, and takes those that are recorded instead
             hook(*inputs.values())
+        vars(game).pop("_kernels", None)
         return [self.call(call.kernel, call.arguments, inputs) for call in calls]
 
     def function(self, kernel: Any, values: tuple[Any, ...]) -> str:
