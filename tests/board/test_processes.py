@@ -22,6 +22,18 @@ class Deadly(Scripted):
         os._exit(3)
 
 
+class Jealous(Scripted):
+    """Fails if it is asked about a second seat, or about an earlier position."""
+
+    seat, ply = None, -1
+
+    def act(self, game, views, rng):
+        assert self.seat in (None, views["viewer"][0])
+        assert self.ply < views["ply"][0]
+        self.seat, self.ply = views["viewer"][0], views["ply"][0]
+        return super().act(game, views, rng)
+
+
 @pytest.fixture(scope="module")
 def processes():
     """A single process, which all agents of these tests share."""
@@ -55,6 +67,18 @@ def test_an_agent_that_ends_its_process_ends_no_board(processes):
         assert person.do("new", game="chameleon", options=["size=3"], players=["random", "person"])["legal"]
 
 
+def test_seats_and_games_share_no_agent(processes):
+    """An agent keeps what it has seen only for the next question of the same seat, whoever has the same name."""
+    jealous = "tests.board.test_processes:Jealous"
+    for _ in range(2):
+        with Person(start(Curio(), jealous, "person", seed=3, hint=jealous), processes=processes) as person:
+            if person.position["thinking"]:
+                person.settle()
+            for _ in range(3):
+                assert not person.position["done"]
+                person.play(person.do("hint")["hint"]["move"])
+
+
 def test_a_game_that_is_left_gives_its_process_to_the_next(processes):
     with Person(start(GAME, "person", ENDLESS), processes=processes) as person:
         person.say("play", move="b2x")
@@ -68,7 +92,7 @@ def test_a_limit_of_seconds_counts_from_when_the_agent_gets_a_process(processes,
     order = []
     monkeypatch.setattr(module, "_result", lambda worker, question, is_over: order.append(question._seconds))
     for seconds, until in ((5.0, 1e12), (7.0, 0.0)):
-        with processes.used(seconds, until, lambda message: None):
+        with processes.used(GAME, seconds, until, lambda message: None):
             module.worker_process()(len, "random", GAME)
     assert order == [5.0, 0.0]
 

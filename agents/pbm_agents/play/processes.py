@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from multiprocessing.connection import wait
 from typing import Any, final
+from weakref import WeakKeyDictionary
 
 from pbm_envs.toolbox import COMPILING, Progress
 
@@ -29,7 +30,7 @@ from .ahead import how_far
 NICENESS = 10
 """How much lower the priority of worker processes is than that of the server (0 to 19)."""
 MOST_AGENTS = 8
-"""Agents that a worker process remembers by name, with their weights and their trees."""
+"""Agents that a worker process keeps, with their weights and their trees."""
 FAIR_SECONDS = 30.0
 """Seconds in the queue after which a question without a clock is as urgent as one whose time is over."""
 GRACE_SECONDS = 60.0
@@ -40,20 +41,29 @@ LOOK_SECONDS = 0.1
 """Seconds between checks whether anybody still needs a result."""
 
 _run: ContextVar[Callable[..., Any] | None] = ContextVar("_run", default=None)
+_seat: ContextVar[tuple[int, int]] = ContextVar("_seat")
+"""In a worker process: the number of the game and the seat whose view a question is about."""
 
 
 def worker_process() -> Callable[..., Any] | None:
     """Return what calls a module's function with its arguments in a worker process and returns its result.
 
-    The arguments are the name of an agent, which `known_agent` makes there, the game, and others. None means that the
-    agents of this thread think in this process.
+    The arguments are the name of an agent, which `known_agent` makes there, the game, the view, and others. None means
+    that the agents of this thread think in this process.
     """
     return _run.get()
 
 
-@lru_cache(maxsize=MOST_AGENTS)
 def known_agent(name: str) -> Any:
-    """Return the agent with this name in a worker process, which answers one question at a time."""
+    """Return the agent with this name in a worker process, which answers one question at a time.
+
+    Each seat of each game has agents of its own, so that none takes what it has seen from one view to another.
+    """
+    return _agent_of_seat(name, _seat.get())
+
+
+@lru_cache(maxsize=MOST_AGENTS)
+def _agent_of_seat(name: str, seat: tuple[int, int]) -> Any:
     return make_agent(name)
 
 
@@ -68,25 +78,31 @@ class AgentProcesses:
         self._busy = 0
         self._queue: list[tuple[float, int]] = []
         self._numbers = itertools.count()
+        self._sessions: WeakKeyDictionary[object, int] = WeakKeyDictionary()
         self._changed = threading.Condition()
         """Held while the queue and the processes change."""
 
     @contextmanager
-    def used(self, seconds: float, until: float, notify: Callable[[dict[str, Any]], None]) -> Iterator[None]:
+    def used(
+        self, session: object, seconds: float, until: float, notify: Callable[[dict[str, Any]], None]
+    ) -> Iterator[None]:
         """Let agents that are asked in this block and thread think in these processes.
 
         Args:
+            session: The game that they are asked about.
             seconds: The time after which their searches end, counted from when they get a process.
             until: The moment at which their searches end, by `time.monotonic`.
             notify: Called with messages about the progress of compilation.
         """
+        with self._changed:
+            number = self._sessions.setdefault(session, next(self._numbers))
 
         def run(function: Callable[..., Any], *arguments: Any) -> Any:
             is_over = ending() or (lambda: False)
             worker = self._take(min(until, time.monotonic() + FAIR_SECONDS), is_over)
             try:
                 left = max(0.0, min(seconds, until - time.monotonic()))
-                return _result(worker, _Question((function, arguments), left, notify), is_over)
+                return _result(worker, _Question((function, arguments, number), left, notify), is_over)
             finally:
                 self._give_back(worker)
 
@@ -175,15 +191,20 @@ def _result(worker: Worker, question: _Question, is_over: Callable[[], bool]) ->
 
 
 def _answer(
-    function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, report: Callable[[dict[str, Any]], None]
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    number: int,
+    seconds: float,
+    report: Callable[[dict[str, Any]], None],
 ) -> Any:
     """Return the result of a question, or the exception that it raised; called in a worker process."""
     _be_nice()
     until = time.monotonic() + seconds
-    name = arguments[1].name
+    _, game, view = arguments[:3]
+    _seat.set((number, int(view["viewer"][0])))
 
     def hear(progress: Progress) -> None:
-        report(how_far(name, progress))
+        report(how_far(game.name, progress))
 
     COMPILING.listeners.add(hear)
     try:

@@ -89,7 +89,7 @@ class Thinking:
         def run() -> None:
             try:
                 if self.processes is not None:
-                    with end_searches_when(left.is_set), self.processes.used(limit, until, self.notify):
+                    with end_searches_when(left.is_set), self.processes.used(session, limit, until, self.notify):
                         result = work()
                 else:
                     end = min(until, time.monotonic() + limit)
