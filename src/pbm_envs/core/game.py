@@ -122,7 +122,10 @@ class Game(GameHooks):
         """Return masks (B, A) of legal actions: all False in finished games and in views of players not to move."""
         check_states(self, states)
         mask = output(out, np.bool_, (len(states), self.num_actions), states)
-        in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
+        if len(states) <= MOST_ROWS:  # fast path
+            self._legal_action_mask(states, mask)
+        else:
+            in_parts(self._legal_action_mask, MOST_ROWS, states, mask)
         return mask
 
     def view(self, states: States, players: int | ArrayLike, out: States | None = None) -> States:
@@ -150,7 +153,10 @@ class Game(GameHooks):
         """
         check_states(self, views)
         observations = output(out, np.int8, (len(views), *self.observation_shape), views)
-        in_parts(self._observe, MOST_ROWS, views, observations)
+        if len(views) <= MOST_ROWS:  # fast path
+            self._observe(views, observations)
+        else:
+            in_parts(self._observe, MOST_ROWS, views, observations)
         return observations
 
     def observe_with_mask(

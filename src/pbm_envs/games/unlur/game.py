@@ -13,7 +13,7 @@ from ...core.boards import hexagon
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import ALLOW_RESIGN, Option
 from ...core.record_rules import BatchKernel, PlayKernels
-from ...core.state import EMPTY, NOBODY, Planes, Record, Seeds, States
+from ...core.state import EMPTY, NOBODY, Ints, Mask, Planes, Record, Seeds, States
 from ...core.symmetry import Symmetry, permutation
 from ...core.validation import expect, expect_range
 from ..chains import ConnectionGame
@@ -73,6 +73,12 @@ class Unlur(ConnectionGame):
         inside = (stones == EMPTY) | ((stones == BLACK) & (self.board.edges == 0))
         expect(inside | ~contract, states, "stones", "black ones, and none on the edges, before the contract")
         self.validate_chains(states, rules.FIGURES)
+
+    def _step(self, states: States, actions: Ints) -> int:
+        return rules.step_batch(states, actions, self._around, self.board.edges, self.resign_action)
+
+    def _legal_action_mask(self, states: States, out: Mask) -> None:
+        rules.mask_batch(states, out, self.board.edges, self.resign_action)
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._empty, self._places)
