@@ -3,11 +3,17 @@
     python benchmarks/champions.py [--seconds 0.05] [--games 400] [--only TEXT]     # matches
     python benchmarks/champions.py solved                                           # the sets in solved/
     python benchmarks/champions.py openspiel [--seconds 0.05] [--games 400]         # against OpenSpiel's bots
+    python benchmarks/champions.py revisions 6b0dfac [--clock processor]            # against an older champion
 
 In a match, each agent gets the number of simulations that take `--seconds` of processor time per move. This number is
 measured on the game's positions before each match, so the result does not depend on the machine's load. If a solver
 checks the moves of the search, both agents play by the clock instead. Each opening (two random moves) is played from
 every seat.
+
+`revisions` plays the champion of a checkout, this one if `--of` names no other, against that of an older revision or
+folder. Each side is a process with the code of its checkout, which gets positions as text and has `--seconds` per
+move, by the clock or, with `--clock processor`, of its own processor time, for a busy machine. While one side thinks,
+the other waits. Finished games are kept in `results/champions.jsonl`, and are not played again.
 
 Results are appended to `results/champions.txt` line by line. Results that are already there, with the same seconds and
 games, are not played again, so a stopped run resumes.
@@ -17,12 +23,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import subprocess
 import time
+from contextlib import ExitStack
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from checkouts import ROOT, checkout_of, start_process
 from machine import machine
 from pbm_agents import UCT, Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
@@ -37,6 +48,7 @@ from pbm_envs import Chameleon, Curio, Game, Trinim, Unlur, make_game
 from pbm_envs.testing import random_actions
 
 RESULTS = Path(__file__).parent / "results" / "champions.txt"
+JOURNAL = RESULTS.with_suffix(".jsonl")
 SOLVED = Path(__file__).parent / "solved"
 SEED, MEASURED, TURNS = 2018, 8, 5
 WIDTH = 8
@@ -85,6 +97,7 @@ MATCHES = (
     Match(Curio(), "champion"),
     Match(Curio(base=3, rows=4, cols=4), "champion"),
 )
+REVISIONS = [match for match in MATCHES if match.name == "champion" and match.game.num_players == 2]
 
 
 def positions_of(game: Game) -> np.ndarray:
@@ -205,6 +218,82 @@ def against_openspiel(match: Match, seconds: float, games: int) -> str:
     return line_of(match, *score_of(match.game, (ChampionAgent(seconds=seconds), bot), games))
 
 
+class Side(NamedTuple):
+    """The champion of a checkout, in a process of its own."""
+
+    name: str
+    process: subprocess.Popen[str]
+
+    def move(self, position: dict[str, Any]) -> tuple[str, float]:
+        """Return the champion's move in a position (see `champion_process`), and the seconds that it took."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(position), file=self.process.stdin, flush=True)
+        line = self.process.stdout.readline()
+        if not line:
+            raise ChildProcessError(f"the champion of {self.name} died in {position}")
+        answer = json.loads(line)
+        return answer["move"], answer["seconds"]
+
+
+def start_side(checkout: Path, clock: str) -> Side:
+    """Start the champion of a checkout, and name it by its commit, and by its changes since then."""
+
+    def git(*words: str) -> bytes:
+        return subprocess.run(["git", "-C", str(checkout), *words], capture_output=True, check=True).stdout
+
+    name, changes = git("rev-parse", "--short=8", "HEAD").decode().strip(), git("diff", "HEAD", "--", "src", "agents")
+    name += f"+{sha256(changes).hexdigest()[:8]}" * bool(changes)
+    return Side(name, start_process(checkout, str(Path(__file__).parent / "champion_process.py"), clock))
+
+
+def opening(game: Game, number: int) -> tuple[str, list[str]]:
+    """Return the board of an opening, and two random moves unless the board is random."""
+    rng = np.random.default_rng((SEED, number))
+    state = game.init(1, rng)
+    board, moves = game.board_to_string(state), []
+    for _ in range(0 if game.random_setup else 2):
+        [action] = random_actions(game, state, rng)
+        game.step(state, [action])
+        moves.append(game.action_to_string(int(action)))
+    return board, moves
+
+
+def play_revisions(match: Match, sides: tuple[Side, Side], seconds: float, games: int, clock: str) -> str:
+    """Play the games of a match between two checkouts that are not in the journal; return the line of all of them."""
+    key = [name_of(match).strip(), repr(match.game), *(side.name for side in sides), seconds, clock]
+    lines = JOURNAL.read_text(encoding="utf-8").splitlines() if JOURNAL.exists() else []
+    known = {line["number"]: line for line in map(json.loads, lines) if line["match"] == key}
+    for number in range(games):
+        if number not in known:
+            known[number] = {"match": key, "number": number, **play_pair_game(match.game, sides, number, seconds)}
+            with open(JOURNAL, "a", encoding="utf-8") as file:
+                print(json.dumps(known[number]), file=file)
+            done = [known[k]["share"] for k in range(number + 1) if k in known]
+            print(f"{name_of(match)} game {number + 1} of {games}: {np.mean(done):.3f} so far", flush=True)
+    played = [known[number] for number in range(games)]
+    times = [sum(game["seconds"][k] for game in played) / sum(game["plies"][k] for game in played) for k in (0, 1)]
+    return f"{line_of(match, [game['share'] for game in played], times)}, {sides[0].name} against {sides[1].name}"
+
+
+def play_pair_game(game: Game, sides: tuple[Side, Side], number: int, seconds: float) -> dict[str, Any]:
+    """Play a game of two checkouts; games 2k and 2k + 1 have the same opening, with exchanged seats."""
+    board, moves = opening(game, number // 2)
+    state, first = game.init(1, np.random.default_rng(0), board=board), number % 2
+    for move in moves:
+        game.step(state, [game.string_to_action(move)])
+    spent, plies = [0.0, 0.0], [0, 0]
+    while not state["done"][0]:
+        k = int(state["to_move"][0] != first)
+        position = {"game": game.name, "options": dict(game.options), "board": board, "moves": moves}
+        move, took = sides[k].move(position | {"seed": [SEED, number, len(moves)], "seconds": seconds})
+        spent[k], plies[k] = spent[k] + took, plies[k] + 1
+        moves.append(move)
+        game.step(state, [game.string_to_action(move)])
+    share = (1 + float(state["returns"][0, first])) / 2
+    return {"share": share, "moves": moves, "seconds": spent, "plies": plies}
+
+
 def solved(name: str, seconds: float) -> str:
     """Return how often the champion and the playout search find a winning move, by the clock, position by position."""
     lines = [json.loads(line) for line in (SOLVED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -248,12 +337,17 @@ def is_recorded(name: str, games: int | None, lines: list[str]) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", default="matches", choices=["matches", "solved", "openspiel"])
+    parser.add_argument("what", nargs="?", default="matches", choices=["matches", "solved", "openspiel", "revisions"])
+    parser.add_argument("before", nargs="?", help="revision or folder, for `revisions`")
+    parser.add_argument("--of", default=str(ROOT), help="revision or folder whose champion plays against it")
+    parser.add_argument("--clock", default="wall", choices=["wall", "processor"])
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--games", type=int, default=400)
     parser.add_argument("--only", default="")
     arguments = parser.parse_args()
+    clock = "the clock" if arguments.clock == "wall" else "processor time"
     header = {
+        "revisions": f"; champions of two revisions, {arguments.seconds} s of {clock} a move",
         "matches": f"; {arguments.seconds} s of processor time a move, about",
         "solved": "; winning moves in solved positions, by the clock",
         "openspiel": f"; champion:seconds={arguments.seconds} against {OPENSPIEL_SIMULATIONS} simulations of OpenSpiel",
@@ -274,6 +368,17 @@ def main() -> None:
                 for seconds in (0.01, 0.05):
                     if arguments.only in path.stem and not is_recorded(solved_name(path.stem, seconds), None, known):
                         write(solved(path.stem, seconds))
+            return
+        if arguments.what == "revisions":
+            with ExitStack() as stack:
+                of, before = (stack.enter_context(checkout_of(name)) for name in (arguments.of, arguments.before))
+                sides = start_side(of, arguments.clock), start_side(before, arguments.clock)
+                names = f"{arguments.games} games, .* {re.escape(f'{sides[0].name} against {sides[1].name}')}$"
+                for match in REVISIONS:
+                    name = re.escape(" ".join(name_of(match).split()))
+                    recorded_before = any(re.match(f"{name} .* {names}", line) for line in known)
+                    if arguments.only in name_of(match) and not recorded_before:
+                        write(play_revisions(match, sides, arguments.seconds, arguments.games, arguments.clock))
             return
         for match in OPENSPIEL if arguments.what == "openspiel" else MATCHES:
             games = max(1, arguments.games // match.game.num_players) * match.game.num_players

@@ -148,11 +148,11 @@ def checkout_of(name: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(path)], capture_output=True, check=False)
 
 
-def start_process(checkout: Path, script: str = __file__, **variables: str) -> subprocess.Popen[str]:
-    """Start `script --serve` with the packages of a checkout; it answers each input line with one line."""
+def start_process(checkout: Path, script: str = __file__, *more: str, **variables: str) -> subprocess.Popen[str]:
+    """Start `script --serve MORE` with the packages of a checkout; it answers each input line with one line."""
     paths = [*(str(checkout / folder) for folder in ("src", "agents")), str(Path(__file__).parent)]
     return subprocess.Popen(
-        [sys.executable, "-W", "ignore", script, "--serve"],
+        [sys.executable, "-W", "ignore", script, "--serve", *more],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | variables,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
