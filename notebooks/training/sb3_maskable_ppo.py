@@ -6,7 +6,8 @@
 
 With `--league` the learner meets the opponent and its own past selves, ten in the course of the run, drawn by
 prioritized fictitious self-play (`pbm_agents.arena.league`); at the end `payoffs.png` shows everybody against
-everybody. The file `model.zip` in the folder is for `MaskablePPO.load`; `curve.csv` holds the running score.
+everybody. The file `model.zip` in the folder is for `MaskablePPO.load`; `curve.csv` holds the running score, and
+`progress.csv` is Stable-Baselines3's own log (`rollout/ep_rew_mean` is the mean return of the last 100 games).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from pbm_agents.learning.training_log import TrainingLog
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
 from pbm_envs import Game
 from pbm_envs.adapters.sb3 import GamesVecEnv
@@ -36,10 +38,14 @@ PAST_SELVES = 10
 
 
 def environment(game: Game, envs: int, opponent: Any) -> gymnasium.Env | VecEnv:
-    """One game as Gymnasium has it, which Stable-Baselines3 takes as it is; or many as one batch."""
+    """Return one game as Gymnasium has it, or many as one batch, monitored in both cases.
+
+    Stable-Baselines3 wraps a single environment in its monitor by itself, but a batch only if it is told to. Without
+    a monitor its own log has no returns and no lengths of episodes.
+    """
     if envs == 1:
         return gymnasium.make(f"pbm/{type(game).__name__}-v0", opponent=opponent, **game.options)
-    return GamesVecEnv(game, envs, opponent=opponent)
+    return VecMonitor(GamesVecEnv(game, envs, opponent=opponent))
 
 
 def policy_of(model: MaskablePPO | MaskableActorCriticPolicy, deterministic: bool = True):
@@ -90,11 +96,13 @@ def train(
         policy_kwargs={"net_arch": [128, 128]},
         seed=seed,
     )
+    model.set_logger(configure(str(out), ["csv", "tensorboard"] if tensorboard else ["csv"]))
     policy = policy_of(model)
     print("before:", evaluate(policy, game, games=games)["random"])
     start = perf_counter()
     with TrainingLog(out, steps, unit="step", tensorboard=tensorboard) as log:
         model.learn(steps, callback=Progress(log, selves, steps, PAST_SELVES if league else 0))
+    model.logger.close()
     seconds = perf_counter() - start
     print(f"{model.num_timesteps:,} steps in {seconds:.0f} s, {model.num_timesteps / seconds:,.0f} a second")
     print("after:", evaluate(policy, game, games=games)["random"])

@@ -114,6 +114,9 @@ def test_the_program_trains_evaluates_and_saves(envs, tmp_path, capsys):
     assert "after: random: score" in said
     model = MaskablePPO.load(tmp_path / "run" / "model.zip")
     assert model.num_timesteps >= 300
+    *_, last = csv.DictReader((tmp_path / "run" / "progress.csv").read_text().splitlines())
+    assert -1 <= float(last["rollout/ep_rew_mean"]) <= 1  # the library's own log has the curve
+    assert 1 <= float(last["rollout/ep_len_mean"]) <= 5
     assert evaluate(program.policy_of(model), Chameleon(size=3), games=20)["random"].games == 20  # no illegal move
 
 

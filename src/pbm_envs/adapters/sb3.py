@@ -1,11 +1,12 @@
 """Many games from one seat as a `VecEnv` of Stable-Baselines3, with masks for sb3-contrib.
 
-    env = GamesVecEnv(Chameleon(size=5), 64, opponent="random")
+    env = VecMonitor(GamesVecEnv(Chameleon(size=5), 64, opponent="random"))
     model = MaskablePPO("MlpPolicy", env)
     env = GamesVecEnv(RecordEpisodeStatistics(chameleon_v0.vector_env(64, opponent="random")))  # in wrappers
 
 All games are one batch of `pbm_envs.envs.vector`, which describes seats, opponents and rewards; this is much faster
-than a `DummyVecEnv` of single environments.
+than a `DummyVecEnv` of single environments. Without `VecMonitor` the log of Stable-Baselines3 has no returns and
+lengths of games.
 """
 
 from __future__ import annotations
