@@ -1,31 +1,49 @@
-"""Measure how fast self-play PPO learns, and how strong its network is alone and inside the search.
+"""Measure how fast self-play PPO learns, and what other libraries learn in the same processor time.
 
-    python benchmarks/learning_curves.py [--runs FOLDER] [--seeds 1 2] [--workers 2]
+    python benchmarks/learning_curves.py ppo [--runs FOLDER] [--seed 1 --seed 2] [--workers 2]
+    python benchmarks/learning_curves.py library NAME [--seed 1 --seed 2] [--minutes 1]
+    python benchmarks/learning_curves.py draw
 
-Trains with `notebooks/training/ppo.py`, plays with the networks of the first seed, and writes
-`results/learning_curves.txt` and a picture for the documentation. A stopped training or match resumes. Each training
-uses one thread, and `--workers` of them run at once. Needs the extras `torch`, `cli`, `plot` and `bench`.
+`ppo` trains with `notebooks/training/ppo.py` on all four games, plays with the networks of the first seed, and writes
+the first part of `results/learning_curves.txt` and a picture for the documentation. A stopped training or match
+resumes. Each training uses one thread, and `--workers` of them run at once. Needs the extras `torch`, `cli`, `plot` and
+`bench`.
+
+`library` trains on Chameleon 5x5 for some minutes of processor time on one thread, and appends a line to
+`results/learning_curves.jsonl`; finished lines are not repeated. `draw` writes the second part of
+`results/learning_curves.txt` from these lines. The programs of `notebooks/training` run unchanged, with their own
+settings: this script takes the place of their log and stops them. Environments:
+
+* `ppo`, `sb3`, `sb3-random`, `torchrl`, `tianshou`: `notebooks/training/requirements.txt`, and the extras `cli` and
+  `bench`;
+* `train`, the trainer of `pbm train`: the extras `torch`, `cli` and `bench`.
 """
 
 from __future__ import annotations
 
-import argparse
+import importlib
 import json
+import platform
+import statistics
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, NamedTuple
 
-from machine import machine
-from matplotlib.figure import Figure
+import numpy as np
+import typer
 from pbm_agents import evaluate
 from pbm_agents.arena import Tournament, play_tournament
 from pbm_agents.arena.evaluation import wilson
 from pbm_agents.arena.results import shares
-from pbm_agents.learning.network import PolicyValueNetwork
 
+from pbm_envs import Game
 from pbm_envs.registry import parse_game
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +53,16 @@ GAMES, TEST_SEED = 2000, 10_000
 """Games and seed of the final evaluation, whose openings no training has been evaluated on."""
 OPENINGS = 50
 SIMULATIONS, SECONDS = 100, 0.05
+STEPS_OF_SB3, STAGES_OF_PPO = 330_000, 15
+"""What a minute of processor time is enough for, about: some schedules depend on the length of the run."""
+LINES = RESULTS / "learning_curves.jsonl"
+HEADING = "Libraries side by side"
+"""The line of the results with which the second part begins."""
+CHECK_GAMES, MATCH_GAMES, BAR = 200, 200, 0.95
+"""Games against random play in each check of a library, games against the search at its end, and the bar of a check."""
+FIRST_CHECK, NEXT_CHECK, OPENING_MOVES = 1.0, 1.25, 2
+"""Seconds before the first check and between checks at least, and the ratio of their times."""
+app = typer.Typer(add_completion=False)
 
 
 class Task(NamedTuple):
@@ -84,6 +112,8 @@ def train(runs: Path, seeds: list[int], workers: int) -> dict[tuple[Task, int], 
 
 
 def plot(curves: dict[tuple[Task, int], list[dict[str, Any]]]) -> None:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(14, 3.8), layout="constrained")
     for axes, task in zip(figure.subplots(1, len(TASKS), sharey=True), TASKS, strict=True):
         for (other, seed), curve in curves.items():
@@ -103,6 +133,8 @@ def plot(curves: dict[tuple[Task, int], list[dict[str, Any]]]) -> None:
 
 
 def summary(task: Task, seed: int, curve: list[dict[str, Any]], runs: Path) -> str:
+    from pbm_agents.learning.network import PolicyValueNetwork
+
     network = PolicyValueNetwork.load(task.folder(runs, seed) / "network.pt")
     policy = lambda observations, masks: network.priors_and_values(observations, masks)[0]  # noqa: E731
     result = evaluate(policy, network.game, games=GAMES, seed=TEST_SEED)["random"]
@@ -150,40 +182,293 @@ def match(task: Task, pair: tuple[str, str], folder: Path, file: Path) -> str:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--workers", type=int, default=2)
-    arguments = parser.parse_args()
-    runs = arguments.runs.absolute()
-    curves = train(runs, arguments.seeds, arguments.workers)
+@app.command()
+def ppo(runs: Path = Path("runs"), seed: Annotated[list[int] | None, typer.Option()] = None, workers: int = 2) -> None:
+    """Train PPO on all games, and write the first part of the results."""
+    from machine import machine
+
+    runs, seeds, lines = runs.absolute(), seed or [1, 2], []
+    curves = train(runs, seeds, workers)
     plot(curves)
-    with open(RESULTS / "learning_curves.txt", "w", encoding="utf-8") as file:
 
-        def say(text: str) -> None:
-            print(text, flush=True)
-            print(text, file=file)
+    def say(text: str) -> None:
+        print(text, flush=True)
+        lines.append(text)
 
-        say(f"{machine()}, torch {version('torch')}\n")
-        for task in TASKS:
-            say("python " + " ".join(task.command(Path("runs"), arguments.seeds[0])))
-        say("\nEach training in one thread. Seconds by the clock depend on what else the machine does.")
-        say(f"The score is that at the end, in {GAMES} games against random play.\n")
-        say(
-            f"{'':18} {'seed':>4} {'plies':>10} {'processor s':>11} {'clock s':>7} {'bar':>5} {'after s':>8} "
-            f"{'score':>8} {'':18} won-drawn-lost"
-        )
-        for (task, seed), curve in curves.items():
-            say(summary(task, seed, curve, runs))
-        say(f"\nThe network of seed {arguments.seeds[0]}, alone and in the search: {2 * OPENINGS} games each, from")
-        say("openings of two random moves. Milliseconds a move.\n")
-        say(f"{'':16} {'':40} {'against':26} {'score':24} {'':10} {'ms':>6} {'ms':>6}")
-        for task in TASKS:
-            network = task.folder(runs, arguments.seeds[0]) / "network.pt"
-            for number, pair in enumerate(matches(task, network)):
-                say(match(task, pair, network.parent / f"match{number}", network))
+    say(f"{machine()}, torch {version('torch')}\n")
+    for task in TASKS:
+        say("python " + " ".join(task.command(Path("runs"), seeds[0])))
+    say("\nEach training in one thread. Seconds by the clock depend on what else the machine does.")
+    say(f"The score is that at the end, in {GAMES} games against random play.\n")
+    say(
+        f"{'':18} {'seed':>4} {'plies':>10} {'processor s':>11} {'clock s':>7} {'bar':>5} {'after s':>8} "
+        f"{'score':>8} {'':18} won-drawn-lost"
+    )
+    for (task, seed), curve in curves.items():
+        say(summary(task, seed, curve, runs))
+    say(f"\nThe network of seed {seeds[0]}, alone and in the search: {2 * OPENINGS} games each, from")
+    say("openings of two random moves. Milliseconds a move.\n")
+    say(f"{'':16} {'':40} {'against':26} {'score':24} {'':10} {'ms':>6} {'ms':>6}")
+    for task in TASKS:
+        network = task.folder(runs, seeds[0]) / "network.pt"
+        for number, pair in enumerate(matches(task, network)):
+            say(match(task, pair, network.parent / f"match{number}", network))
+    write_results(ppo="\n".join(lines))
+
+
+def write_results(ppo: str | None = None, libraries: str | None = None) -> None:
+    """Write one of the two parts of the results; the other stays."""
+    file = RESULTS / "learning_curves.txt"
+    first, _, second = file.read_text(encoding="utf-8").partition(f"{HEADING}\n")
+    first, second = (old.strip() if new is None else new for old, new in ((first, ppo), (second, libraries)))
+    file.write_text(f"{first}\n\n{HEADING}\n\n{second}\n", encoding="utf-8")
+
+
+class TimeIsUpError(Exception):
+    """The processor time of a training is used up."""
+
+
+class Run:
+    """A training run that is checked against random play, outside its processor time, and stopped when that is used up.
+
+    It takes the place of a program's `TrainingLog` and of its `evaluate`, which is given the policy.
+    """
+
+    def __init__(self, game: Game, seconds: float) -> None:
+        self.game, self.seconds, self.plies = game, seconds, 0
+        self.policy: Any = None
+        self.curve: list[tuple[float, int, float]] = []
+        """Processor seconds, plies, and the score against random play."""
+        self.began = self.setup = time.process_time()
+
+    @property
+    def spent(self) -> float:
+        return time.process_time() - self.began
+
+    def start(self, *arguments: Any, **settings: Any) -> Run:
+        """Start the clock. What was before is the set-up: imports, compilation, processes."""
+        self.setup = self.began = time.process_time()
+        return self
+
+    def evaluate(self, policy: Any, *arguments: Any, **settings: Any) -> Any:
+        """Evaluate the policy for the program, outside the processor time, and keep it."""
+        self.policy, before = policy, time.process_time()
+        results = evaluate(policy, *arguments, **settings)
+        self.began += time.process_time() - before
+        return results
+
+    def advance(self, plies: int, **figures: float) -> None:
+        """Count plies; check the policy if it is time, and stop the program if its time is up."""
+        self.plies += plies
+        last = self.curve[-1][0] if self.curve else 0.0
+        over = self.spent >= self.seconds
+        if over or (self.policy is not None and self.spent >= max(last + FIRST_CHECK, last * NEXT_CHECK)):
+            self.check()
+        if over:
+            raise TimeIsUpError
+
+    def check(self) -> None:
+        """Add to the curve: play against random play."""
+        spent, settings = self.spent, {"games": CHECK_GAMES, "seed": TEST_SEED, "opening_moves": OPENING_MOVES}
+        score = self.evaluate(self.policy, self.game, **settings)["random"].score.value
+        self.curve.append((round(spent, 2), self.plies, score))
+
+    def record(self, *arguments: Any, **settings: Any) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def program(run: Run, name: str) -> Any:
+    """Return a program of `notebooks/training` whose log and evaluations are those of the run."""
+    sys.path.insert(0, str(ROOT))
+    found: Any = importlib.import_module(f"notebooks.training.{name}")
+    found.TrainingLog, found.evaluate = run.start, run.evaluate
+    return found
+
+
+def own_ppo(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    options = [f"{option}={value}" for option, value in run.game.options.items()]
+    stages = max(2, round(STAGES_OF_PPO * minutes))  # at their end the learning rate is 0
+    settings = {"stages": stages, "updates": 3, "seed": seed, "threads": 1, "games": 20}
+    program(run, "ppo").main(folder, run.game.name, options, **settings)
+
+
+def sb3(run: Run, folder: Path, seed: int, minutes: float, league: str = "hard") -> None:
+    steps = round(STEPS_OF_SB3 * minutes)  # in the course of which ten past selves become opponents
+    program(run, "sb3_maskable_ppo").train(folder, run.game, "random", 64, steps, seed, 20, league, False)
+
+
+def sb3_random(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    sb3(run, folder, seed, minutes, league="")
+
+
+def torchrl(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    program(run, "torchrl_ppo").train(folder, run.game, 10**9, seed, 20)
+
+
+def tianshou(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    program(run, "tianshou_dqn").train(folder, run.game, 10**9, seed, 20)
+
+
+def own_trainer(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    """Run the trainer of `pbm train` with its defaults, in this process."""
+    from pbm_agents.learning import trainer
+    from pbm_agents.learning.small_network import SmallNetwork
+
+    def policy(game: Game, views: Any, rng: np.random.Generator) -> Any:
+        """Return the most probable moves of the best network so far, without a search."""
+        network, masks = SmallNetwork.load(folder / "network.npz"), game.legal_action_mask(views)
+        priors, _ = network(game, views, masks, np.zeros(len(views), np.uint64), None)
+        return np.where(masks, priors, -1).argmax(axis=1)
+
+    run.policy = policy
+    trainer.TrainingLog = run.start  # type: ignore[misc,assignment]
+    trainer.train(run.game, folder, replace(trainer.default_training(run.game), seed=seed, rounds=1000))
+
+
+class RunInRounds(Run):
+    """A run whose log counts games, and is told after each round how many positions they had."""
+
+    games = 0
+
+    def advance(self, plies: int, **figures: float) -> None:
+        self.games += plies
+
+    def record(self, line: Any, step: int | None = None) -> None:
+        self.plies = round(self.games * line["positions"] / line["games"])
+        super().advance(0)
+
+
+class Row(NamedTuple):
+    """A library's row of the second part."""
+
+    title: str
+    learns: str
+    train: Callable[..., None]
+    """Called with a run, the folder, the seed and the minutes; the clock of the run stops it."""
+    packages: tuple[str, ...]
+    run: type[Run] = Run
+
+
+TORCH = ("torch",)
+ROWS = {
+    "ppo": Row("ppo.py (here)", "self-play", own_ppo, TORCH),
+    "sb3": Row("MaskablePPO", "past selves", sb3, (*TORCH, "sb3-contrib")),
+    "sb3-random": Row("MaskablePPO", "random play", sb3_random, (*TORCH, "sb3-contrib")),
+    "torchrl": Row("TorchRL PPO", "self-play", torchrl, (*TORCH, "torchrl")),
+    "tianshou": Row("Tianshou DQN", "self-play", tianshou, (*TORCH, "tianshou")),
+    "train": Row("pbm train (here)", "search", own_trainer, TORCH, RunInRounds),
+}
+
+
+@app.command()
+def library(
+    name: Annotated[str, typer.Argument(help=", ".join(ROWS))],
+    seed: Annotated[list[int] | None, typer.Option()] = None,
+    minutes: float = 1.0,
+    out: Path = LINES,
+) -> None:
+    """Train with a library for each seed (1 to 5 by default) that has no line yet, each in a process of its own."""
+    seeds = seed or [1, 2, 3, 4, 5]
+    for one in seeds:
+        if not any(done(line, name, one, minutes) for line in read_lines(out)):
+            if len(seeds) == 1:
+                learn(name, one, minutes, out)
+            else:
+                options = ["--seed", str(one), "--minutes", str(minutes), "--out", str(out)]
+                subprocess.run([sys.executable, __file__, "library", name, *options], check=True)
+
+
+def done(line: dict[str, Any], name: str, seed: int, minutes: float) -> bool:
+    """Return whether the line is that of a run."""
+    return (line["library"], line["seed"], line["minutes"]) == (name, seed, minutes)
+
+
+def learn(name: str, seed: int, minutes: float, out: Path) -> None:
+    """Train once, play the match, and append the line."""
+    from machine import machine
+
+    game = parse_game("chameleon", ["size=5"])
+    row, opponent = ROWS[name], f"mcts:simulations={SIMULATIONS}"
+    evaluate("random", game, ["random", opponent], games=2)  # compiles
+    run = row.run(game, 60 * minutes)
+    with TemporaryDirectory() as folder:
+        try:
+            row.train(run, Path(folder), seed, minutes)
+            run.check()  # it ended by itself
+        except TimeIsUpError:
+            pass
+        spent, match = run.curve[-1][0], {"games": MATCH_GAMES, "seed": TEST_SEED, "opening_moves": OPENING_MOVES}
+        scores = {"alone": evaluate(run.policy, game, [opponent], **match)[opponent].score.value}
+        if (network := Path(folder) / "network.npz").exists():
+            agent = f"{opponent},network={network}"
+            scores["in search"] = evaluate(agent, game, [opponent], **match)[opponent].score.value
+    line = {"library": name, "game": game.name, "seed": seed, "minutes": minutes, "seconds": spent}
+    line |= {"set-up": round(run.setup, 2), "plies": run.plies} | scores | {"curve": run.curve}
+    line["machine"] = machine().splitlines()[0]
+    line["versions"] = {"python": platform.python_version()} | {each: version(each) for each in row.packages}
+    with open(out, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    print(name, seed, run.curve[-1], scores, flush=True)
+
+
+def read_lines(file: Path = LINES) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+@app.command()
+def draw() -> None:
+    """Write the second part of the results: a table of all finished lines."""
+    lines = read_lines()
+    versions = sorted({f"{name} {text}" for line in lines for name, text in line["versions"].items()})
+    found = [
+        *sorted({line["machine"] for line in lines}),
+        ", ".join(versions),
+        "",
+        "Minutes, seconds and plies per second are of processor time, on one thread beside other work, without set-up,",
+        "checks and matches. Set-up: processor seconds of imports and compilation (medians, as plies per second).",
+        "Plies: those learned from; where opponents are past selves or random play, the learner's own.",
+        f"To {BAR}: seconds to the first check with this score against random play ({CHECK_GAMES} games), the",
+        "median; never, if most seeds have not reached it. Random: the score of the last check.",
+        f"Alone: the most probable move against mcts:simulations={SIMULATIONS}, {MATCH_GAMES} games for each seed.",
+        "In search: the network in a search of as many simulations. All games from openings of two random moves.",
+        "Means, and the range of seeds.",
+    ]
+    head = f"{'':18}{'learns from':13}{'minutes':>8}{'seeds':>6}{'set-up':>8}{'plies/s':>9}{'random':>8}   {'alone':22}"
+    found += ["", "Chameleon 5x5", f"{head}{f'to {BAR}':>8}   in search"]
+    for minutes in sorted({line["minutes"] for line in lines}):
+        for name, row in ROWS.items():
+            if of := [line for line in lines if (line["library"], line["minutes"]) == (name, minutes)]:
+                found.append(f"{row.title:18}{row.learns:13}{minutes:8g}{figures(of)}")
+    write_results(libraries="\n".join(found))
+    print("\n".join(found))
+
+
+def figures(lines: list[dict[str, Any]]) -> str:
+    """Return the figures of a row: medians over its seeds, and means of scores."""
+    never = float("inf")
+    reached = [next((second for second, _, score in line["curve"] if score >= BAR), never) for line in lines]
+    bar = statistics.median_high(reached)
+    speed = statistics.median(line["plies"] / line["seconds"] for line in lines)
+    random = statistics.mean(line["curve"][-1][2] for line in lines)
+    setup = statistics.median(line["set-up"] for line in lines)
+    alone, search = (spread([line[name] for line in lines if name in line]) for name in ("alone", "in search"))
+    return (
+        f"{len(lines):6}{setup:8.0f}{speed:9.0f}{random:8.3f}   {alone:22}"
+        f"{'never' if bar == never else f'{bar:.0f}':>8}   {search}"
+    ).rstrip()
+
+
+def spread(scores: list[float]) -> str:
+    return f"{statistics.mean(scores):.3f} ({min(scores):.3f}-{max(scores):.3f})" if scores else ""
 
 
 if __name__ == "__main__":
-    main()
+    app()
