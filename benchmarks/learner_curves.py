@@ -2,19 +2,22 @@
 
     python benchmarks/learner_curves.py [--moves 1000000] [--seeds 10] [--game leduc ...] [--learner MMD ...]
 
-Learners: PPO, MMD and R-NaD (`pbm_agents.equilibrium.learners`). Each has a tuning budget of six settings, one run of
-`TUNING_MOVES` moves each on Leduc poker with a seed of its own; the setting with the lowest final exploitability is
-used on all games, with new seeds. The policy measured is always the last one. Each finished run is a line of
-`curio_bench/learners.jsonl`, so a stopped command resumes. Writes `results/learner_curves.txt` and a picture for the
-documentation. `--game` and `--learner` limit the runs of this call, so that several calls can share the work; `--draw`
-starts none. Needs the extras `cli`, `plot`, `bench` and `torch`.
+Learners: PPO, MMD and R-NaD (`pbm_agents.equilibrium.learners`), NFSP (`nfsp`), PSRO with PPO as its oracle (`psro`),
+Deep CFR and ESCHER (`regret_learners`). Each has a tuning budget of six settings, one run of `TUNING_MOVES` moves
+each on Leduc poker with a seed of its own; the setting with the lowest final exploitability is used on all games,
+with new seeds. The policy measured is the last one of PPO, MMD and R-NaD, and what the others call their solution at
+that moment: the average policy, or the mixture of the population. Moves of Deep CFR are the decisions that its
+traversals visit. Each finished run is a line of `curio_bench/learners.jsonl`, so a stopped command resumes. Writes
+`results/learner_curves.txt` and a picture for the documentation. `--game` and `--learner` limit the runs of this
+call, so that several calls can share the work; `--draw` starts none.
+Needs the extras `cli`, `plot`, `bench` and `torch`.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from statistics import median
 from typing import Annotated, Any
@@ -25,36 +28,55 @@ from equilibrium_curves import RESULTS, ROOT, game_of
 from machine import machine
 from matplotlib.figure import Figure
 from pbm_agents.equilibrium import PublicTree, exploitability
-from pbm_agents.equilibrium.learners import MMD, PPO, RNAD, Inputs, Method, SelfPlay
+from pbm_agents.equilibrium.inputs import Inputs, Learner
+from pbm_agents.equilibrium.learners import MMD, PPO, RNAD, SelfPlay
+from pbm_agents.equilibrium.nfsp import NFSP, FictitiousMethod
+from pbm_agents.equilibrium.psro import PSRO, RESPONSE
+from pbm_agents.equilibrium.regret_learners import ESCHER, DeepCFR, RegretMethod
 
 GAMES = ("kuhn", "leduc", "curio-ladder-1", "curio-ladder-2", "curio-ladder-3", "curio-bench-1", "curio-bench-2")
 PATH = ROOT / "benchmarks" / "curio_bench" / "learners.jsonl"
-TUNED_ON, TUNING_SEED, TUNING_MOVES = "leduc", 1000, 250_000
-SETTINGS: dict[str, list[Method]] = {
-    "PPO": [
-        replace(PPO, temperature=temperature, learning_rate=rate)
-        for temperature, rate in product((0.05, 0.1, 0.2), (3e-4, 1e-3))
-    ],
-    "MMD": [
-        replace(MMD, temperature=temperature, divergence=divergence)
-        for temperature, divergence in product((0.1, 0.3), (1, 5, 10))
-    ],
-    "R-NaD": [
-        replace(RNAD, learning_rate=3e-3, trace=1.0, limit=10.0, temperature=temperature, references=references)
-        for temperature, references in product((0.2, 0.5), (10, 30, 100))
-    ],
+TUNED_ON, TUNING_SEED, TUNING_MOVES = "leduc", 1000, 50_000
+SETTINGS: dict[str, list[dict[str, float]]] = {
+    name: [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    for name, grid in {
+        "PPO": {"temperature": (0.05, 0.1, 0.2), "clip": (0.05, 0.2)},
+        "MMD": {"temperature": (0.1, 0.3), "divergence": (0.5, 1.0, 2.0)},
+        "R-NaD": {"temperature": (0.2, 0.5, 1.0), "learning_rate": (1e-3, 3e-3)},
+        "NFSP": {"anticipation": (0.1, 0.2), "learning_rate": (1e-3, 3e-3, 1e-2)},
+        "PSRO": {"responses": (10, 20, 40), "learning_rate": (3e-3, 1e-2)},
+        "Deep CFR": {"iterations": (25, 50, 100), "learning_rate": (1e-3, 3e-3)},
+        "ESCHER": {"iterations": (25, 50, 100), "learning_rate": (1e-3, 3e-3)},
+    }.items()
 }
+SELF_PLAY = {"PPO": PPO, "MMD": MMD, "R-NaD": RNAD}
+REGRET = {"Deep CFR": DeepCFR, "ESCHER": ESCHER}
+VERSION = 2
+"""Version of the learners and their grids, in each row. Runs of other versions are not mixed with these."""
 Row = dict[str, Any]
 
 
 def rows() -> list[Row]:
-    """Return the finished runs."""
-    return [json.loads(line) for line in PATH.read_text("utf-8").splitlines()] if PATH.exists() else []
+    """Return the finished runs of this version."""
+    found = [json.loads(line) for line in PATH.read_text("utf-8").splitlines()] if PATH.exists() else []
+    return [row for row in found if row.get("version", 1) == VERSION]
+
+
+def make(inputs: Inputs, name: str, values: dict[str, Any], moves: int, seed: int) -> Learner:
+    """Return a new learner by its name and the settings that differ from its defaults."""
+    if name in SELF_PLAY:
+        return SelfPlay(inputs, replace(SELF_PLAY[name], **values), moves, seed)
+    if name in REGRET:
+        return REGRET[name](inputs, moves, seed, replace(RegretMethod(), **values))
+    if name == "NFSP":
+        return NFSP(inputs, moves, seed, replace(FictitiousMethod(), **values))
+    oracle = replace(RESPONSE, learning_rate=values["learning_rate"])
+    return PSRO(inputs, moves, seed, values["responses"], oracle)
 
 
 def run(inputs: Inputs, game: str, name: str, setting: int, seed: int, moves: int) -> None:
     """Run a learner and write its measurements at 1/64, 1/32, ... of its moves."""
-    learner = SelfPlay(inputs, SETTINGS[name][setting], moves, seed)
+    learner = make(inputs, name, SETTINGS[name][setting], moves, seed)
     began, spent, at, curve = time.process_time(), 0.0, moves // 64, []
     while not learner.finished:
         start = time.process_time()
@@ -63,8 +85,9 @@ def run(inputs: Inputs, game: str, name: str, setting: int, seed: int, moves: in
         if learner.moves >= at or learner.finished:
             found = exploitability(inputs.tree, learner.policy())
             curve.append({"moves": learner.moves, "seconds": round(spent, 3), "exploitability": found})
-            at *= 2
-    row = {"game": game, "learner": name, "setting": setting, "seed": seed, "curve": curve}
+            while at <= learner.moves:
+                at *= 2
+    row = {"version": VERSION, "game": game, "learner": name, "setting": setting, "seed": seed, "curve": curve}
     row["whole"] = round(time.process_time() - began, 3)
     with PATH.open("a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
@@ -88,13 +111,11 @@ def table(found: list[Row]) -> str:
     for name, settings in SETTINGS.items():
         for row in sorted((r for r in found if r["learner"] == name and r["seed"] == TUNING_SEED), key=_setting):
             chosen = "  <- used" if row["setting"] == best(found, name) else ""
-            values, first = asdict(settings[row["setting"]]), asdict(settings[0])
-            varied = {key for other in settings for key, value in asdict(other).items() if value != first[key]}
-            text = ", ".join(f"{key} {values[key]:g}" for key in sorted(varied))
-            lines.append(f"{name:<7} {row['curve'][-1]['exploitability']:9.6f}  {text}{chosen}")
+            text = ", ".join(f"{key} {value:g}" for key, value in settings[row["setting"]].items())
+            lines.append(f"{name:<8} {row['curve'][-1]['exploitability']:9.6f}  {text}{chosen}")
     lines += [
         "",
-        "last policies of new seeds, medians with the lowest and the highest; seconds: without measurements",
+        "policies at the end, new seeds, medians with the lowest and the highest; seconds: without measurements",
         "",
         f"{'game':<15} {'learner':<8} {'seeds':>5} {'moves':>10} {'seconds':>8} {'exploitability':>14} {'lowest':>9} "
         f"{'highest':>9}",

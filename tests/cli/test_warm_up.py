@@ -17,7 +17,7 @@ from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.core.kernels import COMPILES
 from tests.test_docs import COMMANDS, command_words, commands_of_pages
 
-LEARNING = {"value_states", "feature_batch", "features_of", "is_live", "estimate"}
+LEARNING = {"value_states", "feature_batch", "features_of", "is_live", "estimate", "link_moves"}
 """Kernels for scripts that learn, and for games of other authors."""
 SAMPLING = {"sample_externally", "sample_outcomes", "match", "pick"}
 """Kernels of Monte Carlo CFR, which is for scripts."""

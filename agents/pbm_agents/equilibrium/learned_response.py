@@ -6,7 +6,7 @@ One network learns both seats, from games in which the agent has the other seat.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..common.progress import NoBar, progress_bar
 from ..learning.network import PolicyValueNetwork
 from ..players.agent import Agent
 from .evaluation import MemoizedAgent
+from .learners import Batch, Method, learn
 from .responses import Play, Responder
 
 try:
@@ -85,16 +86,26 @@ class LearnedResponder(Responder):
         optimizer = torch.optim.Adam(network.parameters(), self.learning_rate, eps=1e-5)
         agent = MemoizedAgent(self.agent, self.samples, int(rng.integers(2**31)))  # queries a slow agent once per view
         games = self._games(agent, self.envs, "random", rng)
+        method = Method("ppo", epochs=self.epochs, minibatch=self.minibatch, clip=self.clip, gradient=0.5)
         updates = max(1, -(-self.steps // (self.envs * self.moves)))
         with progress_bar(progress, total=updates, unit=" updates", unit_scale=True) as bar:
             for update in range(updates):
                 left = 1 - update / updates
                 optimizer.param_groups[0]["lr"] = self.learning_rate * left
-                self._learn(network, optimizer, self._collect(network, games), self.entropy * left)
+                (seen, legal), batch = self._play_on(network, games)
+
+                def evaluate(
+                    rows: torch.Tensor, seen: torch.Tensor = seen, legal: torch.Tensor = legal
+                ) -> tuple[torch.Tensor, torch.Tensor]:
+                    logits, values = network(seen[rows], legal[rows])
+                    return logits, values[:, 0]
+
+                learn(evaluate, optimizer, method, self.entropy * left, batch)
                 bar.update(1)
         return network.eval()
 
-    def _collect(self, network: PolicyValueNetwork, games: _Games) -> _Batch:
+    def _play_on(self, network: PolicyValueNetwork, games: _Games) -> tuple[tuple[torch.Tensor, torch.Tensor], Batch]:
+        """Play on; return observations and masks (N,), and the responder's moves, which refer to their rows."""
         rows: list[tuple[Any, ...]] = []
         with torch.no_grad():
             for _ in range(self.moves):
@@ -102,47 +113,18 @@ class LearnedResponder(Responder):
                 logits, values = network(seen, legal)
                 choice = Categorical(logits=logits, validate_args=False)
                 actions = choice.sample()
-                rows.append((seen, legal, actions, choice.log_prob(actions), values[:, 0], *games.step(actions)))
+                rows.append((seen, legal, actions, choice.logits, values[:, 0], *games.step(actions)))
             after = network(*games.observe())[1][:, 0]
-        seen, legal, actions, chances, values, rewards, ended = (torch.stack(part) for part in zip(*rows, strict=True))
+        seen, legal, actions, logs, values, rewards, ended = (torch.stack(part) for part in zip(*rows, strict=True))
         advantages, running = torch.zeros_like(values), torch.zeros_like(after)
         for t in reversed(range(self.moves)):
             goes_on = self.discount * ~ended[t]
             following = values[t + 1] if t + 1 < self.moves else after
             running = rewards[t] + goes_on * following - values[t] + goes_on * self.trace * running
             advantages[t] = running
-        parts = (seen, legal, actions, chances, advantages, advantages + values)
-        return _Batch(*(part.flatten(0, 1) for part in parts))
-
-    def _learn(self, network: PolicyValueNetwork, optimizer: Any, batch: _Batch, entropy: float) -> None:
-        for _ in range(self.epochs):
-            for rows in torch.randperm(len(batch.actions)).split(self.minibatch):
-                logits, values = network(batch.observations[rows], batch.masks[rows])
-                choice = Categorical(logits=logits, validate_args=False)
-                gains = batch.advantages[rows]
-                gains = (gains - gains.mean()) / (gains.std(unbiased=False) + 1e-8)
-                ratio = (choice.log_prob(batch.actions[rows]) - batch.chances[rows]).exp()
-                clipped = ratio.clamp(1 - self.clip, 1 + self.clip)
-                loss = -torch.minimum(ratio * gains, clipped * gains).mean()
-                loss = loss + 0.5 * (values[:, 0] - batch.targets[rows]).square().mean()
-                loss = loss - entropy * choice.entropy().mean()
-                optimizer.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
-                optimizer.step()
-
-
-class _Batch(NamedTuple):
-    """The moves between two updates."""
-
-    observations: torch.Tensor
-    masks: torch.Tensor
-    actions: torch.Tensor
-    chances: torch.Tensor
-    """Log-probabilities of the actions."""
-    advantages: torch.Tensor
-    targets: torch.Tensor
-    """Value targets."""
+        parts = (actions, logs, advantages, advantages + values)
+        batch = Batch(torch.arange(actions.numel()), *(part.flatten(0, 1) for part in parts))
+        return (seen.flatten(0, 1), legal.flatten(0, 1)), batch
 
 
 class _Games:

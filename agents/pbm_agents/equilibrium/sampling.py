@@ -42,7 +42,15 @@ def pick(weights: Array, count: int, random: float) -> int:
 
 @kernel
 def sample_externally(
-    tree: Flat, pair_set: Array, chances: Array, regrets: Regrets, depth: int, count: int, random: Array
+    tree: Flat,
+    pair_set: Array,
+    chances: Array,
+    regrets: Regrets,
+    depth: int,
+    count: int,
+    random: Array,
+    advantages: Array,
+    visits: Array,
 ) -> int:
     """Run `count` traversals for each player that visit all of its choices, and one choice of the opponent.
 
@@ -54,6 +62,8 @@ def sample_externally(
         depth: The number of plies of the longest game.
         count: The number of traversals per player.
         random: (1,) the seed, which advances.
+        advantages: (C,) policies are proportional to their positive parts; `regrets.totals`, or what a network says.
+        visits: (S,) the number of traversals of its own player that visited an information set, changed in place.
 
     Returns:
         The number of pairs that were visited.
@@ -73,7 +83,7 @@ def sample_externally(
                 s = pair_set[pair]
                 first, choices = tree.set_choices[s], tree.set_choices[s + 1] - tree.set_choices[s]
                 pairs[level] = pair
-                match(regrets.totals, first, choices, policies[level])
+                match(advantages, first, choices, policies[level])
                 nexts[level] = 0
                 if tree.set_player[s] != player:
                     for j in range(choices):
@@ -88,6 +98,7 @@ def sample_externally(
                     nexts[level] += 1
                     over = nexts[level] == choices
                     if over:
+                        visits[s] += 1
                         value = 0.0
                         for j in range(choices):
                             value += policies[level, j] * values[level, j]
@@ -118,9 +129,10 @@ def sample_outcomes(
     random: Array,
     exploration: float,
 ) -> int:
-    """Run `count` traversals for each player that visit one choice everywhere; arguments as of `sample_externally`.
+    """Run `count` traversals for each player that visit one choice everywhere.
 
-    The player of the traversal chooses at random with the probability `exploration`.
+    The arguments are those of `sample_externally`. The player of the traversal chooses at random with the
+    probability `exploration`.
     """
     width = most_choices(tree, 0, len(tree.set_player))
     policies, sampled = np.empty((depth, width)), np.empty(width)
@@ -176,6 +188,7 @@ class SampledRegretMinimizer(Solver):
         self._pair_set = np.repeat(np.arange(tree.num_information_sets, dtype=np.int32), np.diff(tree.set_pairs))
         self._chances = np.asarray(tree.chances[tree.pair_world[: tree.num_roots]], np.float64)
         self._random = seeds(np.random.default_rng(seed), 1)
+        self._visits = np.zeros(tree.num_information_sets)
 
     @abstractmethod
     def _sample(self) -> int:
@@ -202,7 +215,7 @@ class ExternalSampling(SampledRegretMinimizer):
     def _sample(self) -> int:
         tree = self.tree
         arguments = (self._pair_set, self._chances, self._regrets, tree.depth, self.traversals, self._random)
-        return sample_externally(tree.flat, *arguments)
+        return sample_externally(tree.flat, *arguments, self._regrets.totals, self._visits)
 
 
 @final
