@@ -183,7 +183,8 @@ def play_games(
             the index of the choice in each.
     """
     tree, shape = inputs.tree, (inputs.tree.depth, count)
-    players, rewards, rows = np.full(shape, -1), np.zeros(shape), []
+    players, rewards = np.full(shape, -1), np.zeros(shape)
+    rows: list[tuple[Array, ...]] = []
     pairs = rng.choice(tree.num_roots, count, p=tree.chances[tree.pair_world[: tree.num_roots]])
     games = np.arange(count)
     for ply in range(tree.depth):
@@ -203,7 +204,8 @@ def play_games(
 def draw(weights: Array, rng: np.random.Generator) -> Array:
     """Return an index (N,) for each row of weights (N, choices), which need not sum to one."""
     sums = weights.cumsum(axis=1)
-    return (sums <= rng.random(len(sums))[:, None] * sums[:, -1:]).sum(axis=1)
+    chosen: Array = (sums <= rng.random(len(sums))[:, None] * sums[:, -1:]).sum(axis=1)
+    return chosen
 
 
 def adam(network: nn.Module, learning_rate: float) -> torch.optim.Adam:

@@ -88,7 +88,12 @@ class NFSP(Learner):
         self.counts = np.zeros(self.tree.num_choices)
         """(C,) how often the best response chose."""
         self._sets = np.zeros(self.tree.num_information_sets)
-        self._memory = [np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.int64)]
+        self._memory: list[Array] = [
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+            np.zeros(0, np.float32),
+            np.zeros(0, np.int64),
+        ]
 
     def policy(self) -> Policy:
         """Return the policy of the network that learns the average."""

@@ -103,7 +103,7 @@ class PSRO(Learner):
                 joint = self._combine(one.probabilities, other.probabilities)
                 self.payoffs[place] = expected_value(self.tree, joint)
         weights = solve_matrix(self.payoffs)
-        sums = [sum(w * plan for w, plan in zip(part, self._plans, strict=True)) for part in weights]
+        sums = [np.tensordot(part, self._plans, 1) for part in weights]
         self._mixture = Policy(self.tree, proportional(self.tree, np.where(self._first(), *sums)))
 
     def _first(self) -> Array:

@@ -179,7 +179,8 @@ class ESCHER(RegretLearner):
     def values(self, pairs: Array) -> Array:
         """Return the estimated values of pairs for `player_0`."""
         with torch.no_grad():
-            return self.value_network(torch.from_numpy(pairs)).numpy().astype(float)
+            found: Array = self.value_network(torch.from_numpy(pairs)).numpy().astype(float)
+        return found
 
     def regret_games(self, policy: Array, count: int, values: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
         """Play games in which one player chooses uniformly; return sums of its regrets, visits, and policies.
