@@ -6,11 +6,12 @@
     python benchmarks/training.py ray
     python benchmarks/training.py report [--runs FOLDER]
 
-`learn` trains on Chameleon of a size with the defaults of `pbm train` in one process until it has used the
-given minutes of processor time, and resumes if it was stopped. Then the network plays against the search with playouts
-at equal simulations (64 on 5x5, 400 on 7x7), as the agent that `pbm train` names at its end. `speed` compares two
-checkouts. `report` writes `results/training.txt` and a picture from the files that the other commands leave in the
-folder. Needs the extras `cli`, `torch`, `plot` and `bench`; `ray` needs the extra `ray`.
+`learn` trains on Chameleon of a size with the defaults of `pbm train` in one process until it has used the given
+minutes of processor time, and resumes if it was stopped. Then the network plays against the search with playouts at
+equal simulations (64 on 5x5, 400 on 7x7), as the agent that `pbm train` names at its end. `speed` compares two
+checkouts. Each command leaves a file in the folder. `report` adds these files to `training.jsonl`, where they replace
+earlier ones of the same name, and writes `results/training.txt` and a picture from all. Needs the extras `cli`,
+`torch`, `plot` and `bench`; `ray` needs the extra `ray`.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from pbm_agents.learning.settings import default_training
 from pbm_envs import Chameleon
 
 RESULTS = Path(__file__).parent / "results"
+KEPT = Path(__file__).with_suffix(".jsonl")
+"""What was measured, on whatever machine, one named result per line."""
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "training.png"
 SIMULATIONS = {5: 64, 7: 400}
 """Simulations of both sides in the matches, by the size of the board."""
@@ -177,17 +180,23 @@ def ray(runs: Runs = Path("runs/training"), games: int = 256, rounds: int = 4) -
 
 @app.command()
 def report(runs: Runs = Path("runs/training")) -> None:
-    """Write the tables of all results in the folder."""
+    """Write the tables of all results, those in the folder and those measured earlier."""
+    kept = {}
+    if KEPT.exists():
+        kept = {line["name"]: line["found"] for line in map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())}
+    kept |= {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in runs.glob("*.json")}
+    rows = [json.dumps({"name": name, "found": found}) + "\n" for name, found in sorted(kept.items())]
+    KEPT.write_text("".join(rows), encoding="utf-8")
     lines = [machine()]
     for size in SIMULATIONS:
-        found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(runs.glob(f"learned-{size}-*.json"))]
+        found = [kept[name] for name in sorted(kept) if name.startswith(f"learned-{size}-")]
         if found:
             lines += ["", *learned(size, found)]
             figure = plot_training(found[0]["curve"], f"{Chameleon(size=size)!r}, seed {found[0]['seed']}")
             figure.savefig(PICTURE, dpi=110)  # of the largest board
     for name, table in (("speed", speeds), ("threads", updates_beside), ("ray", shares)):
-        if (runs / f"{name}.json").exists():
-            lines += ["", *table(json.loads((runs / f"{name}.json").read_text(encoding="utf-8")))]
+        if name in kept:
+            lines += ["", *table(kept[name])]
     (RESULTS / "training.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
 

@@ -75,6 +75,9 @@ def jupyterlab(folder):
             yield address
         finally:
             process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+            process.kill()
 
 
 @pytest.fixture

@@ -353,7 +353,7 @@ def test_serve_shows_the_games_of_a_file(context, tmp_path):
             assert texts(page) == list(records[1].moves)
             page.close()
         finally:
-            process.terminate()
+            process.kill()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

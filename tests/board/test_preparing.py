@@ -107,4 +107,4 @@ def test_a_first_visit_shows_a_bar_that_moves(context, tmp_path):
             assert page.get_by_role("button", name="Hint").is_enabled()
             notice.wait_for(state="hidden")
         finally:
-            process.terminate()
+            process.kill()

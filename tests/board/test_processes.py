@@ -1,8 +1,10 @@
 """Agents of `pbm serve` think in processes of their own: what these get, how they end, and who waits for whom."""
 
 import os
+import time
 
 import pytest
+from pbm_agents.common.faults import InfrastructureError
 from pbm_agents.play import processes as module
 from pbm_agents.play.processes import AgentProcesses
 
@@ -85,6 +87,25 @@ def test_a_game_that_is_left_gives_its_process_to_the_next(processes):
         while not person.hear("position")["thinking"]:
             pass
         assert person.do("new", game="chameleon", options=["size=3"], players=["random", "person"])["legal"]
+
+
+def test_closing_ends_agents_that_think():
+    """A process that nobody ended would keep the program from ending."""
+    made = AgentProcesses(1)
+    with Person(start(GAME, "person", ENDLESS), processes=made) as person:
+        person.say("play", move="b2x")
+        while not person.hear("position")["thinking"]:
+            pass
+        while not made._busy:
+            time.sleep(0.01)
+        made.close()
+        while (message := person.hear())["type"] == "position":
+            pass
+        assert message["text"].startswith("the agent gave no answer")
+    assert not made._busy
+    assert not made._idle
+    with made.used(GAME, 1.0, 1e12, print), pytest.raises(InfrastructureError, match="the game was left"):
+        module.worker_process()(len, "random", GAME)
 
 
 def test_a_limit_of_seconds_counts_from_when_the_agent_gets_a_process(processes, monkeypatch):

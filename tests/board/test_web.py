@@ -237,10 +237,13 @@ def test_ctrl_c_ends_the_server_while_an_agent_thinks():
     words = ["serve", "chameleon", "mcts:seconds=100", "person", "--port", "0", "--no-open", "--host", "127.0.0.1"]
     command = [sys.executable, "-m", "pbm_agents.cli", *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline())[1])
-        with Tab(port) as tab:
-            assert tab.position["thinking"] == "answer"
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=PATIENCE)
+        try:
+            port = int(re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline())[1])
+            with Tab(port) as tab:
+                assert tab.position["thinking"] == "answer"
+                process.send_signal(signal.SIGINT)
+                _, said = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "Traceback" not in said

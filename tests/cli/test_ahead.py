@@ -162,8 +162,11 @@ def test_the_search_is_compiled_while_a_person_thinks(tmp_path):
     words = [sys.executable, "-m", "pbm_agents.cli", "play", "chameleon", "person", "mcts", "-o", "size=3"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(words, env=environment, text=True, **pipes) as process:
-        wait_for(lambda: list(tmp_path.glob("pbm_agents.search.waves.*.kernel")))
-        out, err = process.communicate("", timeout=PATIENCE)
+        try:
+            wait_for(lambda: list(tmp_path.glob("pbm_agents.search.waves.*.kernel")))
+            out, err = process.communicate("", timeout=PATIENCE)
+        finally:
+            process.kill()
     assert (process.returncode, err.count("Traceback")) == (0, 0)
     assert "The game is left." in out
     assert "the tree search" not in err, "this process has compiled the rules alone"

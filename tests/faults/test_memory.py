@@ -143,9 +143,12 @@ Search(seconds=600, memory=64, threads={threads}, solver=False).run(game, game.i
                          SEARCH.format(threads=2)], ids=["playouts", "search", "search in threads"])  # fmt: skip
 def test_ctrl_c_ends_what_takes_long(program: str) -> None:
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=300)  # half a second on an idle machine; it would run for ten minutes or forever
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=300)  # half a second on an idle machine, or else forever
+        finally:
+            process.kill()
     assert process.returncode != 0

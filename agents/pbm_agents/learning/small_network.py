@@ -258,10 +258,12 @@ class SmallNetwork:
         parts = zip(Weights._fields, weights, zero_weights(game, first, second), strict=True)
         self.weights = Weights(
             *(
-                np.ascontiguousarray(check_array(part, f"weights {name!r}", like.shape), np.float32)
+                np.array(check_array(part, f"weights {name!r}", like.shape), np.float32, order="C")
                 for name, part, like in parts
             )
         )
+        for part in self.weights:
+            part.flags.writeable = False  # like those of a file: kernels are compiled for either
         if self._inputs:
             actions = np.ascontiguousarray(self._inputs.actions, np.int64)
             self._network = Network(self.weights, actions, self._inputs.tables)

@@ -75,7 +75,8 @@ class AgentProcesses:
         """Prepare `most` processes; None for as many as there are processors."""
         self._most = most or usable_cores()
         self._idle: list[Worker] = []
-        self._busy = 0
+        self._busy: set[Worker] = set()
+        self._closed = False
         self._queue: list[tuple[float, int]] = []
         self._numbers = itertools.count()
         self._sessions: WeakKeyDictionary[object, int] = WeakKeyDictionary()
@@ -113,34 +114,42 @@ class AgentProcesses:
             _run.reset(token)
 
     def close(self) -> None:
-        """End the idle processes; the others end with this one."""
+        """End all processes, including those in which an agent thinks, and start no more."""
         with self._changed:
+            self._closed = True
+            for worker in self._busy:
+                worker.process.kill()  # whoever waits for its result notices
             while self._idle:
                 self._idle.pop().end()
+            self._changed.notify_all()
 
     def _take(self, urgency: float, is_over: Callable[[], bool]) -> Worker:
-        """Wait for a process, the most urgent first; raise InfrastructureError if nobody needs it any more."""
+        """Wait for a process, the most urgent first.
+
+        Raises:
+            InfrastructureError: If nobody needs it any more, or there are no more processes.
+        """
         place = urgency, next(self._numbers)
         with self._changed:
             self._queue.append(place)
             try:
-                while min(self._queue) != place or (not self._idle and self._busy == self._most):
-                    if is_over():
+                while self._closed or min(self._queue) != place or (not self._idle and len(self._busy) == self._most):
+                    if self._closed or is_over():
                         raise InfrastructureError("the game was left")
                     self._changed.wait(LOOK_SECONDS)
                 if not self._idle:
                     with one_thread_each():
                         self._idle.append(Worker())
-                self._busy += 1
-                return self._idle.pop()
+                self._busy.add(worker := self._idle.pop())
+                return worker
             finally:
                 self._queue.remove(place)
                 self._changed.notify_all()
 
     def _give_back(self, worker: Worker) -> None:
         with self._changed:
-            self._busy -= 1
-            if worker.task is None:
+            self._busy.remove(worker)
+            if worker.task is None and not self._closed:
                 self._idle.append(worker)
             else:
                 worker.end()
