@@ -10,12 +10,13 @@ from pbm_agents import Search, make_agent
 from pbm_agents.champions import ChampionAgent, LinesAgent, PatternPriors
 from pbm_agents.champions.agent import load_patterns
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
+from pbm_agents.equilibrium import PublicTree, exploitability_bounds
 from pbm_agents.exact import ExactAgent, KnownWorldAgent, VerifiedSearchAgent
 from pbm_agents.exact.curio import known_worlds
 from pbm_agents.players.search_agents import SearchAgent
 from pbm_agents.search import UCT
 
-from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game
 from pbm_envs.core.boards import NO_CELL
 from pbm_envs.testing import random_actions
 from tests.play import play_pairs
@@ -207,3 +208,13 @@ def test_patterns_win_at_half_the_simulations(game, least):
     outcomes = play_pairs(game, openings, champion, make_agent("mcts:simulations=200,early_stop=false"), rng)
     score = (outcomes == 1).mean()
     assert score >= least, score
+
+
+def test_the_champion_plays_solved_rungs_by_their_equilibrium():
+    """It loses nothing there to an opponent who knows it, and positions of one's own are searched."""
+    game, agent = make_game("curio-ladder-1"), ChampionAgent(simulations=20)
+    tree = PublicTree.build(game)
+    assert sum(exploitability_bounds(tree, agent, samples=10).low) / 2 < 0.01
+    given = game.init(1, np.random.default_rng(0), "D22 . ./L11 L12 .")
+    action = agent.act(game, game.view(given, 0), np.random.default_rng(0))
+    assert game.legal_action_mask(given)[0, action[0]]

@@ -6,6 +6,7 @@
 | Chameleon up to 7x7, Unlur up to radius 4 | the same; late in the game a solver checks the proposed moves |
 | Trinim | the exact solution as soon as it fits into the budget, the tree search until then |
 | Curio with its usual options | alpha-beta search of sampled worlds (`LinesAgent`) |
+| Curio's games SOLVED | an equilibrium, solved when it is first played; advice and the page without a server search |
 | Curio with other options | information-set search, with a solver once all pieces are known |
 | games outside the package, and Curio with options that the solver does not support | the tree search |
 
@@ -15,17 +16,19 @@ Cards in the documentation describe how each was made, its results, and its limi
 from __future__ import annotations
 
 import math
+from functools import cache
 from importlib.resources import as_file, files
 from typing import Annotated, Any, final
 
 import numpy as np
 
-from pbm_envs import Game
+from pbm_envs import Game, make_game
 from pbm_envs.authoring import Option
 
 from ..exact import ConnectionSolver, ExactAgent, KnownWorldAgent, VerifiedSearchAgent
 from ..exact.curio_lines import follows
 from ..players.agent import Actions, Agent, Views
+from ..players.names import make_agent
 from ..players.search_agents import SearchAgent
 from ..search import UCT, Playouts, Search
 from .curio import CurioValues, LinesAgent
@@ -36,6 +39,8 @@ PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
 SMALLEST = {"chameleon": 49, "unlur": 61}
 """Cells of the smallest boards with that weight; on smaller boards it is WEIGHT_ON_SMALL_BOARDS."""
 WEIGHT_ON_SMALL_BOARDS = 0.5
+SOLVED = ("curio-ladder-1", "curio-ladder-2", "curio-ladder-3")
+"""Registered games whose solution takes a few seconds at most."""
 LEAST_BASE = 3
 """The smallest base of Curio that `LinesAgent` plays; with a smaller one the solver is stronger."""
 NODES_OF_A_SIMULATION = 30
@@ -74,13 +79,25 @@ class ChampionAgent:
         self.settings = budget | {"threads": threads, "early_stop": early_stop}
         self.search = Search(**self.settings)
         self._player: tuple[Game, Agent] | None = None
+        self._equilibrium: Agent | None = None
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`)."""
-        return self.player(game).act(game, views, rng)
+        if game.name != "curio" or game not in _solved_games():
+            return self.player(game).act(game, views, rng)
+        return np.concatenate([self._solve(game, views[row : row + 1], rng) for row in range(len(views))])
+
+    def _solve(self, game: Game, view: Views, rng: np.random.Generator) -> Actions:
+        """Choose an action by the equilibrium, or by a search where no game from a set-up has the view (1,)."""
+        if self._equilibrium is None:
+            self._equilibrium = make_agent("equilibrium")
+        try:
+            return self._equilibrium.act(game, view, rng)
+        except ValueError:
+            return self.player(game).act(game, view, rng)
 
     def player(self, game: Game) -> Agent:
-        """Return the agent that plays this game."""
+        """Return the agent that searches this game."""
         if self._player is None or self._player[0] != game:
             self._player = (game, self._make(game))
         return self._player[1]
@@ -99,6 +116,11 @@ class ChampionAgent:
         rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
         search = Search(**self.settings, selection=rule, evaluator=Playouts(save_bridges=True))
         return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
+
+
+@cache
+def _solved_games() -> tuple[Game, ...]:
+    return tuple(make_game(name) for name in SOLVED)
 
 
 def pattern_weight(game: Game) -> float:

@@ -20,6 +20,7 @@ from .evaluation import (
     outcome_facts,
 )
 from .growth import TreeTooLargeError
+from .mirror import MirrorAgent
 from .resolving import Resolving, ResolvingAgent, resolving_policy
 from .responses import ApproximateResponse, SearchResponder, TableResponder
 from .sampling import ExternalSampling, OutcomeSampling
@@ -35,6 +36,7 @@ __all__ = [
     "DiscountedCFR",
     "EquilibriumAgent",
     "ExternalSampling",
+    "MirrorAgent",
     "MirrorDescent",
     "OutcomeSampling",
     "Policy",

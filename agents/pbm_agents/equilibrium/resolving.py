@@ -26,6 +26,7 @@ from ..common.progress import progress_bar
 from ..players.agent import Actions, Views
 from .growth import count_set_ups, set_ups
 from .lookahead import Belief, Lookahead, same_views
+from .mirror import MirrorAgent, has_values
 from .solvers import predictive_weights
 from .sweeps import Regrets, Sweep, match_regrets, pull_best, push_forward
 from .tree import Policy, PublicTree, proportional
@@ -172,7 +173,8 @@ class ResolvingAgent(AgentWithMemory):
     """An agent that plays by continual resolving. It remembers its last plan for each game.
 
     If the deal is unknown (in a game from a position, for example) or too large to enumerate, each move is solved from
-    scratch on sampled worlds: some that the agent cannot tell apart and, for each, some that the opponent cannot.
+    scratch on sampled worlds: some that the agent cannot tell apart and, for each, some that the opponent cannot. In
+    Curio with too many set-ups, it plays as a `MirrorAgent` where the champion has values of positions.
     """
 
     declared_options = options_of(Resolving)
@@ -181,6 +183,7 @@ class ResolvingAgent(AgentWithMemory):
         """Take the settings of `Resolving`."""
         self.search = Resolving(**settings)
         self._plans: dict[int, Plan | None] = {}
+        self._mirror = MirrorAgent(seconds=self.search.seconds)
 
     def check_plays(self, game: Game) -> None:
         """Raise ValueError unless the game has two players."""
@@ -199,6 +202,8 @@ class ResolvingAgent(AgentWithMemory):
 
     def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids) -> Actions:
         """Return actions, as `AgentWithMemory.act`."""
+        if _start(game) is None and has_values(game):
+            return self._mirror.act(game, views, rng)
         actions = np.empty(len(views), np.int64)
         for row, number in enumerate(ids.tolist()):
             view = views[row : row + 1]

@@ -72,6 +72,11 @@ register_agent(
     "pbm_agents.equilibrium.resolving:ResolvingAgent",
     help="Continual resolving on the public tree, which is hard to exploit (two players).",
 )
+register_agent(
+    "mirror",
+    "pbm_agents.equilibrium.mirror:MirrorAgent",
+    help="Mixes its actions by their values: a step of magnetic mirror descent (update-equivalent search).",
+)
 register_agent("network", "pbm_agents.learning.agents:network_agent", help="A trained network, without search.")
 register_agent(
     "recurrent", "pbm_agents.learning.agents:recurrent_agent", help="A trained network that remembers each game."

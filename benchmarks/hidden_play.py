@@ -1,0 +1,216 @@
+"""Search under hidden information: exploitability against search time, and play on the default board.
+
+    python benchmarks/hidden_play.py curves [--games curio-ladder-1 ...]    # exploitability on small games
+    python benchmarks/hidden_play.py matches [--count 100]                  # against the champion on 5x5
+    python benchmarks/hidden_play.py bounds [--count 10]                    # lower bounds of the exploitability on 5x5
+
+Each result is a line in `hidden_play.jsonl` beside the results, so a stopped command resumes. All commands write
+`results/hidden_play.txt`. In a match both agents have the same number of simulations per move, and the processor time
+of both is measured. `all-seeing` is the champion's search in the true world instead of sampled ones: it cheats, and
+shows how much knowing what is hidden can be worth at most.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from machine import machine
+from pbm_agents import make_agent
+from pbm_agents.champions import ChampionAgent
+from pbm_agents.equilibrium import PublicTree, Resolving, exploitability, exploitability_bounds, resolving_policy
+from pbm_agents.equilibrium.responses import SearchResponder
+
+from pbm_envs import Curio, Game, make_game
+
+RESULTS = Path(__file__).parent / "results"
+GAMES = ("curio-ladder-1", "curio-ladder-2", "curio-ladder-3", "curio-ladder-4", "curio-ladder-5", "curio-bench-1")
+MIRROR = tuple(f"mirror:simulations={count},temperature=0.1" for count in (5, 20, 80, 320, 1280))
+RESOLVE = tuple(f"resolve:size={size},iterations=60" for size in (1, 1000, 3000, 30_000))
+SAMPLED = (*(f"ismcts:simulations={count}" for count in (10, 100)), "champion:simulations=100")
+SOLVED = {"curio-ladder-1", "curio-ladder-2", "curio-ladder-3"}
+"""Games that the champion plays as the agent `equilibrium` does."""
+FITTING = {"curio-ladder-1": RESOLVE + SAMPLED, "curio-ladder-3": RESOLVE}
+"""Agents measured on a game only: their processor time grows with its information sets."""
+SAMPLES, SEED = 8, 2018
+SIMULATIONS = 50
+"""Simulations per move in matches."""
+TEMPERATURES = (0.01, 0.03)
+ALL_SEEING = "all-seeing"
+BOUND_SECONDS, BOUND_SAMPLES = 40.0, 2
+
+app = typer.Typer(help=__doc__, add_completion=False)
+
+
+def path() -> Path:
+    """Return the file of all results so far."""
+    return RESULTS / "hidden_play.jsonl"
+
+
+def known() -> list[dict[str, Any]]:
+    """Return all results so far."""
+    return [json.loads(line) for line in path().read_text("utf-8").splitlines()] if path().exists() else []
+
+
+def add(row: dict[str, Any]) -> None:
+    """Append a result."""
+    print(row, flush=True)
+    with path().open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def is_known(**facts: Any) -> bool:
+    """Return whether there is a result with these entries."""
+    return any(facts.items() <= row.items() for row in known())
+
+
+def exploit(tree: PublicTree, name: str) -> dict[str, float]:
+    """Return bounds of an agent's exploitability and its processor time per information set."""
+    start = time.process_time()
+    if name.startswith("resolve"):
+        settings = dict(part.split("=") for part in name.partition(":")[2].split(","))
+        policy, _ = resolving_policy(tree, Resolving(**{key: int(value) for key, value in settings.items()}))
+        spent = time.process_time() - start
+        low = high = exploitability(tree, policy)
+    else:
+        bounds = exploitability_bounds(tree, make_agent(name), samples=SAMPLES, seed=SEED)
+        spent = (time.process_time() - start) / (1 if bounds.low == bounds.high else SAMPLES)
+        low, high = sum(bounds.low) / 2, sum(bounds.high) / 2
+    return {"low": low, "high": high, "milliseconds": 1000 * spent / tree.num_information_sets}
+
+
+def best_in_world(game: Game, states: Any) -> list[int]:
+    """Return the champion's moves (B,) in full states."""
+    lines: Any = ChampionAgent(simulations=SIMULATIONS).player(game)
+    chosen = []
+    for row, mask in enumerate(game.legal_action_mask(states)):
+        legal = np.flatnonzero(mask)
+        ranked = lines._rank(game, legal, states[row : row + 1], 0.0) if len(legal) > 1 else [(legal[0], 0.0)]
+        chosen.append(int(ranked[0][0]))
+    return chosen
+
+
+def match(game: Game, name: str, opponent: str, count: int) -> dict[str, Any]:
+    """Play games, half of them in each seat; return results and the processor time per move of both agents."""
+    rng = np.random.default_rng(SEED)
+    agents: list[Any] = [None if name == ALL_SEEING else make_agent(name), make_agent(opponent)]
+    states = game.init(count, rng)
+    seat, spent, moves = np.arange(count) % 2, [0.0, 0.0], [0, 0]
+    for agent in agents:
+        if agent is not None:
+            agent.act(game, game.view(states[:1], states["to_move"][:1]), rng)  # compiles before timing
+    while not states["done"].all():
+        for k, agent in enumerate(agents):
+            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == (k == 0)))
+            if not len(rows):
+                continue
+            some = states[rows]
+            start = time.process_time()
+            views = game.view(some, some["to_move"])
+            actions = best_in_world(game, some) if agent is None else agent.act(game, views, rng)
+            spent[k], moves[k] = spent[k] + time.process_time() - start, moves[k] + len(rows)
+            game.step(some, actions)
+            states[rows] = some
+    own = states["returns"][np.arange(count), seat]
+    return {
+        "games": count,
+        "score": float((1 + own).mean() / 2),
+        "error": float(own.std(ddof=1) / 2 / np.sqrt(count)),
+        "drawn": float((own == 0).mean()),
+        "milliseconds": [1000 * used / made for used, made in zip(spent, moves, strict=True)],
+    }
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the results as readable tables."""
+    lines = [
+        machine(),
+        "",
+        f"Exploitability. low, high: bounds by {SAMPLES} samples per information set. `mirror` reports probabilities,",
+        "from worlds drawn once per information set: its exploitability is that of these, an upper bound in",
+        "expectation. That of `resolve` is exact for its seed. ms: processor time per information set and sample",
+        "",
+        f"{'game':<16} {'agent':<40} {'low':>8} {'high':>8} {'ms':>8}",
+    ]
+    order = {name: k for k, name in enumerate(("equilibrium", *MIRROR, *RESOLVE, *SAMPLED))}
+    curves = [row for row in rows if row["kind"] == "curve"]
+    for row in sorted(curves, key=lambda row: (GAMES.index(row["game"]), order[row["agent"]])):
+        lines.append(
+            f"{row['game']:<16} {row['agent']:<40} {row['low']:8.4f} {row['high']:8.4f} {row['milliseconds']:8.3f}"
+        )
+    lines += [
+        "",
+        "Matches on 5x5, half of the games in each seat. +-: 95%; ms: processor milliseconds per move",
+        "",
+        f"{'agent':<40} {'opponent':<26} {'games':>5} {'score':>6} {'+-':>6} {'drawn':>6} {'ms':>7} {'ms':>7}",
+    ]
+    for row in (row for row in rows if row["kind"] == "match"):
+        lines.append(
+            f"{row['agent']:<40} {row['opponent']:<26} {row['games']:5} {row['score']:6.3f} {1.96 * row['error']:6.3f} "
+            f"{row['drawn']:6.1%} {row['milliseconds'][0]:7.2f} {row['milliseconds'][1]:7.2f}"
+        )
+    lines += [
+        "",
+        "Lower bounds of the exploitability on 5x5: what a search that queries the agent's policy wins",
+        f"(`SearchResponder`, {BOUND_SECONDS:g} seconds for all games), with 95% intervals. Negative: no weakness",
+        "",
+    ]
+    for row in (row for row in rows if row["kind"] == "bound"):
+        low, high = row["interval"]
+        lines.append(f"{row['agent']:<40} {row['games']:5} games  {row['found']:+.3f} ({low:+.3f} to {high:+.3f})")
+    return "\n".join(lines) + "\n"
+
+
+def write() -> None:
+    """Write the tables of all results so far."""
+    text = table(known())
+    (RESULTS / "hidden_play.txt").write_text(text, "utf-8")
+    print(text)
+
+
+@app.command()
+def curves(games: Annotated[list[str] | None, typer.Option(help="Only these.")] = None) -> None:
+    """Measure exploitability on small games."""
+    for game in games or GAMES:
+        names = (*(("equilibrium",) if game in SOLVED else ()), *MIRROR, *FITTING.get(game, ()))
+        missing = [name for name in names if not is_known(kind="curve", game=game, agent=name)]
+        tree = PublicTree.build(make_game(game), threads=1) if missing else None
+        for name in missing:
+            assert tree is not None
+            add({"kind": "curve", "game": game, "agent": name} | exploit(tree, name))
+    write()
+
+
+@app.command()
+def matches(count: Annotated[int, typer.Option(help="Games of each match.")] = 100) -> None:
+    """Play matches on the default board."""
+    champion = f"champion:simulations={SIMULATIONS}"
+    names = [f"mirror:simulations={SIMULATIONS},temperature={temperature}" for temperature in TEMPERATURES]
+    pairs = [(name, champion) for name in (*names, ALL_SEEING)] + [(names[-1], "ismcts:simulations=300")]
+    for name, opponent in pairs:
+        if not is_known(kind="match", agent=name, opponent=opponent):
+            add({"kind": "match", "agent": name, "opponent": opponent} | match(Curio(), name, opponent, count))
+    write()
+
+
+@app.command()
+def bounds(count: Annotated[int, typer.Option(help="Games in each seat.")] = 10) -> None:
+    """Estimate lower bounds of the exploitability on the default board."""
+    for name in (f"champion:simulations={SIMULATIONS}", f"mirror:simulations={SIMULATIONS},temperature=0.03"):
+        if not is_known(kind="bound", agent=name):
+            settings: dict[str, Any] = {"samples": BOUND_SAMPLES, "batch": 4, "seconds": BOUND_SECONDS}
+            responder = SearchResponder(Curio(), make_agent(name), **settings)
+            found = responder.run(count, np.random.default_rng(SEED))
+            add(
+                {"kind": "bound", "agent": name, "games": 2 * count}
+                | {"found": found.exploitability, "interval": found.interval}
+            )
+    write()
+
+
+if __name__ == "__main__":
+    app()
