@@ -198,7 +198,8 @@ def play_games(
         over = children < 0
         rewards[ply, games[over]] = tree.payoffs[~children[over]]
         pairs, games = children[~over], games[~over]
-    return Games(*(np.concatenate(part) for part in zip(*rows, strict=True)), players, rewards)
+    pairs, sets, picks, places = (np.concatenate(part) for part in zip(*rows, strict=True))
+    return Games(pairs, sets, picks, places, players, rewards)
 
 
 def draw(weights: Array, rng: np.random.Generator) -> Array:

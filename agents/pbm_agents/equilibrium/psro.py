@@ -71,7 +71,7 @@ class PSRO(Learner):
         self.responses, self.oracle = responses, oracle
         self._population = [self.tree.uniform_policy()]
         self._plans = [self._plan(self._population[0])]
-        self.payoffs = np.full((1, 1), expected_value(self.tree, self._population[0]))
+        self.payoffs: Array = np.full((1, 1), expected_value(self.tree, self._population[0]))
         """(k, k) the exact returns of `player_0`, for each policy of both players."""
         self._mixture = self._population[0]
 
@@ -96,7 +96,7 @@ class PSRO(Learner):
         self._population.append(found)
         self._plans.append(self._plan(found))
         known = self.payoffs
-        self.payoffs = np.empty(np.add(known.shape, 1))
+        self.payoffs = np.empty((len(known) + 1, len(known) + 1))
         self.payoffs[:-1, :-1] = known
         for k, policy in enumerate(self._population):
             for one, other, place in ((found, policy, (-1, k)), (policy, found, (k, -1))):
