@@ -8,10 +8,11 @@ from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.learning.small_network import SmallNetwork, Weights, zero_weights
 from pbm_agents.search import make_search
 
-from pbm_envs import Chameleon, Curio, Trinim
+from pbm_envs import Chameleon, Curio, Trinim, Unlur
 from pbm_envs.testing import positions
 
 GAME = Chameleon(size=4)
+HEXAGON = Unlur(radius=3)
 OTHERS = [Trinim(size=5, num_players=3), Curio(base=2, rows=4, cols=3)]
 
 
@@ -53,49 +54,56 @@ def views_of(game, plies=(0, 1, 3, 6), each=2):
     ],
     ids=str,
 )
-def test_the_waves_find_what_the_stages_find(settings):
-    views, network, found = views_of(GAME), network_of(GAME), []
+@pytest.mark.parametrize("game", [GAME, HEXAGON], ids=repr)
+def test_the_waves_find_what_the_stages_find(game, settings):
+    views, network, found = views_of(game), network_of(game), []
     seeds = np.arange(len(views), dtype=np.uint64)
     for evaluator in (network, Stages(network)):
         search, workspace = make_search(simulations=150, evaluator=evaluator, **settings), Workspace()
-        results = [search.run(GAME, views, seeds, workspace=workspace) for _ in range(1 + ("reuse" in settings))][-1]
+        results = [search.run(game, views, seeds, workspace=workspace) for _ in range(1 + ("reuse" in settings))][-1]
         found.append(results)
     for one, other in zip(*found, strict=True):
         assert one.visits.tolist() == other.visits.tolist()
         np.testing.assert_allclose(one.value, other.value, atol=1e-5)
 
 
-@pytest.mark.parametrize("options", [{}, {"swap_rule": False}, {"allow_resign": True}], ids=str)
-def test_inputs_are_numbers_of_the_observation(options):
+@pytest.mark.parametrize(
+    "game",
+    [GAME, Chameleon(size=4, swap_rule=False), Chameleon(size=4, allow_resign=True), HEXAGON],
+    ids=repr,
+)
+def test_inputs_are_numbers_of_the_observation(game):
     """So that a learner, which has observations, computes what the search does."""
-    game, rng = Chameleon(size=4, **options), np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     states = np.concatenate([positions(game, rng, plies, 4) for plies in range(9)])
     states = states[~states["done"]]
     inputs, size = game._network_inputs(), zero_weights(game, 1, 1).first.shape[0]
     identity = zero_weights(game, size, 1)._replace(first=np.eye(size, dtype=np.float32))
     sums, names = SmallNetwork(game, identity).sums(states)
     seen = game.observe(game.view(states, states["to_move"])).reshape(len(states), -1)
-    which = seen[:, inputs.perspective_source]
-    assert set(which.tolist()) == {0, 1}
+    which = seen[:, inputs.perspective_sources].argmax(axis=1)
+    assert set(which.tolist()) == set(range(len(inputs.actions)))
+    assert (seen[:, inputs.perspective_sources].sum(axis=1) == 1).all()
     assert np.array_equal(sums, np.take_along_axis(seen, inputs.sources[which], axis=1))
     assert np.array_equal(names, inputs.actions[which])
 
 
-def test_sums_of_every_node_are_those_of_its_position():
-    """Whatever moves led there, a swap among them; beside those of the tree before."""
-    views, network = views_of(GAME), network_of(GAME)
+@pytest.mark.parametrize(("game", "word"), [(GAME, "swap"), (HEXAGON, "black")], ids=repr)
+def test_sums_of_every_node_are_those_of_its_position(game, word):
+    """Whatever moves led there, words among them; beside those of the tree before."""
+    views, network = views_of(game), network_of(game)
     search, workspace = Search(simulations=200, evaluator=network, reuse=True), Workspace()
     for _ in range(2):
-        search.run(GAME, views, np.random.default_rng(1), workspace=workspace)
-    memory, swaps = workspace.newest(0), 0
+        search.run(game, views, np.random.default_rng(1), workspace=workspace)
+    memory, words = workspace.newest(0), 0
     tree = memory.tree
     for g in range(len(views)):
-        states = tree.states[g, : tree.sizes[g]].view(GAME.dtype)[:, 0]
+        states = tree.states[g, : tree.sizes[g]].view(game.dtype)[:, 0]
         expected = np.empty(memory.accumulators[g, : len(states)].shape, np.float32)
         network.accumulate(states, expected)
         np.testing.assert_allclose(memory.accumulators[g, : len(states)], expected, atol=1e-5)
-        swaps += (states["last_action"] == GAME.string_to_action("swap")).sum()
-    assert swaps
+        words += (states["last_action"] == game.string_to_action(word)).sum()
+    assert words
 
 
 def test_a_tree_without_room_goes_on():

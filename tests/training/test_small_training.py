@@ -10,10 +10,10 @@ from pbm_agents import Search, evaluate
 from pbm_agents.learning.small_training import SmallModule, exported, fit
 from pbm_agents.players.search_agents import SearchAgent
 
-from pbm_envs import Chameleon, Trinim
+from pbm_envs import Chameleon, Trinim, Unlur
 from pbm_envs.testing import positions
 
-GAMES = [Chameleon(size=7), Trinim(size=5, num_players=3)]
+GAMES = [Chameleon(size=7), Unlur(radius=4), Trinim(size=5, num_players=3)]
 
 
 @pytest.mark.parametrize("game", GAMES, ids=repr)

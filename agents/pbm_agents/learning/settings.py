@@ -11,6 +11,8 @@ from pbm_envs.toolbox import check_settings, setting
 from ..search import PUCT, Gumbel, Search
 from .self_play import SelfPlay
 
+SMALL_NETWORKS = ("chameleon",)
+"""Games whose training uses small networks by default, as measured in benchmarks/training.py."""
 SMALL_BOARD = 25
 """Most cells of a board on which few games are enough."""
 
@@ -122,10 +124,9 @@ class Training:
 def default_training(game: Game) -> Training:
     """Return the settings with which `pbm train` trains a network for a game if no others are given.
 
-    A game that says which inputs a move changes (`GameHooks._network_inputs`: Chameleon) gets a small network, which is
-    so cheap to evaluate that a round has many games.
+    SMALL_NETWORKS get a small network, which is so cheap to evaluate that a round has many games.
     """
-    if game._network_inputs() is None:
+    if game.name not in SMALL_NETWORKS:
         return Training()
     large = game.board.size > SMALL_BOARD
     return Training(

@@ -32,16 +32,18 @@ class SmallModule(nn.Module):
     """(perspectives, I) the index of each input in the flattened observation."""
     actions: Tensor
     """(perspectives, A) the output for each action."""
+    perspectives: Tensor
+    """(perspectives,) the index in the flattened observation of a number that is 1 in this perspective only."""
 
     def __init__(self, game: Game, first: int = 256, second: int = 64) -> None:
         """Make a module with random weights and layers of `first` and `second` units."""
         super().__init__()
         self.game, self.reader = game, input_reader(game)
         size, inputs = len(self.reader.weights.first), game._network_inputs()
-        self._perspective_source = inputs.perspective_source if inputs else -1
         sources = inputs.sources if inputs else np.arange(size)[None]
         actions = inputs.actions if inputs else np.arange(game.num_actions)[None]
-        for name, table in {"sources": sources, "actions": actions}.items():
+        perspectives = inputs.perspective_sources if inputs else np.zeros(1, np.int64)
+        for name, table in {"sources": sources, "actions": actions, "perspectives": perspectives}.items():
             self.register_buffer(name, torch.from_numpy(np.asarray(table, np.int64)), persistent=False)
         self.first = nn.Linear(size, first)
         self.second = nn.Linear(first, second)
@@ -61,9 +63,7 @@ class SmallModule(nn.Module):
             masks: (B, A) bool.
         """
         flat = observations.flatten(1)
-        seen = torch.zeros(len(flat), dtype=torch.int64, device=flat.device)
-        if self._perspective_source >= 0:
-            seen = flat[:, self._perspective_source].long()
+        seen = flat[:, self.perspectives].argmax(dim=1)
         logits, shares = self.heads(flat.gather(1, self.sources[seen]).float())
         return logits.gather(1, self.actions[seen]).masked_fill(~masks, FORBIDDEN), shares
 

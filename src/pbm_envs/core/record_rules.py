@@ -58,8 +58,8 @@ class NetworkInputs(NamedTuple):
     """The arrays passed to `changed`."""
     sources: Ints
     """(perspectives, I) the index of each input in the flattened observation of the player to move."""
-    perspective_source: int
-    """The index there of a number that is the perspective."""
+    perspective_sources: Ints
+    """(perspectives,) the index there of a number that is 1 in this perspective and 0 in the others."""
 
 
 @final

@@ -95,7 +95,7 @@ class Chameleon(ConnectionGame):
             actions=np.stack([np.arange(self.num_actions), mirrored.actions]),
             tables=(places,),
             sources=np.concatenate([firsts + view.X_PLANE, firsts + view.O_PLANE], axis=1),
-            perspective_source=view.HORZ_PLANE,
+            perspective_sources=np.array([view.VERT_PLANE, view.HORZ_PLANE]),
         )
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.boards import hexagon
 from ...core.hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from ...core.options import ALLOW_RESIGN, Option
-from ...core.record_rules import BatchKernel, PlayKernels
+from ...core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from ...core.state import EMPTY, NOBODY, Ints, Mask, Planes, Record, Seeds, States
 from ...core.symmetry import Symmetry, permutation
 from ...core.validation import expect, expect_range
@@ -82,6 +82,27 @@ class Unlur(ConnectionGame):
 
     def _observe(self, views: States, out: Planes) -> None:
         view.observe_batch(views, out, self._empty, self._places)
+
+    def _network_inputs(self) -> NetworkInputs:
+        """Return the stones as Black sees them, as White does, and before the contract, with weights of their own."""
+        phases = {rules.AS_BLACK: view.AM_BLACK, rules.AS_WHITE: view.AM_WHITE, rules.IN_CONTRACT: view.CONTRACT}
+        first, places = int(self._places[0]), self._places.astype(np.int64)
+        stones = np.concatenate([places + view.BLACK_PLANE, places + view.WHITE_PLANE])
+        others = first + np.array([view.PHASE_PLANES[phase] for phase in phases.values()])
+        size = 2 * len(stones) + len(places)  # no white stones before the contract
+        sources = np.repeat(others, len(stones))[None, :size].repeat(len(phases), axis=0)  # 0 in other perspectives
+        for each in phases:
+            begin = each * len(stones)
+            sources[each, begin : begin + len(stones)] = stones[: size - begin]
+        return NetworkInputs(
+            size=size,
+            changed=rules.changed_inputs,
+            perspective=rules.perspective_of,
+            actions=np.arange(self.num_actions)[None].repeat(len(phases), axis=0),
+            tables=(np.zeros(0, np.int64),),
+            sources=sources,
+            perspective_sources=others,
+        )
 
     def _play_kernels(self, avoid_losing_moves: bool, save_bridges: bool) -> PlayKernels:
         tables = self._around, self.board.edges

@@ -12,6 +12,8 @@ from ...core.state import EMPTY, NOBODY, Ints, Mask, Record, Seeds, States, conc
 from ..chains import Chains, broken_bridges, chain_fields, copy_board, join, saving_cell, would_touch
 
 BLACK, WHITE = 1, 2
+AS_BLACK, AS_WHITE, IN_CONTRACT = range(3)
+"""Perspectives of a network: the player to move, or nobody yet, is Black."""
 LETTERS = ".XO"  # in board texts: EMPTY, BLACK, WHITE
 SIDES_135, SIDES_246 = 0b010101, 0b101010
 SIDES_14, SIDES_25, SIDES_36 = 0b001001, 0b010010, 0b100100
@@ -108,6 +110,29 @@ def mask_batch(states: States, out: Mask, edges: Ints, resign: int) -> None:
         out[i, cells] = contract
         if resign >= 0:
             out[i, resign] = True
+
+
+@stack_kernel
+def changed_inputs(before: Record, after: Record, perspective: int, tables: tuple[Ints, ...], out: Ints) -> int:
+    """Write the network inputs that differ (black stones, then white ones), as `NetworkInputs` describes."""
+    old, new, count = before["stones"], after["stones"], 0
+    first = 2 * len(old) * perspective - BLACK * len(old)
+    for cell in range(len(old)):
+        if old[cell] != new[cell]:
+            if old[cell] == BLACK or (old[cell] == WHITE and perspective != IN_CONTRACT):
+                out[count] = ~(first + old[cell] * len(old) + cell)
+                count += 1
+            if new[cell] == BLACK or (new[cell] == WHITE and perspective != IN_CONTRACT):
+                out[count] = first + new[cell] * len(old) + cell
+                count += 1
+    return count
+
+
+@stack_kernel
+def perspective_of(state: Record) -> int:
+    """Return what the player to move is: Black, White, or neither before the contract."""
+    black = state["black"]
+    return IN_CONTRACT if black == NOBODY else AS_BLACK if black == state["to_move"] else AS_WHITE
 
 
 @stack_kernel
