@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.champions import ChampionAgent, CurioValues, LinesAgent
-from pbm_agents.champions.curio import MARGIN, empty_position
+from pbm_agents.champions import ChampionAgent, CurioValues, LinesAgent, lines
+from pbm_agents.champions.curio import MARGIN, Weights, empty_position, load_weights, save_weights
 from pbm_agents.champions.lines import (
     ALL_CAPTURES,
     ALLOWED,
@@ -21,6 +21,7 @@ from pbm_agents.champions.lines import (
     search,
     set_up,
     value_moves,
+    value_of,
 )
 from pbm_agents.players.search_agents import SearchAgent
 from pbm_agents.search.ending import end_searches_when
@@ -41,21 +42,32 @@ def positions(game, plies=(0, 4, 9, 16, 25), each=3, seed=3):
     return states[~states["done"]]
 
 
+def random_weights(game, seed=1):
+    rng, base, small = np.random.default_rng(seed), game.options["base"], lines.PIECE_SCALE // 2
+    pieces = rng.integers(-small, small, (2, base, base, game.board.size, lines.UNITS), np.int16)
+    biases, outputs = (rng.integers(-most, most, lines.UNITS, np.int32) for most in (small, lines.UNIT_SCALE))
+    return Weights(pieces, biases, outputs, 0.6)
+
+
 def random_values(game, seed=1):
-    rng, base = np.random.default_rng(seed), game.options["base"]
-    return CurioValues(game, rng.normal(size=(base, base)), rng.normal(size=(6, 6)))
+    return CurioValues(game, random_weights(game, seed))
 
 
 def standing(values, state):
     """The value of a position, from the weights and the state alone."""
-    base, mover = values.game.options["base"], int(state["to_move"][0])
-    total, royals = 0.0, [0, 0]
-    for slot in [int(slot) for slot in state["board"][0] if slot >= 0]:
-        owner = int(state["owner"][0, slot])
-        near, far = (int(state["faces"][0, slot, side]) for side in (owner, 1 - owner))
-        total += (1 if owner == mover else -1) * values.values.kinds[near, far]
-        royals[owner] += base in (near, far)
-    return total + values.values.royals[min(royals[mover], 5), min(royals[1 - mover], 5)]
+    (pieces, biases, outputs, fading), limit = values.weights, values.game.options["no_capture_limit"]
+    mover, of = int(state["to_move"][0]), [0, 0]
+    for player in range(2):
+        for k in range(lines.UNITS):
+            unit = int(biases[k])
+            for slot in [int(slot) for slot in state["board"][0] if slot >= 0]:
+                owner, cell = int(state["owner"][0, slot]), int(state["cell"][0, slot])
+                near, far = (int(state["faces"][0, slot, side]) for side in (owner, 1 - owner))
+                seen = cell if player == 0 else values.game.board.size - 1 - cell
+                unit += int(pieces[int(owner != player), near - 1, far - 1, seen, k])
+            of[player] += int(outputs[k]) * (max(unit, 0) if k else unit)
+    value = (of[mover] - of[1 - mover]) / lines.PIECE_SCALE / lines.UNIT_SCALE
+    return value * (1 - fading * state["quiet"][0] / limit) if limit else value
 
 
 @cache
@@ -198,7 +210,7 @@ def test_budgets_and_searches_that_are_ended(monkeypatch):
     for agent in (LinesAgent(values, seconds=0.01), LinesAgent(values, nodes=3000)):
         again = pickle.loads(pickle.dumps(agent))
         assert (again.seconds, again.nodes, again.worlds) == (agent.seconds, agent.nodes, agent.worlds)
-        assert np.array_equal(again.values.values.kinds, values.values.kinds)
+        assert np.array_equal(again.values.values.pieces, values.values.pieces)
         assert len(again.act(Curio(), views, rng)) == 2
     large = Curio(base=6, rows=8, cols=8)
     agent, begin = LinesAgent(CurioValues.simple(large), seconds=0.02), large.init(1, rng)
@@ -222,9 +234,86 @@ def test_budgets_and_searches_that_are_ended(monkeypatch):
         LinesAgent(values, nodes=5).act(SMALL, SMALL.view(positions(SMALL), 0)[:0], rng)
 
 
-def test_values_are_checked():
-    with pytest.raises(ValueError, match="kinds have shape"):
-        CurioValues(Curio(), np.zeros((3, 3)), np.zeros((6, 6)))
+def exchanged(game, state):
+    """The position with the players exchanged: turned around, with the other player to move."""
+    other, last = state.copy(), game.board.size - 1
+    other["board"] = np.where(state["board"] < 0, -1, last - state["board"])[:, ::-1]
+    other["cell"] = np.where(state["cell"] < 0, -1, last - state["cell"])[:, ::-1]
+    other["owner"] = np.where(state["owner"] < 0, state["owner"], 1 - state["owner"])[:, ::-1]
+    other["faces"] = state["faces"][:, ::-1, ::-1]
+    other["to_move"] = 1 - state["to_move"]
+    return other
+
+
+@pytest.mark.parametrize("game", [Curio(), SMALL, Curio(no_capture_limit=None)], ids=repr)
+def test_values_follow_the_plain_network_and_exchanged_players_have_opposite_values(game):
+    values, position = random_values(game), empty_position(game)
+    for state in positions(game)[:, None]:
+        mover, quiet = int(state["to_move"][0]), int(state["quiet"][0])
+        set_up(state, position, values.values)
+        own, enemy = (value_of(position, values.values, player, quiet) for player in (mover, 1 - mover))
+        assert own == pytest.approx(standing(values, state))
+        assert own == -enemy
+        assert searched(values, exchanged(game, state), 0) == searched(values, state, 0)
+
+
+def test_the_units_are_restored_after_a_search():
+    values, position = random_values(SMALL), empty_position(SMALL)
+    for state in positions(SMALL)[:, None]:
+        set_up(state, position, values.values)
+        before, world = position.units.copy(), position.world.copy()
+        search(position, values.values, int(state["to_move"][0]), 0, 2, -INFINITE, INFINITE)
+        assert np.array_equal(position.units, before)
+        assert equal(position.world, world)
+
+
+def test_learned_values_are_those_of_the_champion_and_do_not_know_left_from_right():
+    game = Curio()
+    values = ChampionAgent(simulations=5).player(game).values
+    pieces = values.weights.pieces.reshape(2, 4, 4, *game.board.shape, lines.UNITS)
+    assert np.array_equal(pieces, pieces[:, :, :, :, ::-1])
+    assert not np.array_equal(values.weights.pieces, CurioValues.simple(game).weights.pieces)
+    simple = ChampionAgent(simulations=5).player(SMALL).values
+    assert np.array_equal(simple.weights.pieces, CurioValues.simple(SMALL).weights.pieces)
+
+
+def test_simple_values_prefer_large_numbers_and_count_royals_less_and_less():
+    game = Curio(base=3, rows=6, cols=6, num_pieces=12)
+    values = CurioValues.simple(game)
+    kinds = values.weights.pieces[0, :, :, 0, 0]
+    assert (np.diff(kinds, axis=0) > 0).all()
+    assert (np.diff(kinds, axis=1) > 0).all()
+    gains = []
+    for royals in range(1, 7):
+        board = "/".join([". . . . . ."] * 4 + [" ".join(["L33"] * royals + ["."] * (6 - royals)), "D33 . . . . ."])
+        state, position = game.init(1, np.random.default_rng(0), board=board), empty_position(game)
+        set_up(state, position, values.values)
+        gains.append(value_of(position, values.values, 0, 0))
+    assert np.diff(gains) == pytest.approx(0.5 + np.array([0.5, 0.35, 0.25, 0.1, 0.0]), abs=0.02)
+
+
+def test_weights_are_checked(tmp_path):
+    game, good = Curio(), random_weights(Curio())
+    save_weights(tmp_path / "good.npz", good)
+    again = load_weights(tmp_path / "good.npz")
+    assert all(np.array_equal(one, other) for one, other in zip(again, good, strict=True))
+    for name, wrong, error in (
+        ("pieces", good.pieces[:, :3, :3], "pieces are int16"),
+        ("pieces", good.pieces.astype(float), "pieces are float64"),
+        ("biases", np.full(lines.UNITS, 1 << 40), "biases hold numbers beyond"),
+        ("outputs", good.outputs[:3], "outputs are int32"),
+        ("fading", float("nan"), "fading is nan"),
+        ("fading", 1.5, "fading is 1.5"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            CurioValues(game, good._replace(**{name: wrong}))
+    np.savez(tmp_path / "few.npz", pieces=good.pieces)
+    for path, error in (
+        (tmp_path / "few.npz", "expected pieces, biases, outputs, fading"),
+        (tmp_path / "no.npz", "no file"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            load_weights(path)
     with pytest.raises(ValueError, match="expected Curio with"):
         CurioValues.simple(Curio(limit=False))
 

@@ -108,7 +108,7 @@ class ChampionAgent:
         if CurioValues.fits(game) and game.options["base"] >= LEAST_BASE:
             seconds, simulations = self.settings["seconds"], self.settings["simulations"]
             nodes = None if simulations is None else simulations * NODES_OF_A_SIMULATION
-            return LinesAgent(CurioValues.simple(game), nodes=nodes, seconds=seconds)
+            return LinesAgent(CurioValues.best(game), nodes=nodes, seconds=seconds)
         if follows(game):
             return KnownWorldAgent(self.search)
         if game.name not in PATTERNS:

@@ -8,13 +8,16 @@ positions after them.
 from __future__ import annotations
 
 import time
-from typing import final
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import NamedTuple, final
 
 import numpy as np
 
 from pbm_envs import Curio, Game
 from pbm_envs.authoring import Ints, check_range
-from pbm_envs.toolbox import Array, Floats, check_number
+from pbm_envs.foreign import check_array, read_arrays
+from pbm_envs.toolbox import Array, Floats, check_number, in_one_piece
 
 from ..exact.curio_lines import PLY_FIELDS, check_game, follows
 from ..players.agent import Actions, Views, check_searchable
@@ -24,8 +27,10 @@ from .lines import (
     LOOKED_AT,
     MOST_CAPTURES,
     MOST_DEPTH,
-    MOST_ROYALS,
+    PIECE_SCALE,
     PLIES,
+    UNIT_SCALE,
+    UNITS,
     Position,
     Values,
     expected_outcomes,
@@ -39,39 +44,57 @@ MARGIN, DROP = 1.5, 0.5
 """In a world, moves that are worse than the best by more than MARGIN (before the hyperbolic tangent) get only a bound;
 moves whose mean over all worlds is worse by more than DROP (after it) are searched no further."""
 UNLIMITED = 1 << 62
+SHAPE = (5, 5)
+"""The board of the learned values."""
+MOST_WEIGHT = 32_000
+"""The greatest weight: sums over all pieces of a board fit into 64 bits by far."""
 STANDING = 1 - MOST_CAPTURES
 """The first depth: the value of the position after each move, without captures."""
-ROYALS_LEFT = (0.0, 0.0, 0.5, 0.85, 1.1, 1.2)
-"""The value of a player's royals, by the number left."""
+MOST_ROYALS = 5
+"""The most royals that simple values distinguish."""
+ROYALS_LEFT = (0.5, 0.35, 0.25, 0.1, 0.0)
+"""In simple values, what the second royal adds to the first, the third to the second, and so on."""
+
+
+class Weights(NamedTuple):
+    """The weights of a network (see `lines`), as they are kept in a file."""
+
+    pieces: Ints
+    """(2, base, base, cells, UNITS) int16, by `near - 1` and `far - 1`."""
+    biases: Ints
+    """(UNITS,) int32."""
+    outputs: Ints
+    """(UNITS,) int32."""
+    fading: float
+    """The share of a value that is lost between a capture and the limit of plies without one."""
 
 
 @final
 class CurioValues:
-    """The values of positions of Curio: the hyperbolic tangent of a sum over pieces, plus a value of the royals.
+    """The values of positions of Curio: the hyperbolic tangent of the output of a network (see `lines`)."""
 
-    The value of a piece depends on its kind: the number that faces its owner, and the other number.
-    """
-
-    def __init__(self, game: Game, kinds: Floats, royals: Floats) -> None:
-        """Make the values of a game from weights.
-
-        Args:
-            game: Curio with RULES.
-            kinds: (base, base) weights of kinds.
-            royals: (6, 6) weights by the royals left, at most 5, of the player to move and of the opponent.
-        """
+    def __init__(self, game: Game, weights: Weights) -> None:
+        """Make the values of a game with RULES; raise ValueError for weights of another base or board."""
         check_game(game)
         if not self.fits(game):
             raise ValueError(f"{game!r} has no values: expected Curio with {RULES}")
-        base, most = int(game.options["base"]), MOST_ROYALS + 1
-        for name, given, expected in (("kinds", kinds, (base, base)), ("royals", royals, (most, most))):
-            if given.shape != expected:
-                raise ValueError(f"{name} have shape {given.shape}: expected {expected} for {game!r}")
         assert isinstance(game, Curio)
-        self.game = game
-        by_faces = np.zeros((base + 1, base + 1))
-        by_faces[1:, 1:] = kinds
-        self.values = Values(game.steps, game.settings, by_faces, np.asarray(royals, np.float64))
+        base = int(game.options["base"])
+        for name, shape in (
+            ("pieces", (2, base, base, game.board.size, UNITS)),
+            ("biases", (UNITS,)),
+            ("outputs", (UNITS,)),
+        ):
+            given = check_array(getattr(weights, name), name, shape, "i")
+            if np.abs(given.astype(np.int64)).max() > MOST_WEIGHT:
+                raise ValueError(f"{name} hold numbers beyond {MOST_WEIGHT}: expected smaller ones")
+        if not 0 <= weights.fading <= 1:
+            raise ValueError(f"fading is {weights.fading}: expected a number from 0 to 1")
+        self.game, self.weights = game, weights
+        by_faces = np.zeros((2, base + 1, base + 1, game.board.size, UNITS), np.int16)
+        by_faces[:, 1:, 1:] = weights.pieces
+        biases, outputs = (np.array(given, np.int64) for given in (weights.biases, weights.outputs))
+        self.values = Values(game.steps, game.settings, by_faces, biases, outputs, float(weights.fading))
 
     @staticmethod
     def fits(game: Game) -> bool:
@@ -80,10 +103,51 @@ class CurioValues:
 
     @classmethod
     def simple(cls, game: Game) -> CurioValues:
-        """Return the champion's values: large numbers have more value than small ones, and royals the most."""
-        base, royals = int(game.options["base"]), np.array(ROYALS_LEFT)
-        numbers = np.arange(1, base + 1) / base
-        return cls(game, 0.1 + 0.2 * numbers[:, None] + 0.2 * numbers, royals[:, None] - royals)
+        """Return values that were not learned: large numbers have more value than small ones, and royals the most."""
+        base, numbers = int(game.options["base"]), np.arange(1, int(game.options["base"]) + 1)
+        royal = (numbers[:, None] == base) | (numbers == base)
+        pieces = np.zeros((2, base, base, game.board.size, UNITS))
+        worth = 0.1 + 0.2 * numbers[:, None] / base + 0.2 * numbers / base + ROYALS_LEFT[0] * royal
+        pieces[0, ..., 0] = worth[..., None]
+        biases, outputs = np.zeros(UNITS), np.zeros(UNITS)
+        outputs[0] = 1
+        for k in range(1, MOST_ROYALS):
+            pieces[0, ..., k] = royal[..., None]
+            biases[k], outputs[k] = -1 - k, ROYALS_LEFT[k] - ROYALS_LEFT[k - 1]
+        return cls(game, quantized(pieces, biases, outputs, 0.0))
+
+    @classmethod
+    def best(cls, game: Game) -> CurioValues:
+        """Return the champion's values: those that were learned, or `simple` ones for another base or board."""
+        with as_file(files(__package__) / "weights" / "curio.npz") as path:
+            learned = load_weights(path)
+        base, cells = int(game.options["base"]), game.board.size
+        fits = (base, cells, game.board.shape) == (learned.pieces.shape[1], learned.pieces.shape[3], SHAPE)
+        return cls(game, learned) if fits else cls.simple(game)
+
+
+def quantized(pieces: Floats, biases: Floats, outputs: Floats, fading: float) -> Weights:
+    """Return weights as the integers that kernels use, rounded."""
+    return Weights(
+        np.rint(pieces * PIECE_SCALE).astype(np.int16),
+        np.rint(biases * PIECE_SCALE).astype(np.int32),
+        np.rint(outputs * UNIT_SCALE).astype(np.int32),
+        fading,
+    )
+
+
+def save_weights(path: str | Path, weights: Weights) -> None:
+    """Write weights to a compressed file, in one piece."""
+    with in_one_piece(path) as part:
+        np.savez_compressed(part, **weights._asdict())
+
+
+def load_weights(path: str | Path) -> Weights:
+    """Return the weights from a file that `save_weights` wrote; `CurioValues` checks them against a game."""
+    found = read_arrays(path, "a file of weights of Curio's champion", Weights._fields)
+    return Weights(
+        found["pieces"], found["biases"], found["outputs"], float(check_array(found["fading"], "fading", ()))
+    )
 
 
 @final
@@ -198,7 +262,7 @@ def empty_position(game: Curio) -> Position:
     cells, moves = game.board.size, game.num_actions
     return Position(
         world=np.zeros(1, game.dtype),
-        tally=np.zeros((2, 2)),
+        units=np.zeros((2, UNITS), np.int64),
         moves=np.zeros((PLIES, moves), np.int64),
         order=np.zeros((PLIES, moves)),
         plies=np.zeros((PLIES, PLY_FIELDS), np.int64),

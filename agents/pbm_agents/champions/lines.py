@@ -1,18 +1,23 @@
 """Kernels that search lines of play of Curio in a fully known world: alpha-beta, then captures, then a static value.
 
-The value of a piece depends on two numbers, `near` and `far`: its faces towards its owner and away from them.
+The static value is that of a small network with one hidden layer, which is updated move by move (as NNUE in chess). Its
+inputs are the pieces on the board, each by its owner, its two numbers `near` and `far` (its faces towards its owner and
+away from them) and its cell, all as one player sees them. The value is the output for the player to move minus that for
+the opponent, so exchanging the players negates it. Integers make it exact, in whatever order moves are undone.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from pbm_envs.authoring import Ints, Record, States
 from pbm_envs.games.curio.pieces import CAPTURED, GOES_ON, NO_PIECE, end_of, is_royal, list_moves, move_to, slot_of
 from pbm_envs.games.curio.pieces import WON as LAST_ROYAL
 from pbm_envs.toolbox import Floats, exp, stack_kernel
 
-from ..exact.curio_lines import COUNT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
+from ..exact.curio_lines import COUNT, NO_LIMIT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
 
 WON = 1000.0
 """The value for the player who captures the last royal, minus one for each ply until then."""
@@ -25,10 +30,10 @@ MOST_DEPTH = 24
 PLIES = MOST_DEPTH + MOST_CAPTURES + 1
 ALMOST_ONE = 20.0
 """Values from here up have a hyperbolic tangent that is rounded to 1."""
-ROYALS, WORTH = range(2)
-"""Columns of a tally: the number of royals, and the sum of the values of the pieces."""
-MOST_ROYALS = 5
-"""The most royals that the values distinguish."""
+UNITS = 8
+"""Units of the hidden layer. The first is linear, the others are rectified."""
+PIECE_SCALE, UNIT_SCALE = 256, 64
+"""What stands for 1 in weights of pieces and of units."""
 CAPTURE_FIRST, HISTORY = 1e6, 1e5
 """Scores that order the moves: captures have at least CAPTURE_FIRST, other moves at most HISTORY."""
 ALPHA, BETA, BEST = range(3)
@@ -44,10 +49,15 @@ class Values(NamedTuple):
     """The steps of pieces, as `list_moves` expects them."""
     settings: States
     """The settings of the game."""
-    kinds: Floats
-    """(base + 1, base + 1) the value of a piece, by its `near` and `far`."""
-    royals: Floats
-    """(MOST_ROYALS + 1, MOST_ROYALS + 1) a value by the royals of the player to move and of the opponent."""
+    pieces: Ints
+    """(2, base + 1, base + 1, cells, UNITS) int16: what a piece adds to the units of a player who sees it on that cell,
+    as an own piece (0) or an enemy one (1), by its `near` and `far`. The cells are counted from the player's side."""
+    biases: Ints
+    """(UNITS,) the units of an empty board."""
+    outputs: Ints
+    """(UNITS,) the weights of the units."""
+    fading: float
+    """The share of a value that is lost between a capture and the limit of plies without one."""
 
 
 class Position(NamedTuple):
@@ -55,8 +65,8 @@ class Position(NamedTuple):
 
     world: States
     """(1,) the full state, in which moves are played and undone."""
-    tally: Floats
-    """(2, 2) ROYALS and WORTH of each player."""
+    units: Ints
+    """(2, UNITS) the units of each player, before they are rectified."""
     moves: Ints
     """(PLIES, moves) the moves of each ply, as `list_moves` writes them."""
     order: Floats
@@ -77,27 +87,36 @@ def set_up(states: States, position: Position, values: Values) -> None:
     state = states[0]
     position.world[0] = state
     for player in range(2):
-        position.tally[player, ROYALS], position.tally[player, WORTH] = 0, 0
+        for k in range(UNITS):
+            position.units[player, k] = values.biases[k]
     for slot in range(len(state["cell"])):
         if state["cell"][slot] != CAPTURED:
-            count_piece(position.world[0], position.tally, values.kinds, slot, 1)
+            count_piece(position.world[0], position.units, values.pieces, slot, 1)
     position.plies[0, QUIET], position.plies[0, PASSED] = state["quiet"], state["passed"]
 
 
 @stack_kernel
-def count_piece(state: Record, tally: Floats, kinds: Floats, slot: int, sign: int) -> None:
-    """Add a piece to the tally of its owner (sign 1), or remove it (-1)."""
-    owner = state["owner"][slot]
-    tally[owner, ROYALS] += sign * is_royal(state, slot, len(kinds) - 1)
-    tally[owner, WORTH] += sign * kinds[state["faces"][slot, owner], state["faces"][slot, 1 - owner]]
+def count_piece(state: Record, units: Ints, pieces: Ints, slot: int, sign: int) -> None:
+    """Add a piece on the board to the units of both players (sign 1), or remove it (-1)."""
+    owner, cell = np.uint64(state["owner"][slot]), np.uint64(state["cell"][slot])
+    near, far = np.uint64(state["faces"][slot, owner]), np.uint64(state["faces"][slot, 1 - owner])
+    last = np.uint64(pieces.shape[3] - 1)
+    by_light = pieces[owner, near, far, cell]
+    by_dark = pieces[1 - owner, near, far, last - cell]
+    for k in range(UNITS):
+        units[0, k] += sign * by_light[k]
+        units[1, k] += sign * by_dark[k]
 
 
 @stack_kernel
-def value_of(position: Position, values: Values, mover: int) -> float:
-    """Return the static value of the position for the player to move."""
-    own, enemy = position.tally[mover], position.tally[1 - mover]
-    most = len(values.royals) - 1
-    return own[WORTH] - enemy[WORTH] + values.royals[min(int(own[ROYALS]), most), min(int(enemy[ROYALS]), most)]
+def value_of(position: Position, values: Values, mover: int, quiet: int) -> float:
+    """Return the static value of the position for the player to move, `quiet` plies after the last capture."""
+    own, enemy, outputs = position.units[mover], position.units[1 - mover], values.outputs
+    total = outputs[0] * (own[0] - enemy[0])
+    for k in range(1, UNITS):
+        total += outputs[k] * (max(own[k], 0) - max(enemy[k], 0))
+    limit, value = values.settings[0]["quiet_limit"], total / (PIECE_SCALE * UNIT_SCALE)
+    return value if limit == NO_LIMIT else value * (1 - values.fading * quiet / limit)
 
 
 @stack_kernel
@@ -110,7 +129,7 @@ def list_promising(
     captures on the cell `on` are written, or on any cell if `on` is NO_PIECE.
     """
     moves, order, history, found = position.moves[ply], position.order[ply], position.history, 0
-    at, faces, base = state["board"], state["faces"], len(values.kinds) - 1
+    at, faces, base = state["board"], state["faces"], values.settings[0]["base"]
     for k in range(list_moves(state, mover, values.steps, values.settings[0], captures_only, moves)):
         move = moves[k]
         slot, end = slot_of(move), end_of(move)
@@ -129,14 +148,15 @@ def list_promising(
 
 @stack_kernel
 def undo(state: Record, position: Position, values: Values, move: int, now: Ints) -> None:
-    """Undo a move, and restore the tally."""
+    """Undo a move, and restore the units."""
+    if is_pass(move, values.settings[0]):
+        return
     slot, taken = slot_of(move), now[TAKEN]
-    if taken != NO_PIECE:
-        count_piece(state, position.tally, values.kinds, slot, -1)
+    count_piece(state, position.units, values.pieces, slot, -1)
     take_back(state, move, now, values.settings[0])
+    count_piece(state, position.units, values.pieces, slot, 1)
     if taken != NO_PIECE:
-        count_piece(state, position.tally, values.kinds, slot, 1)
-        count_piece(state, position.tally, values.kinds, taken, 1)
+        count_piece(state, position.units, values.pieces, taken, 1)
 
 
 @stack_kernel
@@ -154,13 +174,15 @@ def play_next(state: Record, position: Position, values: Values, ply: int) -> tu
     moves[best], moves[now[TRIED]] = moves[now[TRIED]], moves[best]
     order[best], order[now[TRIED]] = order[now[TRIED]], order[best]
     move, rules = moves[now[TRIED]], values.settings[0]
-    slot, target = slot_of(move), NO_PIECE if is_pass(move, rules) else int(state["board"][end_of(move)])
-    if target != NO_PIECE:
-        count_piece(state, position.tally, values.kinds, target, -1)
-        count_piece(state, position.tally, values.kinds, slot, -1)
+    slot, passes = slot_of(move), is_pass(move, rules)
+    if not passes:
+        target = state["board"][end_of(move)]
+        if target != NO_PIECE:
+            count_piece(state, position.units, values.pieces, target, -1)
+        count_piece(state, position.units, values.pieces, slot, -1)
     outcome = play_move(state, move, now, after, rules)
-    if target != NO_PIECE:
-        count_piece(state, position.tally, values.kinds, slot, 1)
+    if not passes:
+        count_piece(state, position.units, values.pieces, slot, 1)
     return outcome == GOES_ON, WON - ply if outcome == LAST_ROYAL else 0.0
 
 
@@ -198,7 +220,7 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
             bounds[BEST] = -INFINITE
             now[TRIED], now[COUNT] = 0, 0
             if left <= 0:
-                bounds[BEST] = value_of(position, values, player)
+                bounds[BEST] = value_of(position, values, player, now[QUIET])
                 bounds[ALPHA] = max(bounds[ALPHA], bounds[BEST])
                 leaving = bounds[BEST] >= bounds[BETA] or left <= -MOST_CAPTURES
             if not leaving:
