@@ -36,7 +36,7 @@ from pbm_agents.equilibrium.regret_learners import ESCHER, DeepCFR, RegretMethod
 
 GAMES = ("kuhn", "leduc", "curio-ladder-1", "curio-ladder-2", "curio-ladder-3", "curio-bench-1", "curio-bench-2")
 PATH = ROOT / "benchmarks" / "curio_bench" / "learners.jsonl"
-TUNED_ON, TUNING_SEED, TUNING_MOVES = "leduc", 1000, 50_000
+TUNED_ON, TUNING_SEED, TUNING_MOVES = "leduc", 1000, 250_000
 SETTINGS: dict[str, list[dict[str, float]]] = {
     name: [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     for name, grid in {
