@@ -1,5 +1,7 @@
 """Many games from one seat as a `VecEnv` of Stable-Baselines3, with masks for sb3-contrib.
 
+    from stable_baselines3.common.vec_env import VecMonitor
+
     env = VecMonitor(GamesVecEnv(Chameleon(size=5), 64, opponent="random"))
     model = MaskablePPO("MlpPolicy", env)
     env = GamesVecEnv(RecordEpisodeStatistics(chameleon_v0.vector_env(64, opponent="random")))  # in wrappers
