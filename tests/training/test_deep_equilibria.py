@@ -12,12 +12,13 @@ torch = pytest.importorskip("torch")
 
 from pbm_agents.equilibrium import CFR, Policy, PublicTree, best_response, expected_value, exploitability
 from pbm_agents.equilibrium.evaluation import forward_sweep
-from pbm_agents.equilibrium.inputs import Inputs, draw
+from pbm_agents.equilibrium.inputs import Inputs
 from pbm_agents.equilibrium.nfsp import NFSP, FictitiousMethod, link_moves
 from pbm_agents.equilibrium.psro import PSRO, RESPONSE, solve_matrix
 from pbm_agents.equilibrium.regret_learners import ESCHER, DeepCFR, RegretMethod, positive
 from pbm_agents.equilibrium.sweeps import Regrets, RegretWeights, match_regrets
 from pbm_agents.equilibrium.tree import proportional
+from pbm_agents.players.agent import draw
 
 from tests.test_contracts import GUIDES
 

@@ -202,13 +202,6 @@ def play_games(
     return Games(pairs, sets, picks, places, players, rewards)
 
 
-def draw(weights: Array, rng: np.random.Generator) -> Array:
-    """Return an index (N,) for each row of weights (N, choices), which need not sum to one."""
-    sums = weights.cumsum(axis=1)
-    chosen: Array = (sums <= rng.random(len(sums))[:, None] * sums[:, -1:]).sum(axis=1)
-    return chosen
-
-
 def adam(network: nn.Module, learning_rate: float) -> torch.optim.Adam:
     """Return an optimizer for a network."""
     return torch.optim.Adam(network.parameters(), learning_rate, eps=1e-5, fused=True)

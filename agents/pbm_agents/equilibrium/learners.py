@@ -30,7 +30,8 @@ from torch import Tensor
 from pbm_envs.authoring import kernel
 from pbm_envs.toolbox import Array
 
-from .inputs import FORBIDDEN, Inputs, Learner, Network, adam, draw, improve, play_games
+from ..players.agent import draw
+from .inputs import FORBIDDEN, Inputs, Learner, Network, adam, improve, play_games
 from .tree import Policy, PublicTree
 
 

@@ -21,8 +21,6 @@ from ..champions.agent import LEAST_BASE, ChampionAgent
 from ..champions.curio import CurioValues, LinesAgent
 from ..players.agent import Actions, Views, check_searchable, draw
 
-SIMULATIONS = 1000
-"""The budget of a move if none is given."""
 MOST_PLAYOUTS = 1 << 20
 """Maximum number of simultaneous playouts, which limits memory."""
 CHUNK = 16
@@ -51,10 +49,9 @@ class MirrorAgent:
         seed: Annotated[int, Option(low=0, help="Seed of the worlds behind `probabilities`.")] = 0,
     ) -> None:
         """Make an agent with a budget and a temperature."""
-        if simulations is None and seconds is None:
-            simulations = SIMULATIONS
-        self.simulations, self.seconds, self.temperature = simulations, seconds, temperature
         self._champion = ChampionAgent(simulations=simulations, seconds=seconds)
+        self.simulations, self.seconds = self._champion.settings["simulations"], seconds
+        self.temperature = temperature
         self._rng = np.random.default_rng(seed)
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:

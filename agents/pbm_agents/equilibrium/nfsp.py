@@ -15,7 +15,8 @@ import torch
 from pbm_envs.authoring import kernel
 from pbm_envs.toolbox import Array
 
-from .inputs import Inputs, Learner, Network, adam, draw, improve, play_games
+from ..players.agent import draw
+from .inputs import Inputs, Learner, Network, adam, improve, play_games
 from .tree import Policy, PublicTree
 
 

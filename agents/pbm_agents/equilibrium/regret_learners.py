@@ -20,7 +20,8 @@ from torch import Tensor, nn
 from pbm_envs.authoring import seeds
 from pbm_envs.toolbox import Array
 
-from .inputs import Inputs, Learner, Network, adam, draw, improve, play_games, torso
+from ..players.agent import draw
+from .inputs import Inputs, Learner, Network, adam, improve, play_games, torso
 from .sampling import sample_externally
 from .sweeps import Regrets
 from .tree import Policy, PublicTree, proportional
