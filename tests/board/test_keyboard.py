@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur
+from tests.board import agents
 from tests.board.boards import serving, start
 from tests.board.test_browser import OURS, open_tab, texts
 
@@ -115,3 +116,20 @@ def test_a_whole_game_with_the_keyboard_only(context, game):
         assert page.evaluate("document.activeElement.closest('.pbm-picture') !== null")
         play(keys, rng)
         expect(page.locator(".pbm-moves [data-ply]")).to_have_count(2)
+
+
+def test_the_board_gets_the_focus_of_a_button_that_is_gone(context):
+    """At once, not when the agent has answered: here it thinks until the test has looked."""
+    agents.GO.clear()
+    try:
+        with serving(start(Unlur(radius=3), "person", "tests.board.agents:Waiting", seed=6)) as port:
+            page = open_tab(context, port)
+            Keys(page).tab(".pbm-words button")
+            page.keyboard.press("Enter")
+            page.wait_for_selector(".pbm-headline:has-text('thinking')")
+            assert page.evaluate("document.activeElement.closest('.pbm-picture') !== null")
+            agents.GO.set()
+            page.wait_for_selector(OURS)
+            assert page.evaluate("document.activeElement.closest('.pbm-picture') !== null")
+    finally:
+        agents.GO.set()

@@ -276,9 +276,11 @@ function render({ model, el }) {
     } else if (!message.done) asked = null;
   }
 
-  // The focus is never lost: a button that was switched off while an agent thinks gets it back, else the board has it.
+  // The focus is never lost: the board gets it from a button that is gone; one that was switched off while an agent
+  // thinks gets it back.
   function keepFocus(held) {
-    if (held && (held.disabled || !root.contains(held))) lostFocus = held;
+    if (held?.disabled) lostFocus = held;
+    if (held && !root.contains(held) && document.activeElement === document.body) cells.focusCell();
     if (!lostFocus || position.thinking) return;
     const nowhere = document.activeElement === document.body || document.activeElement === lostFocus;
     if (nowhere && root.contains(lostFocus) && !lostFocus.disabled) lostFocus.focus();
