@@ -159,12 +159,14 @@ def test_what_plays_which_game():
         rule, playouts = player.search.selection or UCT(), player.search.leaf_evaluator
         assert (rule.priors is not None) == playouts.save_bridges == patterns
         assert player.search.seconds == 0.05
+        assert player.search.reuse == patterns
         assert rule.prior_weight == weight
     for game in (Curio(), Curio(base=3, rows=4, cols=4), Curio(base=5, rows=7, cols=6)):
         player = agent.player(game)
         assert isinstance(player, LinesAgent)
         assert (player.seconds, player.nodes) == (0.05, None)
     assert make_agent("champion:simulations=20").player(Curio()).nodes == 600
+    assert not make_agent("champion:simulations=20").player(Unlur()).search.reuse  # its moves depend on nothing else
     with pytest.raises(ValueError, match="expected one of the two"):
         make_agent("champion:seconds=1,simulations=5")
 

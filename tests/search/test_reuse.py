@@ -54,3 +54,14 @@ def test_reuse_is_compiled_before_the_clock_starts():
     compiled = len(copy_subtree.signatures)
     search.run(game, states, rng, workspace=workspace)
     assert compiled == len(copy_subtree.signatures) > 0
+
+
+def test_the_trees_of_the_last_run_are_part_of_the_memory():
+    game, rng, nodes = Chameleon(size=3), np.random.default_rng(0), {}
+    for reuse in (False, True):
+        workspace = Workspace()
+        Search(seconds=0.001, reuse=reuse, memory=4).run(game, game.init(1, rng), rng, workspace=workspace)
+        memory = workspace.newest(0)
+        assert memory is not None
+        nodes[reuse] = memory.tree.nodes.shape[1]
+    assert nodes[True] == nodes[False] // 2

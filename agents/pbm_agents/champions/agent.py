@@ -4,6 +4,7 @@
 |---|---|
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
 | Chameleon up to 7x7, Unlur up to radius 4 | the same; late in the game a solver checks the proposed moves |
+| the same, with a budget in seconds | the search also keeps its tree from one move to the next |
 | Trinim | the exact solution as soon as it fits into the budget, the tree search until then |
 | Curio with its usual options | alpha-beta search of sampled worlds (`LinesAgent`) |
 | Curio's games SOLVED | an equilibrium, solved when it is first played; advice and the page without a server search |
@@ -102,6 +103,13 @@ class ChampionAgent:
             self._player = (game, self._make(game))
         return self._player[1]
 
+    def _by_the_clock(self) -> dict[str, Any]:
+        """Return further settings of the search in Chameleon and Unlur with a budget in seconds.
+
+        It keeps its tree from one move to the next. With a budget in simulations, moves do not depend on earlier ones.
+        """
+        return {} if self.settings["seconds"] is None else {"reuse": True, "parallel_simulations": 1}
+
     def _make(self, game: Game) -> Agent:
         if game.name == "trinim":
             return ExactAgent(**_affordable(self.settings["seconds"]), **self.settings)
@@ -114,7 +122,7 @@ class ChampionAgent:
         if game.name not in PATTERNS:
             return SearchAgent(self.search)
         rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
-        search = Search(**self.settings, selection=rule, evaluator=Playouts(save_bridges=True))
+        search = Search(**self.settings | self._by_the_clock(), selection=rule, evaluator=Playouts(save_bridges=True))
         return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
 
 

@@ -268,7 +268,8 @@ class Run:
             )
             if search.simulations is None:
                 node = node_bytes(self.game, layout)
-                capacity = max(4, search.memory * MEBIBYTE // (node * trees * search.threads))
+                each = node * trees * search.threads * (1 + search.reuse)  # the last run's trees are kept, too
+                capacity = max(4, search.memory * MEBIBYTE // each)
             else:  # a simulation adds at most one node
                 capacity = (2 + search.simulations) * (1 + search.reuse)
             memory = Memory(self.game, trees, capacity, search.simulations_at_once, layout)

@@ -70,8 +70,8 @@ class SearchSettings:
     memory: int = setting(
         1024,
         low=1,
-        help="MiB for the trees of a search with a budget in seconds. When they are full, simulations add no more "
-        "nodes.",
+        help="MiB for the trees of a search with a budget in seconds, with `reuse` including those of the last run. "
+        "When they are full, simulations add no more nodes.",
     )
 
     def __post_init__(self) -> None:
