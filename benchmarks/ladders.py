@@ -77,6 +77,8 @@ class Set(NamedTuple):
     budgets: tuple[int, ...] = BUDGETS
     others: tuple[str, ...] = ("random", "greedy:worlds=8")
     """Opponents that do not search."""
+    strongest: tuple[str, ...] = ()
+    """Opponents above the searches."""
     extends: str | None = None
     """An earlier version whose games also count."""
     seed: int = SEED
@@ -94,8 +96,16 @@ SETS = {
     "trinim-5-three": Set(Trinim(num_players=3), 40, 0, BUDGETS[:6]),
     # adds rungs where those of version 1 are 360 to 630 points apart, and more games between these
     "chameleon-11-v2": Set(
-        Chameleon(), 40, 1, (4, 10, 30, 55, 100, 175, 300, 550), ("greedy:worlds=8",), "chameleon-11", SEED + 1000
+        Chameleon(),
+        40,
+        1,
+        (4, 10, 30, 55, 100, 175, 300, 550),
+        ("greedy:worlds=8",),
+        extends="chameleon-11",
+        seed=SEED + 1000,
     ),
+    # adds the exact solution
+    "trinim-5-v2": Set(Trinim(), 100, 0, BUDGETS[4:], (), ("exact:pieces=22",), extends="trinim-5", seed=SEED + 1000),
 }
 
 
@@ -109,7 +119,7 @@ def tournament(name: str) -> Tournament:
     spec = SETS[name]
     return Tournament(
         (spec.game,),
-        (*spec.others, *(search_agent(spec.game, budget) for budget in spec.budgets)),
+        (*spec.others, *(search_agent(spec.game, budget) for budget in spec.budgets), *spec.strongest),
         form="neighbours",
         openings=spec.openings,
         opening_moves=spec.opening_moves,
@@ -272,8 +282,15 @@ def report(ladder: Ladder) -> str:
 
 
 def rate_levels(names: Sequence[str], folder: Path) -> None:
-    """Rate the levels on these ladders, until half the 95% interval is 60 points or after 80 openings; write them."""
-    ratings: dict[str, dict[str, dict[str, int]]] = {}
+    """Rate the levels on these ladders, until half the 95% interval is 60 points or after 80 openings; write them.
+
+    The ratings on other ladders are kept.
+    """
+    file = Path(pbm_agents.play.__file__).parent / "levels.json"
+    replaced = {load_ladder(name).name for name in names}
+    ratings: dict[str, dict[str, dict[str, int]]] = {
+        name: levels for name, levels in json.loads(file.read_text()).items() if load_ladder(name).name not in replaced
+    }
     for agent in (agent for agent in LEVELS.values() if agent.startswith("champion")):
         for name in names:
             place = folder / f"{agent.replace(':', '-').replace('=', '-')}-{name}"
@@ -282,7 +299,7 @@ def rate_levels(names: Sequence[str], folder: Path) -> None:
             print(agent, card.headline(), flush=True)
             found = {"games": card.games, **{part: round(value) for part, value in card.rating._asdict().items()}}
             ratings.setdefault(load_ladder(name).id, {})[agent] = found
-    (Path(pbm_agents.play.__file__).parent / "levels.json").write_text(json.dumps(ratings, indent=1) + "\n")
+    file.write_text(json.dumps(ratings, indent=1) + "\n")
 
 
 def main() -> None:
