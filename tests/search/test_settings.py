@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.search import make_search, register_weights, rules
+from pbm_agents.search.simulation import Simulator
 
 from pbm_envs import Chameleon, Curio, Trinim, Unlur, make_game, registered_games
 from pbm_envs.testing import positions, sample
@@ -89,6 +90,23 @@ def test_an_early_stop_does_not_change_the_move(name, options, settings):
     assert spent == [result.visits.sum() for result in short]
     assert max(spent) <= 400
     assert min(spent) < 400
+
+
+@small_games
+@pytest.mark.parametrize("parallel", [1, 3, 8, 50])
+def test_checks_that_are_skipped_would_not_have_stopped_the_search(name, options, parallel, monkeypatch):
+    """Beside searches that check after every 32 simulations."""
+    game, views = roots(name, options, seed=4, plies=range(10), each=3)
+    search = make_search(simulations=300, early_stop=True, parallel_simulations=parallel)
+
+    def found():
+        results = search.run(game, views, np.arange(len(views), dtype=np.uint64))
+        return [(result.simulations, result.visits.tolist()) for result in results]
+
+    skipping = found()
+    monkeypatch.setattr(Simulator, "simulations_to_stop", lambda *_: 0)
+    assert skipping == found()
+    assert min(simulations for simulations, _ in skipping) < 300
 
 
 def test_a_proven_position_is_searched_no_further():

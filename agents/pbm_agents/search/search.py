@@ -223,7 +223,7 @@ class Run:
         search, count = self.search, len(part.views)
         simulator = self.simulator(part)
         at_once = most = search.simulations_at_once
-        done, growing = np.zeros(count, np.int64), np.arange(count)
+        done, growing, earliest = np.zeros(count, np.int64), np.arange(count), 0
         growing = growing[~simulator.can_stop(growing, None)]
         trees, spent, left, longest = np.repeat(growing, most), 0, search.simulations, 1
         while len(growing):
@@ -231,20 +231,23 @@ class Run:
                 at_once = search.simulations - spent
                 trees = np.repeat(growing, at_once)
             began = time.perf_counter()
-            made, proven = simulator.simulate(trees, min(longest, self._waves_to_check(spent, at_once, left)))
+            waves = min(longest, self._waves_to_check(spent, at_once, left, earliest))
+            made, proven = simulator.simulate(trees, waves)
             seconds = max(1e-9, time.perf_counter() - began)
             longest = max(1, min(2 * longest, int(LONGEST_SLICE * made / seconds)))  # delays the clock and Ctrl-C
             spent += made * at_once
             left = self._left(spent, time.perf_counter() - start, count)
             if is_over is not None and is_over():
                 left = 0
-            check = search.early_stop and spent % EARLY_STOP_INTERVAL < at_once
+            check = search.early_stop and spent >= earliest and spent % EARLY_STOP_INTERVAL < at_once
             if left == 0 or proven or check:
                 done[growing] = spent
                 if left == 0:
                     break
                 growing = growing[~simulator.can_stop(growing, left if check else None)]
                 trees = np.repeat(growing, most)
+                if check and len(growing):
+                    earliest = spent + simulator.simulations_to_stop(growing, left)
         seconds = time.perf_counter() - start
         tree = simulator.memory.tree
         return [SearchedTree(tree, g, int(done[g]), seconds, simulator.gumbel) for g in range(count)]
@@ -278,11 +281,15 @@ class Run:
         simulator.start(part.views, part.streams, previous)
         return simulator
 
-    def _waves_to_check(self, spent: int, at_once: int, left: int | None) -> int:
-        """Return the number of waves before the next check of the budget or of an early stop."""
+    def _waves_to_check(self, spent: int, at_once: int, left: int | None, earliest: int) -> int:
+        """Return the number of waves before the budget, or, not before `earliest`, an early stop is checked."""
         waves = 1 if left is None else max(1, left // at_once)
         if self.search.early_stop:
-            waves = min(waves, math.ceil((EARLY_STOP_INTERVAL - spent % EARLY_STOP_INTERVAL) / at_once))
+            first = max(1, math.ceil((earliest - spent) / at_once))
+            beyond = (spent + first * at_once) % EARLY_STOP_INTERVAL
+            if beyond >= at_once:
+                first += math.ceil((EARLY_STOP_INTERVAL - beyond) / at_once)
+            waves = min(waves, first)
         return waves
 
     def _left(self, spent: int, elapsed: float, trees: int) -> int:

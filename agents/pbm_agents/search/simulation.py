@@ -220,5 +220,16 @@ class Simulator:
         proven = tree.nodes["proven"][trees, 0]
         if left is None:
             return proven
-        visits = np.sort([edges_of(tree, g, 0)["visits"] for g in trees], axis=1)
-        return proven | (visits[:, -1] - visits[:, -2] > left)
+        return proven | (self._leads(trees) > left)
+
+    def simulations_to_stop(self, trees: Array, left: int) -> int:
+        """Return how many of the `left` simulations have to be made before any of these trees can stop by its visits.
+
+        With each of them, the lead of the most visited action grows by at most 1.
+        """
+        return max(0, left - int(self._leads(trees).max())) // 2 + 1
+
+    def _leads(self, trees: Array) -> Array:
+        """Return (len(trees),) by how many visits the most visited action of the root leads."""
+        visits = np.sort([edges_of(self.memory.tree, g, 0)["visits"] for g in trees], axis=1)
+        return visits[:, -1] - visits[:, -2]
