@@ -13,10 +13,11 @@ import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
-from pbm_agents import Evaluator, Search, as_policy, evaluate, make_agent
+from pbm_agents import Evaluator, Search, agent_kinds, as_policy, evaluate, make_agent
 from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, standings
 from pbm_agents.arena.openings import draw_opening
 from pbm_agents.cli.app import app
+from pbm_agents.players.names import make_agent_for
 from pettingzoo.test import api_test
 from typer.testing import CliRunner
 
@@ -385,3 +386,32 @@ def test_an_installed_package_brings_its_games(tmp_path):
     assert made == "Noughts()"
     assert len(warned) == 1
     assert "'broken' (no_such_module:X) is left out" in warned[0]
+
+
+NEED_MORE = {"network", "recurrent", "llm"}
+"""Kinds of agents that need a file or a server; `tests/training` has the first two, and the third plays all games."""
+
+
+def refusal(work, *given):
+    """The text of the ValueError that this raises, or None."""
+    try:
+        work(*given)
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("kind", sorted(set(agent_kinds()) - NEED_MORE))
+def test_an_agent_refuses_a_game_before_it_begins_or_plays_it(classes, kind):
+    """`check_plays` knows all that `act` refuses: three players, hidden moves, more set-ups than a tree can have."""
+    budget = {"simulations": 20, "seconds": 0.2}
+    settings = {setting.name for setting in agent_kinds()[kind].settings}
+    name = next((f"{kind}:{one}={budget[one]}" for one in budget if one in settings), kind)
+    if kind.startswith("openspiel"):
+        pytest.importorskip("pyspiel")
+    games = [pbm_envs.Trinim(num_players=3), classes["phantom"](), make_game("curio-ladder-1"), pbm_envs.Curio()]
+    for game in games:
+        env = make_aec_env(game)
+        env.reset(seed=7)
+        refused = refusal(make_agent_for, name, game)
+        failed = refusal(as_policy(name, seed=7), env)
+        assert refused == (failed and f"{name!r} cannot play this game: {failed}")

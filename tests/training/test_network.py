@@ -14,6 +14,7 @@ from pbm_agents.learning.network import NetworkAgent, PolicyValueNetwork
 from pbm_agents.learning.self_play import self_play
 from pbm_agents.learning.torsos import ResidualConvolution
 from pbm_agents.learning.training_data import Examples, augmented
+from pbm_agents.players.names import make_agent_for
 
 GAMES = [Chameleon(size=4), Curio(), Trinim(num_players=3), Unlur(radius=3, allow_resign=True)]
 every_game = pytest.mark.parametrize("game", GAMES, ids=str)
@@ -134,6 +135,8 @@ def test_it_knows_its_game_and_its_turn(tmp_path):
     for name in (f"network:file={tmp_path}/network.pt", f"mcts:simulations=5,network={tmp_path}/network.pt"):
         with pytest.raises(ValueError, match=r"Chameleon\(size=3, swap_rule=True.*not .*swap_rule=False"):
             make_agent(name).act(other, other.init(1, rng), rng)
+        with pytest.raises(ValueError, match=r"cannot play this game: .*size=3, swap_rule=True.*not .*swap_rule=False"):
+            make_agent_for(name, other)
         game = Chameleon(size=3)
         with pytest.raises(ValueError, match="row 1"):
             make_agent(name).act(game, game.view(game.init(2, rng), [0, 1]), rng)

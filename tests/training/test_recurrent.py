@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pbm_envs import Curio, curio_v0, sample_actions
+from pbm_envs import Curio, Trinim, curio_v0, sample_actions
 
 pytestmark = pytest.mark.libraries
 torch = pytest.importorskip("torch")
@@ -47,6 +47,9 @@ def test_what_it_plays_depends_on_what_it_has_seen():
     assert other.act(GAME, late[::-1], rng, ids[0][::-1])[::-1].tolist() == both[:6].tolist()
     agent.end_games(ids.ravel())
     assert not agent._memory
+    agent.check_plays(GAME)
+    with pytest.raises(ValueError, match=r"the network plays .*, not Trinim"):
+        agent.check_plays(Trinim())
 
 
 def test_turns_of_a_rollout_are_those_of_the_agent():

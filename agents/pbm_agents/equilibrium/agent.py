@@ -12,6 +12,7 @@ from pbm_envs.toolbox import Array, checked
 
 from ..players.agent import Actions, Views, check_searchable, draw
 from .evaluation import BATCH, forward_sweep, without_gaps
+from .growth import check_set_ups, check_two_players
 from .solvers import solve
 from .tree import Policy, PublicTree
 
@@ -38,6 +39,11 @@ class PolicyAgent:
                 key = view.tobytes()
                 self._weights[key] = self._weights[key] + row if key in self._weights else row
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError unless the policy is one of this game."""
+        if game != self.game:
+            raise ValueError(f"game is {game!r}: expected {self.game!r}, whose policy this is")
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Return actions, as `Agent.act`."""
         return draw(self.probabilities(game, views), rng)
@@ -45,8 +51,7 @@ class PolicyAgent:
     def probabilities(self, game: Game, views: Views) -> Array:
         """Return action probabilities (B, A); ValueError for a view that is not in the game's tree."""
         check_searchable(game, views)
-        if game != self.game:
-            raise ValueError(f"game is {game!r}: expected {self.game!r}, whose policy this is")
+        self.check_plays(game)
         try:
             weights = np.array([self._weights[view.tobytes()] for view in without_gaps(views)])
         except KeyError:
@@ -69,6 +74,14 @@ class EquilibriumAgent:
         self.until, self.memory = until, memory
         self._solved: PolicyAgent | None = None
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError unless the game has two players, public moves, and few enough set-ups.
+
+        Whether its public tree fits into the memory shows only when it is built.
+        """
+        check_two_players(game)
+        check_set_ups(game)
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Return actions, as `Agent.act`."""
         return draw(self.probabilities(game, views), rng)
@@ -77,5 +90,6 @@ class EquilibriumAgent:
         """Return action probabilities (B, A); ValueError for a view that is not in the game's tree."""
         check_searchable(game, views)
         if self._solved is None or self._solved.game != game:
+            self.check_plays(game)
             self._solved = PolicyAgent(solve(PublicTree.build(game, memory=self.memory), self.until))
         return self._solved.probabilities(game, views)

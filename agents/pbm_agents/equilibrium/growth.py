@@ -93,6 +93,22 @@ def check_public_moves(game: Game) -> None:
         raise ValueError(f"{game!r} has moves that players do not see (public_moves is False): expected public moves")
 
 
+def check_two_players(game: Game) -> None:
+    """Raise ValueError unless the game has two players."""
+    if game.num_players != 2:
+        raise ValueError(f"{game!r} has {game.num_players} players: expected two")
+
+
+def check_set_ups(game: Game) -> None:
+    """Raise ValueError for a game whose set-ups are unknown or too many, or that has hidden moves."""
+    check_public_moves(game)
+    if game.deal is None and game.random_setup:
+        raise ValueError(f"{game!r} has a random set-up but no `deal`: expected `deal`, or worlds to begin with")
+    count = count_set_ups(game)
+    if count > MOST_WORLDS:
+        raise ValueError(f"{game!r} has {count:,} set-ups: expected at most {MOST_WORLDS:,}")
+
+
 def set_ups(game: Game) -> tuple[States, Array]:
     """Return all set-ups as a batch of states (W,), and their probabilities (W,).
 
@@ -101,16 +117,11 @@ def set_ups(game: Game) -> tuple[States, Array]:
     >>> len(states), float(chances.sum().round(6))
     (36, 1.0)
     """
-    check_public_moves(game)
+    check_set_ups(game)
     rng = np.random.default_rng(0)
     deal = game.deal
     if deal is None:
-        if game.random_setup:
-            raise ValueError(f"{game!r} has a random set-up but no `deal`: expected `deal`, or worlds to begin with")
         return game.init(1, rng), np.ones(1)
-    count = count_set_ups(game)
-    if count > MOST_WORLDS:
-        raise ValueError(f"{game!r} has {count:,} set-ups: expected at most {MOST_WORLDS:,}")
     dealt = list(_all_deals(deal, []))
     states = np.concatenate([game.init(1, rng, deal.board(outcomes)) for outcomes, _ in dealt])
     return states, np.array([chance for _, chance in dealt])

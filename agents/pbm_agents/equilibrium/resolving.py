@@ -24,7 +24,7 @@ from pbm_envs.toolbox import Array, check_settings, options_of, setting
 
 from ..common.progress import progress_bar
 from ..players.agent import Actions, Views
-from .growth import count_set_ups, set_ups
+from .growth import check_public_moves, check_two_players, count_set_ups, set_ups
 from .lookahead import Belief, Lookahead, same_views
 from .mirror import MirrorAgent, has_values
 from .solvers import predictive_weights
@@ -186,9 +186,9 @@ class ResolvingAgent(AgentWithMemory):
         self._mirror = MirrorAgent(seconds=self.search.seconds)
 
     def check_plays(self, game: Game) -> None:
-        """Raise ValueError unless the game has two players."""
-        if game.num_players != 2:
-            raise ValueError(f"{game!r} has {game.num_players} players: expected two")
+        """Raise ValueError unless the game has two players and public moves."""
+        check_two_players(game)
+        check_public_moves(game)
 
     def begin_games(self, game: Game, ids: Ids) -> None:
         """Begin games, as `AgentWithMemory.begin_games`."""

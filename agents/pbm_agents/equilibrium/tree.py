@@ -35,7 +35,7 @@ from pbm_envs.authoring import NOBODY, States, copy_states, take_rows
 from pbm_envs.foreign import check_array, read_arrays
 from pbm_envs.toolbox import Array
 
-from .growth import GIBIBYTE, check_public_moves, grow, set_ups
+from .growth import GIBIBYTE, check_public_moves, check_two_players, grow, set_ups
 from .sweeps import Flat, Sweeps
 from .tree_file import read_tree, write_tree
 
@@ -102,8 +102,7 @@ class PublicTree:
             TreeTooLargeError: The tree needs more memory; the message gives the size reached.
             ValueError: The game is not for two players, has hidden moves, or its legal actions reveal more than views.
         """
-        if game.num_players != 2:
-            raise ValueError(f"{game!r} has {game.num_players} players: expected two")
+        check_two_players(game)
         check_public_moves(game)
         starts, weights = set_ups(game) if worlds is None else _check_worlds(game, worlds, chances)
         arrays = grow(game, starts, int(memory * GIBIBYTE), threads, progress)

@@ -55,6 +55,10 @@ class ExactAgent:
         self.searching = SearchAgent(**settings)
         self.search = self.searching.search
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError if the search evaluates leaves by a network of another game."""
+        self.searching.check_plays(game)
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`)."""
         check_searchable(game, views)

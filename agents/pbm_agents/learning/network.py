@@ -222,6 +222,10 @@ class NetworkAgent:
         check_temperature(temperature)
         self.network, self.temperature = network, temperature
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError unless the network is one of this game."""
+        check_network_plays(self.network.game, game)
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         weights = self._weights(game, views)
         return weights.argmax(axis=1) if self.temperature == 0 else draw(weights, rng)
@@ -235,13 +239,18 @@ class NetworkAgent:
 
     def _weights(self, game: Game, views: Views) -> NDArray[np.float64]:
         """Return (B, A) weights in proportion to which actions are drawn; at temperature 0 the greatest is played."""
-        if game != self.network.game:
-            raise ValueError(f"the network plays {self.network.game!r}, not {game!r}")
+        self.check_plays(game)
         check_searchable(game, views)
         chances, _ = self.network.priors_and_values(game.observe(views), game.legal_action_mask(views))
         if self.temperature == 0:
             return chances
         return (chances / chances.max(axis=1, keepdims=True)).astype(np.float64) ** (1 / self.temperature)
+
+
+def check_network_plays(own: Game, game: Game) -> None:
+    """Raise ValueError unless a network of the game `own` can play `game`."""
+    if game != own:
+        raise ValueError(f"the network plays {own!r}, not {game!r}")
 
 
 def check_sizes(settings: Mapping[str, Any], weights: Mapping[str, Tensor]) -> None:

@@ -22,7 +22,7 @@ from pbm_envs.foreign import registered_game
 from pbm_envs.toolbox import install_command
 
 from ..players.agent import Actions, Views
-from .network import check_sizes, check_weights, read, write
+from .network import check_network_plays, check_sizes, check_weights, read, write
 from .training_data import FORBIDDEN
 
 try:
@@ -113,10 +113,13 @@ class RecurrentAgent(AgentWithMemory):
         self.network, self.draws = network, draws
         self._memory: dict[int, Tensor] = {}
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError unless the network is one of this game."""
+        check_network_plays(self.network.game, game)
+
     def begin_games(self, game: Game, ids: Ids) -> None:
         """Start with an empty memory."""
-        if game != self.network.game:
-            raise ValueError(f"the network plays {self.network.game!r}, not {game!r}")
+        self.check_plays(game)
         self._memory |= dict(zip(ids.tolist(), self.network.start(len(ids)), strict=True))
 
     def act(self, game: Game, views: Views, rng: np.random.Generator, ids: Ids) -> Actions:

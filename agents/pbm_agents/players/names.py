@@ -115,7 +115,14 @@ def make_agent(name: str) -> Agent:
 
 
 def make_agent_for(name: str, game: Game) -> Agent:
-    """Return the agent with this name; ValueError also if it has a method `check_plays` that refuses the game."""
+    """Return the agent with this name, as `make_agent` does, if it plays `game`.
+
+    An agent that does not play every game has a method `check_plays(game)`, which raises ValueError for the others.
+
+    Raises:
+        ValueError: If the name is wrong, or the agent refuses the game.
+        ImportError: For a kind that needs an extra that is not installed.
+    """
     agent = make_agent(name)
     try:
         getattr(agent, "check_plays", lambda _: None)(game)

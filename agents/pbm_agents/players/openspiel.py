@@ -39,6 +39,8 @@ class OpenSpielMCTS:
         """Raise ValueError if the bot does not support the game."""
         if game.perfect_information is not self.perfect_information:
             raise ValueError(self.refusal.format(repr(game)))
+        if not game.public_moves:
+            raise ValueError(f"{game!r} hides moves: expected a game whose moves are public")
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`); raise ValueError if the bot does not support the game."""

@@ -56,6 +56,10 @@ class SearchAgent:
         self.search = make_search(**_with_budget(settings)) if search is None else search
         self.workspace = Workspace()
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError if the search evaluates leaves by a network of another game."""
+        check_network(self.search, game)
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`)."""
         results = self.analyse(game, views, rng)
@@ -98,6 +102,10 @@ class PIMCAgent:
         self.search = make_search(**settings)
         self.workspace = Workspace()
 
+    def check_plays(self, game: Game) -> None:
+        """Raise ValueError if the search evaluates leaves by a network of another game."""
+        check_network(self.search, game)
+
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`)."""
         check_searchable(game, views)
@@ -108,6 +116,13 @@ class PIMCAgent:
         results = self.search.run(game, game.determinize(views[rows], streams), streams, workspace=self.workspace)
         votes = np.array([result.policy(0.0 if result.proven else 1.0) for result in results])
         return votes.reshape(len(views), self.worlds, game.num_actions).sum(axis=1).argmax(axis=1)
+
+
+def check_network(search: Search, game: Game) -> None:
+    """Raise ValueError if the search evaluates leaves by a network of another game."""
+    own = getattr(search.evaluator, "game", None)
+    if own not in (None, game):
+        raise ValueError(f"the evaluator is for positions of {own!r}, not of {game!r}")
 
 
 def _network(file: str) -> Evaluator:
