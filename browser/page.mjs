@@ -43,12 +43,10 @@ const model = {
     begin();
     dispatch({ type: "found" });
   },
-  takeHash() {
-    const hash = takeHash(), players = new URLSearchParams(hash.slice(1)).getAll("player");
+  takeStart() {
+    const hash = takeHash(), start = startOfLink(hash), players = new URLSearchParams(hash.slice(1)).getAll("player");
     if (hash === "#film") openFilm();
-    if (!players.length) return hash;
-    model.send({ ...startOfLink(hash), players }); // a position against the champion
-    return "";
+    return start && players.length ? { ...start, players } : start; // a position against the champion
   },
   title: pageTitle,
   on: (_, listener) => listeners.add(listener),

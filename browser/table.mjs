@@ -190,6 +190,10 @@ class World {
       [option, [...new Set(boards.filter((board) => others(option, board)).map(({ table }) => table.typed[option]))]]));
   };
 
+  /** Return the name of the level that an agent is at in the form, or null. */
+  level_name = (game, agent) =>
+    this.#game(game).description.table.form.levels.find((level) => level.agent === agent)?.name ?? null;
+
   without_implied = (kind, options) => R.fromJson(this.board(kind.prototype.name, options).facts.table.typed);
 
   // Agents

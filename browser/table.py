@@ -37,6 +37,7 @@ REPLACED = {
     registry.find_game: "find_game",
     start.game_form: "game_form",
     start.form_choices: "form_choices",
+    start.level_name: "level_name",
     without_implied: "without_implied",
     puzzles.has_puzzles: "has_puzzles",
     puzzles.load_puzzles: "load_puzzles",

@@ -96,6 +96,16 @@ def test_levels_have_names_and_ratings_of_the_ladder():
         assert levels["Medium"] < levels["Strong"] <= levels["Champion"]
 
 
+def test_an_agent_at_a_level_is_called_by_its_name():
+    for agent, name in (
+        ("greedy", "Easy"),
+        (LEVELS["Champion"], "Champion"),
+        ("mcts:simulations=31", "Search, 31 simulations"),
+    ):
+        with Person(start(Chameleon(size=3), "person", agent)) as person:
+            assert [player["name"] for player in person.position["players"]] == ["You", name]
+
+
 class OnlyTwo:
     """An agent for two players, which says so."""
 

@@ -80,6 +80,7 @@ def test_a_game_is_small_and_has_three_levels(context, site, wasm):
     page = context.new_page()
     page.goto(f"{site}trinim.html")
     page.wait_for_selector(OURS)
+    expect(page.locator(".pbm-strip .pbm-name")).to_have_text(["Medium", "You"])
     page.get_by_role("button", name="New game").click()
     form = page.get_by_role("dialog", name="New game")
     assert [text.split()[0] for text in form.get_by_label("Opponent").locator("option").all_inner_texts()[:3]] == [
@@ -87,6 +88,18 @@ def test_a_game_is_small_and_has_three_levels(context, site, wasm):
         "Medium",
         "Strong",
     ]
+
+
+def test_names_over_the_moves_are_short(context, site):
+    """Without the settings of agents, which stand on the boards of their seats."""
+    page = context.new_page()
+    page.goto(
+        f"{site}trinim.html#game=trinim&option=num_players%3D3&player=person" + 2 * "&player=mcts%3Asimulations%3D90"
+    )
+    page.wait_for_selector(OURS)
+    click_a_move(page, random.Random(5))
+    expect(page.locator(".pbm-moves thead th")).to_have_text(["You", "Search (2)", "Search (3)"])
+    expect(page.locator(".pbm-strip .pbm-name").first).to_have_text("Search, 90 simulations (2)")
 
 
 def test_positions_of_the_guides_can_be_played(context, site):
@@ -101,7 +114,10 @@ def test_positions_of_the_guides_can_be_played(context, site):
             page.wait_for_selector(OURS)
             expect(page.get_by_role("alert").filter(visible=True)).to_have_count(0)
             found.add((path.stem, moves_made(page).count()))
-    assert found == {("first_game", 132), ("first_game", 0), ("search", 1), ("hidden", 0), ("champions", 1)}
+    assert found == {
+        ("first_game", 132), ("first_game", 0), ("search", 1), ("search", 0), ("hidden", 0), ("pictures", 0),
+        ("champions", 1), ("environments", 4), ("exploitability", 0), ("language_models", 7), ("play", 0),
+    }  # fmt: skip
 
 
 def test_a_page_that_was_open_needs_no_network(context, site):

@@ -360,6 +360,36 @@ def test_a_position_has_a_link(context):
         expect(page.locator(".pbm-moves [data-ply]")).to_have_count(2)
 
 
+def test_a_link_shows_no_other_position_first(context):
+    """The greeting is answered with the server's own game: nobody sees it, unless the link leads nowhere."""
+    held, sockets = [], []
+
+    def pass_on(text):
+        message = json.loads(text)
+        if message["type"] == "position" and message["plies"]:
+            held.append(text)
+        else:
+            sockets[0].send(text)
+
+    def route(socket):
+        sockets.append(socket)
+        socket.connect_to_server().on_message(pass_on)
+
+    with serving(start(Trinim(), "person", "random", seed=4)) as port:
+        page = context.new_page()
+        page.route_web_socket("**/table", route)
+        page.goto(f"http://127.0.0.1:{port}/#game=trinim&moves=D4")
+        while not held:
+            page.wait_for_timeout(20)
+        assert page.locator(".pbm [data-cell]").count() == 0
+        sockets[0].send(held[0])
+        expect(page.locator(".pbm-moves [data-ply]")).to_have_text(["D4"])
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/#game=trinim&moves=D9")
+        page.wait_for_selector(OURS)
+        expect(page.get_by_role("alert").filter(has_text="D9")).to_be_visible()
+
+
 @pytest.mark.parametrize("game", FOUR, ids=lambda game: game.name)
 def test_labels_of_moves_do_not_overlap_and_one_scale_stands_beside_them(context, game):
     """Ranks on the board, percentages in the table: none above what can be expected."""

@@ -25,6 +25,7 @@ function render({ model, el }) {
   let asked = null; // at how many plies the values of a finished game were asked for
   let lostFocus = null; // what had the focus before it was switched off
   let note = ""; // of a game that begins
+  let replaced = false; // the game of the greeting, by that of a link; then its position, until the link's arrives
   let explaining = null; // the cells that the game was asked about, and what is said if it says nothing
   let theme = preferredTheme();
   const notebook = Boolean(model.get); // there a cell that runs again begins anew, and its last game is offered
@@ -410,6 +411,12 @@ function render({ model, el }) {
       return;
     }
     if (lost) setLost("");
+    if (replaced === true && message.type === "position") {
+      replaced = message;
+      return;
+    }
+    if (replaced?.type && message.type === "error") show(replaced); // the link leads nowhere
+    if (["position", "error"].includes(message.type)) replaced = false;
     if (message.type !== "setup") preparing.hide();
     if (!["setup", "note"].includes(message.type)) { // a position follows these
       wait(false);
@@ -443,8 +450,9 @@ function render({ model, el }) {
     wait(true);
     root.dataset.turn = "";
     model.send({ do: "hello", theme, ...(address ? { resume: address } : {}) });
-    const start = model.takeHash ? startOfLink(model.takeHash()) : null;
+    const start = model.takeStart ? model.takeStart() : null;
     if (start) model.send(start);
+    replaced = Boolean(start);
     if (notebook) listen();
   }
 

@@ -38,8 +38,8 @@ export function history({ look, branch, values }) {
     section.hidden = !last;
     const hadFocus = section.contains(document.activeElement) ? document.activeElement : null;
     const seats = message.players.length;
-    head.replaceChildren(make("td"), ...message.players.map((player, seat) =>
-      make("th", { scope: "col", textContent: player.role || (player.name.length > 14 ? `Player ${seat + 1}` : player.name) })));
+    head.replaceChildren(make("td"), ...message.players.map((player) =>
+      make("th", { scope: "col", textContent: player.role || shortened(player.name), title: player.role || player.name })));
     const rows = rounds(message.moves, seats);
     body.replaceChildren(...rows.map((row, number) => make("tr", {},
       make("th", { scope: "row", textContent: `${number + 1}.` }), ...row.map((entry) => make("td", {}, ...entry.map(move))))));
@@ -110,6 +110,9 @@ export function history({ look, branch, values }) {
 
   return { section, show, key };
 }
+
+// The name of a player without the settings of an agent; board.css cuts what is still too long.
+const shortened = (name) => name.replace(/[,:].*?( \(\d+\))?$/, "$1");
 
 function middleOf(element) {
   const box = element.getBoundingClientRect();

@@ -15,7 +15,7 @@ from .adviser import turning_ply
 from .clock import OUT_OF_TIME
 from .page import board_svg
 from .session import PERSON, Session
-from .start import Message, friendly_name, number_of
+from .start import Message, friendly_name, level_name, number_of
 from .thinking import Advice
 
 REPORTED_MOVES = 5
@@ -110,11 +110,11 @@ def belongs_to_another_person(session: Session, seat: int | None) -> bool:
 
 
 def display_name(session: Session, player: int) -> str:
-    """Return the name of a player on the board: "You", the agent by strength, or `Player 2`."""
+    """Return the name of a player on the board: "You", the agent's level or its name by strength, or `Player 2`."""
     name = session.players[player]
     if name == PERSON:
         return "You" if session.persons == [player] else f"Player {player + 1}"
-    called = friendly_name(name)
+    called = level_name(session.game.name, name) or friendly_name(name)
     return called if session.players.count(name) == 1 else f"{called} ({player + 1})"
 
 

@@ -2,6 +2,7 @@
 
 import board from "./board.js";
 import { pageTitle, takeHash } from "./dom.js";
+import { startOfLink } from "./share.js";
 
 const LOST = "The connection to pbm serve is lost. The game goes on when the server is back.";
 const EXPIRED = 4000; // the code with which the server closes boards that nobody touches
@@ -42,7 +43,7 @@ const model = {
   keepAddress(address) {
     if (address !== model.address()) history.replaceState(null, "", `?game=${address}`);
   },
-  takeHash,
+  takeStart: () => startOfLink(takeHash()),
   on: (_, listener) => listeners.add(listener),
   off: (_, listener) => listeners.delete(listener),
   title: pageTitle,

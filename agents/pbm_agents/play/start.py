@@ -136,6 +136,15 @@ def rating(game: Game, agent: str) -> int | None:
     return None
 
 
+def level_name(game: str, agent: str) -> str | None:
+    """Return the name of the level at which `agent` plays in the form for a new game; None if it is at none of them.
+
+    >>> level_name("curio", "champion:simulations=1000")
+    'Strong'
+    """
+    return next((level for level, known in LEVELS.items() if known == agent), None)
+
+
 def form_choices(name: str, options: Sequence[str] = ()) -> dict[str, list[str]]:
     """Return, for each option with few values, the values compatible with the given options (`NAME=VALUE`)."""
     make_registered_game(name, {})  # a page names no module
