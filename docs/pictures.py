@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -24,6 +25,7 @@ from pbm_envs.authoring import States
 from pbm_envs.records import GameRecord
 from pbm_envs.render import THEMES
 from pbm_envs.render.animation import animate
+from pbm_envs.text.puzzles import load_puzzles
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "pictures"
@@ -56,9 +58,13 @@ EXAMPLES: dict[str, tuple[str, dict[str, int], int, str]] = {
     "hidden": ("curio", {}, 7, ""),
     "sides": ("curio", {"base": 3, "rows": 4, "cols": 4}, 7, ""),
     "champions": ("unlur", {"radius": 5}, 7, "c5"),
+    "exact": ("trinim", {}, 7, ""),
+    "credit": ("chameleon", {"size": 3}, 7, "b1x a3o b2x c1o"),
+    "small": ("curio", {"base": 2, "rows": 4, "cols": 3}, 7, ""),
+    "page": ("unlur", {"radius": 4}, 7, ""),
 }
 """The positions of the guides' examples: game, options, seed and moves."""
-DRAWN = ("search", "hidden", "champions")
+DRAWN = ("search", "hidden", "champions", "exact", "credit", "small", "page", "puzzle")
 """The examples that are drawn; text of the others stands on their pages."""
 
 
@@ -72,16 +78,24 @@ class Example(NamedTuple):
 
 
 def example(name: str) -> Example:
-    """Return an example of the guides; `loop` is the game of PettingZoo's loop in `first_game.md`."""
+    """Return an example of the guides: one of EXAMPLES, the `loop` of `first_game.md`, or the `puzzle` of Trinim."""
     if name == "loop":
         return looped()
+    if name == "puzzle":
+        first = load_puzzles("trinim")[0]
+        return after(make_game("trinim"), first.board, first.moves)
     game_name, options, seed, moves = EXAMPLES[name]
     game = make_game(game_name, **options)
     states = game.init(1, np.random.default_rng(seed))
-    board = game.board_to_string(states[0]) if game.random_setup else ""
-    for move in moves.split():
+    return after(game, game.board_to_string(states[0]) if game.random_setup else None, moves.split())
+
+
+def after(game: Game, board: str | None, moves: Sequence[str]) -> Example:
+    """Return the position after these moves on this board."""
+    states = game.init(1, np.random.default_rng(0), board)
+    for move in moves:
         game.step(states, [game.string_to_action(move)])
-    return Example(game, board, moves.split(), states)
+    return Example(game, board or "", list(moves), states)
 
 
 def looped() -> Example:
