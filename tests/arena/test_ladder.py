@@ -216,7 +216,7 @@ def test_the_command_places_an_agent_and_writes_its_card(placed):
     card = json.loads((folder / "card.json").read_text())
     assert card["headline"] in result.stdout
     assert (folder / "card.txt").read_text() == result.stdout
-    assert card["ladder"] == "ladder/trinim-5/v1"
+    assert card["ladder"] == "ladder/trinim-5/v2"
     value, low, high = (card["rating"][name] for name in ("value", "low", "high"))
     elo = {rung.name: rung.elo for rung in load_ladder("trinim-5").rungs}
     assert low < elo["100 simulations"]
