@@ -10,12 +10,13 @@ resumes. Each training uses one thread, and `--workers` of them run at once. Nee
 `bench`.
 
 `library` trains on Chameleon 5x5 for some minutes of processor time on one thread, and appends a line to
-`results/learning_curves.jsonl`; finished lines are not repeated. `draw` writes the second part of
+`learning_curves.jsonl` beside this script; finished lines are not repeated. `draw` writes the second part of
 `results/learning_curves.txt` from these lines. The programs of `notebooks/training` run unchanged, with their own
 settings: this script takes the place of their log and stops them. Environments:
 
 * `ppo`, `sb3`, `sb3-random`, `torchrl`, `tianshou`: `notebooks/training/requirements.txt`, and the extras `cli` and
   `bench`;
+* `rllib`: `notebooks/training/requirements-rllib.txt`, and the extras `cli` and `bench`;
 * `train`, the trainer of `pbm train`: the extras `torch`, `cli` and `bench`.
 """
 
@@ -53,9 +54,9 @@ GAMES, TEST_SEED = 2000, 10_000
 """Games and seed of the final evaluation, whose openings no training has been evaluated on."""
 OPENINGS = 50
 SIMULATIONS, SECONDS = 100, 0.05
-STEPS_OF_SB3, STAGES_OF_PPO = 330_000, 15
+STEPS_OF_SB3, STAGES_OF_PPO = 240_000, 20
 """What a minute of processor time is enough for, about: some schedules depend on the length of the run."""
-LINES = RESULTS / "learning_curves.jsonl"
+LINES = Path(__file__).with_suffix(".jsonl")
 HEADING = "Libraries side by side"
 """The line of the results with which the second part begins."""
 CHECK_GAMES, MATCH_GAMES, BAR = 200, 200, 0.95
@@ -300,13 +301,13 @@ def own_ppo(run: Run, folder: Path, seed: int, minutes: float) -> None:
     program(run, "ppo").main(folder, run.game.name, options, **settings)
 
 
-def sb3(run: Run, folder: Path, seed: int, minutes: float, league: str = "hard") -> None:
+def sb3(run: Run, folder: Path, seed: int, minutes: float) -> None:
     steps = round(STEPS_OF_SB3 * minutes)  # in the course of which ten past selves become opponents
-    program(run, "sb3_maskable_ppo").train(folder, run.game, "random", 64, steps, seed, 20, league, False)
+    program(run, "sb3_maskable_ppo").train(folder, run.game, "random", 64, steps, seed, 20, "hard", False)
 
 
 def sb3_random(run: Run, folder: Path, seed: int, minutes: float) -> None:
-    sb3(run, folder, seed, minutes, league="")
+    program(run, "sb3_maskable_ppo").train(folder, run.game, "random", 64, 10**9, seed, 20, "", False)
 
 
 def torchrl(run: Run, folder: Path, seed: int, minutes: float) -> None:
@@ -315,6 +316,13 @@ def torchrl(run: Run, folder: Path, seed: int, minutes: float) -> None:
 
 def tianshou(run: Run, folder: Path, seed: int, minutes: float) -> None:
     program(run, "tianshou_dqn").train(folder, run.game, 10**9, seed, 20)
+
+
+def rllib(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    program(run, "rllib_ppo").train(folder, run.game, 0, 10**9, seed, 20)
 
 
 def own_trainer(run: Run, folder: Path, seed: int, minutes: float) -> None:
@@ -364,6 +372,7 @@ ROWS = {
     "sb3-random": Row("MaskablePPO", "random play", sb3_random, (*TORCH, "sb3-contrib")),
     "torchrl": Row("TorchRL PPO", "self-play", torchrl, (*TORCH, "torchrl")),
     "tianshou": Row("Tianshou DQN", "self-play", tianshou, (*TORCH, "tianshou")),
+    "rllib": Row("RLlib PPO", "self-play", rllib, (*TORCH, "ray")),
     "train": Row("pbm train (here)", "search", own_trainer, TORCH, RunInRounds),
 }
 
@@ -419,14 +428,14 @@ def learn(name: str, seed: int, minutes: float, out: Path) -> None:
     print(name, seed, run.curve[-1], scores, flush=True)
 
 
-def read_lines(file: Path = LINES) -> list[dict[str, Any]]:
+def read_lines(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
 
 @app.command()
 def draw() -> None:
     """Write the second part of the results: a table of all finished lines."""
-    lines = read_lines()
+    lines = read_lines(LINES)
     versions = sorted({f"{name} {text}" for line in lines for name, text in line["versions"].items()})
     found = [
         *sorted({line["machine"] for line in lines}),
@@ -435,14 +444,15 @@ def draw() -> None:
         "Minutes, seconds and plies per second are of processor time, on one thread beside other work, without set-up,",
         "checks and matches. Set-up: processor seconds of imports and compilation (medians, as plies per second).",
         "Plies: those learned from; where opponents are past selves or random play, the learner's own.",
-        f"To {BAR}: seconds to the first check with this score against random play ({CHECK_GAMES} games), the",
-        "median; never, if most seeds have not reached it. Random: the score of the last check.",
-        f"Alone: the most probable move against mcts:simulations={SIMULATIONS}, {MATCH_GAMES} games for each seed.",
-        "In search: the network in a search of as many simulations. All games from openings of two random moves.",
-        "Means, and the range of seeds.",
+        f"Random: the score of the last check, {CHECK_GAMES} games against random play. To {BAR}: seconds and plies",
+        "to the first check with this score in the median seed. All games from openings of two random moves.",
+        f"Alone: the most probable move against mcts:simulations={SIMULATIONS}, {MATCH_GAMES} games per seed: mean,",
+        "and the range of several seeds. In search: the network in a search of as many simulations, likewise.",
+        "",
+        "Chameleon 5x5",
+        f"{'':18}{'learns from':13}{'minutes':>8}{'seeds':>6}{'set-up':>8}{'plies/s':>9}{'plies':>9}{'random':>8}"
+        f"{'alone':>8}{f'to {BAR}, s':>12}{'plies':>9}  {'range of alone':16}in search",
     ]
-    head = f"{'':18}{'learns from':13}{'minutes':>8}{'seeds':>6}{'set-up':>8}{'plies/s':>9}{'random':>8}   {'alone':22}"
-    found += ["", "Chameleon 5x5", f"{head}{f'to {BAR}':>8}   in search"]
     for minutes in sorted({line["minutes"] for line in lines}):
         for name, row in ROWS.items():
             if of := [line for line in lines if (line["library"], line["minutes"]) == (name, minutes)]:
@@ -453,21 +463,21 @@ def draw() -> None:
 
 def figures(lines: list[dict[str, Any]]) -> str:
     """Return the figures of a row: medians over its seeds, and means of scores."""
-    never = float("inf")
-    reached = [next((second for second, _, score in line["curve"] if score >= BAR), never) for line in lines]
-    bar = statistics.median_high(reached)
+    setup, plies = (statistics.median(line[name] for line in lines) for name in ("set-up", "plies"))
     speed = statistics.median(line["plies"] / line["seconds"] for line in lines)
     random = statistics.mean(line["curve"][-1][2] for line in lines)
-    setup = statistics.median(line["set-up"] for line in lines)
-    alone, search = (spread([line[name] for line in lines if name in line]) for name in ("alone", "in search"))
-    return (
-        f"{len(lines):6}{setup:8.0f}{speed:9.0f}{random:8.3f}   {alone:22}"
-        f"{'never' if bar == never else f'{bar:.0f}':>8}   {search}"
-    ).rstrip()
+    alone, search = ([line[name] for line in lines if name in line] for name in ("alone", "in search"))
+    never = [float("inf"), 0, 0]
+    reached = sorted(next((check for check in line["curve"] if check[2] >= BAR), never) for line in lines)
+    second, after, _ = reached[len(lines) // 2]
+    bar = f"{'never':>12}{'never':>9}" if second == never[0] else f"{second:12.0f}{after:9}"
+    text = f"{len(lines):6}{setup:8.0f}{speed:9.0f}{plies:9.0f}{random:8.3f}{statistics.mean(alone):8.3f}{bar}"
+    text += f"  {spread(alone):16}"
+    return (text + (f"{statistics.mean(search):.3f} {spread(search)}" if search else "")).rstrip()
 
 
 def spread(scores: list[float]) -> str:
-    return f"{statistics.mean(scores):.3f} ({min(scores):.3f}-{max(scores):.3f})" if scores else ""
+    return f"{min(scores):.3f} to {max(scores):.3f}" if len(scores) > 1 else ""
 
 
 if __name__ == "__main__":

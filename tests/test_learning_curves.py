@@ -68,8 +68,30 @@ def test_a_row_has_the_median_time_to_the_bar_and_the_range_of_scores(curves):
         {"curve": curve, "plies": 200, "seconds": 2.0, "set-up": 3.0, "alone": score}
         for curve, score in zip(reach, (0.1, 0.2, 0.6), strict=True)
     ]
-    assert script.figures(lines).split() == ["3", "3", "100", "0.770", "0.300", "(0.100-0.600)", "4"]
-    assert script.figures(lines[2:]).split()[-1] == "never"
+    row = ["3", "3", "100", "200", "0.770", "0.300", "4", "10", "0.100", "to", "0.600"]
+    assert script.figures(lines).split() == row
+    searched = [line | {"in search": score} for line, score in zip(lines, (0.5, 0.7, 0.9), strict=True)]
+    assert script.figures(searched).split() == [*row, "0.700", "0.500", "to", "0.900"]
+    assert script.figures(lines[2:]).split() == ["1", "3", "100", "200", "0.400", "0.600", "never", "never"]
+
+
+def test_the_table_has_a_line_for_each_library_and_time(curves, monkeypatch, tmp_path):
+    script, _ = curves
+    line = {"seed": 1, "curve": [[1.0, 10, 0.5]], "plies": 20, "seconds": 2.0, "set-up": 3.0, "alone": 0.5}
+    line |= {"machine": "a machine", "versions": {"torch": "2"}}
+    runs = [{"library": name, "minutes": minutes} for name, minutes in (("sb3", 10.0), ("ppo", 1.0), ("sb3", 1.0))]
+    monkeypatch.setattr(script, "RESULTS", tmp_path)
+    monkeypatch.setattr(script, "LINES", tmp_path / "lines.jsonl")
+    (tmp_path / "learning_curves.txt").write_text("old\n", encoding="utf-8")
+    (tmp_path / "lines.jsonl").write_text("".join(json.dumps(line | run) + "\n" for run in runs), encoding="utf-8")
+    script.draw()
+    table = (tmp_path / "learning_curves.txt").read_text(encoding="utf-8").splitlines()
+    assert table[:5] == ["old", "", script.HEADING, "", "a machine"]
+    assert [row.split()[:-8] for row in table[-3:]] == [
+        ["ppo.py", "(here)", "self-play", "1"],
+        ["MaskablePPO", "past", "selves", "1"],
+        ["MaskablePPO", "past", "selves", "10"],
+    ]
 
 
 def test_each_part_of_the_results_is_written_alone(curves, monkeypatch, tmp_path):

@@ -33,6 +33,8 @@ from pbm_envs.envs.factories import make_aec_env
 from pbm_envs.registry import parse_game
 
 ENVS = 16
+FIRST_PLIES = 125 * ENVS
+"""Plies in the buffer before the first update."""
 logging.getLogger("tianshou").setLevel(logging.ERROR)  # or each collection warns of returns that are one a player
 
 
@@ -79,8 +81,9 @@ def train(
     collector.reset()
     print("before:", evaluate(scores, game, games=games)["random"])
     start = perf_counter()
-    collector.collect(n_step=125 * ENVS)
-    log, seen = TrainingLog(out, steps, tensorboard=tensorboard), [0]
+    log, seen = TrainingLog(out, FIRST_PLIES + steps, tensorboard=tensorboard), [0]
+    collector.collect(n_step=FIRST_PLIES)
+    log.advance(FIRST_PLIES)
 
     def progress(_: int, played: int) -> None:
         """Before each collection: the bar, and ten times in the run the score."""
