@@ -222,6 +222,7 @@ class Run:
         start, is_over = time.perf_counter(), ending()
         search, count = self.search, len(part.views)
         simulator = self.simulator(part)
+        ready = time.perf_counter()
         at_once = most = search.simulations_at_once
         done, growing, earliest = np.zeros(count, np.int64), np.arange(count), 0
         growing = growing[~simulator.can_stop(growing, None)]
@@ -236,7 +237,8 @@ class Run:
             seconds = max(1e-9, time.perf_counter() - began)
             longest = max(1, min(2 * longest, int(LONGEST_SLICE * made / seconds)))  # delays the clock and Ctrl-C
             spent += made * at_once
-            left = self._left(spent, time.perf_counter() - start, count)
+            now = time.perf_counter()
+            left = self._left(spent, now - ready, now - start, count)
             if is_over is not None and is_over():
                 left = 0
             check = search.early_stop and spent >= earliest and spent % EARLY_STOP_INTERVAL < at_once
@@ -292,11 +294,14 @@ class Run:
             waves = min(waves, first)
         return waves
 
-    def _left(self, spent: int, elapsed: float, trees: int) -> int:
-        """Return the simulations per tree that the budget still allows; by the clock, at the speed so far."""
+    def _left(self, spent: int, simulating: float, elapsed: float, trees: int) -> int:
+        """Return the simulations per tree that the budget still allows; by the clock, at the speed so far.
+
+        The seconds of `simulating` exclude those in which trees of the last run were copied, unlike the `elapsed` ones.
+        """
         if self.search.seconds is None:
             return int(self.search.simulations or 0) - spent
-        return math.ceil(spent / elapsed * max(0.0, self.search.seconds * trees - elapsed))
+        return math.ceil(spent / simulating * max(0.0, self.search.seconds * trees - elapsed))
 
 
 def first_tree(views: Array) -> Part:
