@@ -52,6 +52,8 @@ FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 EXAMPLE = re.compile(r"^```python\n((?:(?!```).*\n)*)```\n\n```output\n((?:(?!```).*\n)*)```$", re.MULTILINE)
 """A block of code followed by its output."""
 SECTION = re.compile(r"^(Args|Attributes|Raises|Returns|Yields):\n((?: +.*\n?|\n(?= ))+)", re.MULTILINE)
+LEVELS = {"trinim": "champion:simulations=3000"}
+"""Opponents on live boards that are not the champion at the page's middle level: Trinim's is the search alone."""
 ABSENT = ("torch", "stable_baselines3", "ray", "onnxruntime")
 """Libraries that need not be installed to describe the modules that use them."""
 LONGEST_VALUE = 100
@@ -192,7 +194,7 @@ def modules() -> str:
 def live(name: str) -> str:
     """Return an example's position as a board to play on, against the champion, or else a picture."""
     rules, board, moves, states = example(name)
-    players = ["champion:simulations=300"] * rules.num_players
+    players = [LEVELS.get(rules.name, "champion:simulations=300")] * rules.num_players
     players[states["to_move"][0]] = "person"
     options = [("option", f"{key}={value}") for key, value in (EXAMPLES[name][1] if name in EXAMPLES else {}).items()]
     given = [("board", board), ("moves", " ".join(moves)), *(("player", player) for player in players)]
