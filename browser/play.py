@@ -55,6 +55,7 @@ def description(name: str) -> str:
         for level, simulations in LEVELS.items()
     }
     found["opponent"] = agents["Medium"]
+    found["table"]["form"]["clock"] = False
     found["table"]["form"]["levels"] = [
         {"name": level, "agent": agent, "about": friendly_name(agent), "rating": rating(make_game(name), agent)}
         for level, agent in agents.items()

@@ -83,6 +83,7 @@ def test_a_game_is_small_and_has_three_levels(context, site, wasm):
     expect(page.locator(".pbm-strip .pbm-name")).to_have_text(["Medium", "You"])
     page.get_by_role("button", name="New game").click()
     form = page.get_by_role("dialog", name="New game")
+    expect(form.get_by_label("Clock")).to_have_count(0)  # none would run
     assert [text.split()[0] for text in form.get_by_label("Opponent").locator("option").all_inner_texts()[:3]] == [
         "Easy",
         "Medium",
@@ -100,6 +101,22 @@ def test_names_over_the_moves_are_short(context, site):
     click_a_move(page, random.Random(5))
     expect(page.locator(".pbm-moves thead th")).to_have_text(["You", "Search (2)", "Search (3)"])
     expect(page.locator(".pbm-strip .pbm-name").first).to_have_text("Search, 90 simulations (2)")
+    page.goto("about:blank")
+    page.goto(f"{site}trinim.html#film")  # between two agents that differ in their settings
+    expect(page.locator(".pbm-moves thead th")).to_have_text(2 * [re.compile(r"^Search, [\d,]+$")])
+
+
+def test_a_position_has_a_link_with_its_players(context, site):
+    page, other = context.new_page(), context.new_page()
+    page.goto(f"{site}trinim.html#game=trinim&option=size%3D6&player=person&player=mcts%3Asimulations%3D30")
+    page.wait_for_selector(OURS)
+    click_a_move(page, random.Random(5))
+    page.get_by_label("more", exact=True).click()
+    page.get_by_role("button", name="Share and open").click()
+    expect(page.locator(".pbm-links button")).to_have_text(["Copy"])  # nobody can be invited
+    other.goto(page.locator(".pbm-links").get_by_label("link").input_value())
+    expect(moves_made(other)).to_have_text(moves_made(page).all_text_contents())
+    expect(other.locator(".pbm-strip .pbm-name")).to_have_text(["Search, 30 simulations", "You"])
 
 
 def test_positions_of_the_guides_can_be_played(context, site):

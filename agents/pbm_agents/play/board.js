@@ -78,7 +78,7 @@ function render({ model, el }) {
   const save = button("Save", () => send({ do: "save" }));
   const sharing = button("Share and open", () => {
     more.open = false;
-    share.open(position, Boolean(model.address));
+    share.open(position, Boolean(model.address), Boolean(model.takeStart));
   });
   const hearing = button("Sound", () => {
     tones.turn(!tones.isOn());

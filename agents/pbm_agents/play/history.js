@@ -38,8 +38,9 @@ export function history({ look, branch, values }) {
     section.hidden = !last;
     const hadFocus = section.contains(document.activeElement) ? document.activeElement : null;
     const seats = message.players.length;
-    head.replaceChildren(make("td"), ...message.players.map((player) =>
-      make("th", { scope: "col", textContent: player.role || shortened(player.name), title: player.role || player.name })));
+    const names = message.players.map(({ role, name }) => role || name);
+    head.replaceChildren(make("td"), ...shortened(names).map((name, seat) =>
+      make("th", { scope: "col", textContent: name, title: names[seat] })));
     const rows = rounds(message.moves, seats);
     body.replaceChildren(...rows.map((row, number) => make("tr", {},
       make("th", { scope: "row", textContent: `${number + 1}.` }), ...row.map((entry) => make("td", {}, ...entry.map(move))))));
@@ -111,8 +112,11 @@ export function history({ look, branch, values }) {
   return { section, show, key };
 }
 
-// The name of a player without the settings of an agent; board.css cuts what is still too long.
-const shortened = (name) => name.replace(/[,:].*?( \(\d+\))?$/, "$1");
+// The names of players without the settings of agents, if these differ without; board.css cuts what is still too long.
+function shortened(names) {
+  const short = names.map((name) => name.replace(/[,:].*?( \(\d+\))?$/, "$1"));
+  return new Set(short).size === names.length ? short : names.map((name) => name.replace(" simulations", ""));
+}
 
 function middleOf(element) {
   const box = element.getBoundingClientRect();

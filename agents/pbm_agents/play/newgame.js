@@ -99,7 +99,8 @@ export function newGameForm({ send, askForPictures, ask }) {
       return row;
     };
     seats = make("input", { placeholder: "by seat, such as: person, random" });
-    fields.replaceChildren(field("Opponent", opponent), field("Agent", other), agents, field("Side", side), field("Clock", clock),
+    fields.replaceChildren(field("Opponent", opponent), field("Agent", other), agents, field("Side", side),
+      ...(now.clock === false ? [] : [field("Clock", clock)]), // without a server no clock runs
       ...now.options.filter((option) => option.first && option.name !== "base").map(entry),
       make("details", {}, make("summary", { textContent: "Variants" }),
         ...now.options.filter((option) => option.name === "base").map(entry), ...rest.map(entry),

@@ -39,9 +39,10 @@ export function shareDialog({ send, open }) {
 
   return {
     dialog,
-    open(position, online) {
-      const { role, others, watches } = position.table;
-      sharing.hidden = !online || watches;
+    // `online`: others can be invited; `linked`: the page takes links of positions.
+    open(position, online, linked) {
+      const { role, others, watches } = position.table, link = linked && position.linkable;
+      sharing.hidden = watches || !(online || link);
       const seats = role === "here" && !position.curtain ? position.players.map((_, seat) => seat)
         .filter((seat) => position.seats[seat] === "person" && !others.includes(seat) && seat !== position.seat) : [];
       const alone = position.seats.filter((name) => name === "person").length < 2;
@@ -49,7 +50,7 @@ export function shareDialog({ send, open }) {
       items.push([null, null, "Invite spectators", "They see what all players can see."]);
       const hides = !position.linkable && !position.curtain && position.seats[position.seat] === "person";
       if (hides) items.push([null, position.seat, "Show spectators your side", "Whoever opens this link sees what you see."]);
-      links.replaceChildren(...items.map(([seat, view, label, about]) => {
+      links.replaceChildren(...(online ? items : []).map(([seat, view, label, about]) => {
         const item = make("li", {}, button(label, () => send({ do: "invite", seat, view })), make("small", { textContent: about }));
         item.dataset.link = `${seat} ${view}`;
         return item;
@@ -60,11 +61,11 @@ export function shareDialog({ send, open }) {
           send({ do: "conceal", seat: position.seat });
         })));
       }
-      if (alone) links.append(make("li", {}, make("small", { textContent: "To play against somebody else, begin a new game "
+      if (alone && online) links.append(make("li", {}, make("small", { textContent: "To play against somebody else, begin a new game "
         + "with another person as opponent, and invite them here." })));
-      if (position.linkable) {
+      if (link) {
         links.append(make("li", {}, make("small", { textContent: "This position, for anybody:" })));
-        put(links.lastChild, positionLink(position));
+        put(links.lastChild, positionLink(position, online ? [] : position.seats));
       }
       dialog.showModal();
       close.focus();
@@ -76,14 +77,15 @@ export function shareDialog({ send, open }) {
   };
 }
 
-// The link of a position without hidden information: game, options and moves.
-export function positionLink(position) {
+// The link of a position without hidden information: game, options and moves; without a server also who plays.
+function positionLink(position, players) {
   const given = new URLSearchParams({ game: position.game });
   for (const [name, value] of Object.entries(position.options)) given.append("option", `${name}=${value}`);
   if (position.clock) given.set("clock", position.clock.control);
   if (position.board) given.set("board", position.board);
   if (position.ply) given.set("moves", position.moves.slice(0, position.ply).map((each) => each.move).join(" "));
-  return `${location.origin}/#${given}`;
+  for (const name of players) given.append("player", name);
+  return `${location.origin}${location.pathname}#${given}`;
 }
 
 // The message that begins the game of a position's link; null if it is none.
