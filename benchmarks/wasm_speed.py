@@ -1,15 +1,16 @@
 """Measure the games in a browser: kernels as WebAssembly in Node beside those of Python, and the page without a server.
 
     make wasm && python benchmarks/wasm_speed.py
+    make play && python benchmarks/wasm_speed.py sizes
     make play && python benchmarks/wasm_speed.py page
     make play && python benchmarks/wasm_speed.py memory
 
 Both do the same work on the default board of each game: playouts, masks and observations of a batch of first positions,
 and one search with playouts. They take turns. The table has the best of the rounds, and the median of the ratios.
 
-Of the page: its size, and the time until a board can be played. A server of files runs on this machine. Each load is in
-a new window of Chromium, without a cache, from the request of the page until a move can be made. And the memory of page
-and worker, as Chromium measures it, which does not count WebAssembly's: that is noted in the worker.
+Of the page: the sizes of its files, and the time until a board can be played. A server of files runs on this machine.
+Each load is in a new window of Chromium, without a cache, from the request of the page until a move can be made. And the
+memory of page and worker, as Chromium measures it, which does not count WebAssembly's: that is noted in the worker.
 """
 
 from __future__ import annotations
@@ -89,8 +90,7 @@ def main() -> None:
     amounts = {"playouts": GAMES, "masks": GAMES * MASKS, "observations": GAMES, "simulations": SIMULATIONS}
     for name in pbm_envs.registered_games():
         both = [(native(name), in_node(name)) for _ in range(TURNS)]
-        sizes = ", ".join(f"{(OUT / f'{name}.{kind}').stat().st_size:,} bytes of {kind}" for kind in ("wasm", "json"))
-        print(f"{name}: {sizes}")
+        print(f"{name}:")
         for work, amount in amounts.items():
             speeds = [max(amount / each[side][work] for each in both) for side in range(2)]
             ratio = statistics.median(there[work] / here[work] for here, there in both)
@@ -136,10 +136,19 @@ def opened() -> Iterator[tuple[Any, str]]:
     server.shutdown()
 
 
+def sizes() -> None:
+    """Print the table of the sizes of the page's files."""
+    print(f"{machine()}\n\nbytes        wasm        json        page with everything")
+    for name in pbm_envs.registered_games():
+        own = [(SITE / f"{name}.{kind}").stat().st_size for kind in ("wasm", "json")]
+        whole = sum(path.stat().st_size for path in own_files(name))
+        print(f"{name:10}{own[0]:>9,}{own[1]:>12,}{whole:>12,}")
+
+
 def page() -> None:
-    """Print the table of the page's sizes and times."""
+    """Print the table of the times until a page can be played."""
     with opened() as (browser, address):
-        print(f"Chromium {browser.version}, median of {LOADS} loads\n\ngame            bytes   seconds until a move")
+        print(f"Chromium {browser.version}, median of {LOADS} loads\n\ngame      seconds until a move")
         for name in pbm_envs.registered_games():
             seconds = []
             for _ in range(LOADS):
@@ -149,8 +158,7 @@ def page() -> None:
                 page.wait_for_selector(".pbm[data-turn=mine]")
                 seconds.append(time.perf_counter() - start)
                 window.close()
-            size = sum(path.stat().st_size for path in own_files(name))
-            print(f"{name:10}{size:>12,}{statistics.median(seconds):>10.2f}", flush=True)
+            print(f"{name:10}{statistics.median(seconds):>10.2f}", flush=True)
 
 
 def memory() -> None:
@@ -184,4 +192,4 @@ def memory() -> None:
 
 
 if __name__ == "__main__":
-    {"page": page, "memory": memory}[sys.argv[1]]() if sys.argv[1:] else main()
+    {"sizes": sizes, "page": page, "memory": memory}[sys.argv[1]]() if sys.argv[1:] else main()

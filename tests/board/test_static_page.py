@@ -108,7 +108,7 @@ def test_names_over_the_moves_are_short(context, site):
 
 def test_a_position_has_a_link_with_its_players(context, site):
     page, other = context.new_page(), context.new_page()
-    page.goto(f"{site}trinim.html#game=trinim&option=size%3D6&player=person&player=mcts%3Asimulations%3D30")
+    page.goto(f"{site}trinim.html#game=trinim&option=size%3D6&player=person&player=mcts%3Asimulations%3D31")
     page.wait_for_selector(OURS)
     click_a_move(page, random.Random(5))
     page.get_by_label("more", exact=True).click()
@@ -116,7 +116,7 @@ def test_a_position_has_a_link_with_its_players(context, site):
     expect(page.locator(".pbm-links button")).to_have_text(["Copy"])  # nobody can be invited
     other.goto(page.locator(".pbm-links").get_by_label("link").input_value())
     expect(moves_made(other)).to_have_text(moves_made(page).all_text_contents())
-    expect(other.locator(".pbm-strip .pbm-name")).to_have_text(["Search, 30 simulations", "You"])
+    expect(other.locator(".pbm-strip .pbm-name")).to_have_text(["Search, 31 simulations", "You"])
 
 
 def test_positions_of_the_guides_can_be_played(context, site):
