@@ -9,8 +9,8 @@ Both do the same work on the default board of each game: playouts, masks and obs
 and one search with playouts. They take turns. The table has the best of the rounds, and the median of the ratios.
 
 Of the page: the sizes of its files, and the time until a board can be played. A server of files runs on this machine.
-Each load is in a new window of Chromium, without a cache, from the request of the page until a move can be made. And the
-memory of page and worker, as Chromium measures it, which does not count WebAssembly's: that is noted in the worker.
+Each load is in a new window of Chromium, without a cache, from the request of the page until a move can be made.
+The memory of page and worker is as Chromium measures it, without WebAssembly's, which the worker notes.
 """
 
 from __future__ import annotations
