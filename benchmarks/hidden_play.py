@@ -4,7 +4,7 @@
     python benchmarks/hidden_play.py matches [--count 100]                  # against the champion on 5x5
     python benchmarks/hidden_play.py bounds [--count 10]                    # lower bounds of the exploitability on 5x5
 
-Each result is a line in `hidden_play.jsonl` beside the results, so a stopped command resumes. All commands write
+Each result is a line in `hidden_play.jsonl`, so a stopped command resumes. All commands write
 `results/hidden_play.txt`. In a match both agents have the same number of simulations per move, and the processor time
 of both is measured. `all-seeing` is the champion's search in the true world instead of sampled ones: it cheats, and
 shows how much knowing what is hidden can be worth at most.
@@ -48,7 +48,7 @@ app = typer.Typer(help=__doc__, add_completion=False)
 
 def path() -> Path:
     """Return the file of all results so far."""
-    return RESULTS / "hidden_play.jsonl"
+    return Path(__file__).with_suffix(".jsonl")
 
 
 def known() -> list[dict[str, Any]]:
