@@ -10,6 +10,7 @@ that moment: the average policy, or the mixture of the population. Moves of Deep
 traversals visit. Each finished run is a line of `curio_bench/learners.jsonl`, so a stopped command resumes. Writes
 `results/learner_curves.txt` and a picture for the documentation. `--game` and `--learner` limit the runs of this
 call, so that several calls can share the work; `--draw` starts none.
+`openspiel_learners.py` adds runs of OpenSpiel's implementations, which are in the table and, dashed, in the picture.
 Needs the extras `cli`, `plot`, `bench` and `torch`.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
+from importlib.metadata import version
 from itertools import product
 from statistics import median
 from typing import Annotated, Any
@@ -51,6 +53,8 @@ SETTINGS: dict[str, list[dict[str, float]]] = {
 }
 SELF_PLAY = {"PPO": PPO, "MMD": MMD, "R-NaD": RNAD}
 REGRET = {"Deep CFR": DeepCFR, "ESCHER": ESCHER}
+PEERS = "OpenSpiel: "
+"""What the names of OpenSpiel's learners begin with."""
 VERSION = 2
 """Version of the learners and their grids, in each row. Runs of other versions are not mixed with these."""
 Row = dict[str, Any]
@@ -130,6 +134,15 @@ def table(found: list[Row]) -> str:
                     f"{median(end['seconds'] for end in ends):8.1f} {median(values):14.6f} {min(values):9.6f} "
                     f"{max(values):9.6f}"
                 )
+    if peers := [row for row in found if row["learner"].startswith(PEERS)]:
+        lines += ["", f"OpenSpiel {version('open_spiel')}, PyTorch, on leduc", ""]
+        lines.append(f"{'learner':<28} {'seed':>4} {'moves':>10} {'seconds':>8} {'exploitability':>14}")
+        for row in peers:
+            for point in row["curve"]:
+                lines.append(
+                    f"{row['learner'].removeprefix(PEERS):<28} {row['seed']:>4} {point['moves']:>10,} "
+                    f"{point['seconds']:8.1f} {point['exploitability']:14.6f}"
+                )
     lines += [
         "",
         f"all runs, measurements included: {sum(row['whole'] for row in found):.0f} seconds of processor time",
@@ -148,6 +161,10 @@ def draw(found: list[Row]) -> None:
                 for k, row in enumerate(row for row in found if _is(row, game, name)):
                     points = [[point[key] for point in row["curve"]] for key in (unit, "exploitability")]
                     axes.loglog(*points, color=f"C{color}", linewidth=1, label=None if k else name)
+                for row in found:
+                    if row["game"] == game and row["learner"].startswith(PEERS + name):
+                        points = [[point[key] for point in row["curve"]] for key in (unit, "exploitability")]
+                        axes.loglog(*points, color=f"C{color}", linestyle="--", linewidth=1)
             axes.set(title="" if below else game, xlabel="seconds of processor time" if below else unit)
             axes.grid(alpha=0.3)
             if not column:
@@ -176,7 +193,7 @@ def main(
     inputs: dict[str, Inputs] = {}
 
     def measure(name: str, method: str, setting: int, seed: int, moves: int) -> None:
-        known = {(row["game"], row["learner"], row["setting"], row["seed"]) for row in rows()}
+        known = {(row["game"], row["learner"], row.get("setting"), row["seed"]) for row in rows()}
         if (name, method, setting, seed) not in known:
             if name not in inputs:
                 inputs[name] = Inputs(PublicTree.build(game_of(name), threads=1))
