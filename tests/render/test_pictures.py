@@ -25,7 +25,7 @@ def pictures():
 def test_boards_are_up_to_date(name, pictures, tmp_path):
     pictures.draw_boards(name, tmp_path)
     for example in pictures.DRAWN:
-        if pictures.EXAMPLES[example][0] == name:
+        if pictures.example(example).game.name == name:
             pictures.draw_example(example, tmp_path)
     for path in tmp_path.iterdir():
         assert path.read_text(encoding="utf-8") == (pictures.FOLDER / path.name).read_text(encoding="utf-8"), path.name
