@@ -158,13 +158,12 @@ def draw(found: list[Row]) -> None:
         for below, unit in enumerate(("moves", "seconds")):
             axes = figure.add_subplot(2, len(games), 1 + column + below * len(games))
             for color, name in enumerate(SETTINGS):
-                for k, row in enumerate(row for row in found if _is(row, game, name)):
+                own = [row for row in found if _is(row, game, name)]
+                peers = [row for row in found if row["game"] == game and row["learner"].startswith(PEERS + name)]
+                for k, row in enumerate(own + peers):
                     points = [[point[key] for point in row["curve"]] for key in (unit, "exploitability")]
-                    axes.loglog(*points, color=f"C{color}", linewidth=1, label=None if k else name)
-                for row in found:
-                    if row["game"] == game and row["learner"].startswith(PEERS + name):
-                        points = [[point[key] for point in row["curve"]] for key in (unit, "exploitability")]
-                        axes.loglog(*points, color=f"C{color}", linestyle="--", linewidth=1)
+                    style = {"linestyle": "--" if row in peers else "-", "label": None if k else name}
+                    axes.loglog(*points, color=f"C{color}", linewidth=1, **style)
             axes.set(title="" if below else game, xlabel="seconds of processor time" if below else unit)
             axes.grid(alpha=0.3)
             if not column:

@@ -51,17 +51,30 @@ def test_the_list_of_moves_follows_the_game(context):
         assert page.evaluate(within)
 
 
-def test_on_a_slow_link_a_move_is_drawn_at_once_and_no_click_is_lost_in_silence(context):
-    """The answers wait until the test lets them go."""
-    held, sockets, holding = [], [], threading.Event()
+def hold(page, when):
+    """Hold back the messages of which `when(message)` is true; return their list, and a function that sends one."""
+    held, sockets = [], []
+
+    def pass_on(text):
+        if when(json.loads(text)):
+            held.append(text)
+        else:
+            sockets[0].send(text)
 
     def route(socket):
         sockets.append(socket)
-        socket.connect_to_server().on_message(lambda text: held.append(text) if holding.is_set() else socket.send(text))
+        socket.connect_to_server().on_message(pass_on)
 
+    page.route_web_socket("**/table", route)
+    return held, lambda text: sockets[0].send(text)
+
+
+def test_on_a_slow_link_a_move_is_drawn_at_once_and_no_click_is_lost_in_silence(context):
+    """The answers wait until the test lets them go."""
+    holding = threading.Event()
     with serving(start(Chameleon(size=5), "person", "random", seed=1)) as port:
         page = context.new_page()
-        page.route_web_socket("**/table", route)
+        held, send = hold(page, lambda message: holding.is_set())
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector(OURS)
         holding.set()
@@ -76,28 +89,17 @@ def test_on_a_slow_link_a_move_is_drawn_at_once_and_no_click_is_lost_in_silence(
             expect(said).to_contain_text("Wait: your move c3")
         holding.clear()
         for message in held:
-            sockets[0].send(message)
+            send(message)
         page.wait_for_selector(f":is({OURS}):has(.pbm-moves [data-ply])")
         assert len(texts(page)) == 2
 
 
 def test_no_click_is_taken_between_a_greeting_and_its_position(context):
     """The board is drawn anew then, which would forget what was chosen on the old one."""
-    held, sockets, holding = [], [], threading.Event()
-
-    def pass_on(text):
-        if holding.is_set() and json.loads(text)["type"] == "position":
-            held.append(text)
-        else:
-            sockets[0].send(text)
-
-    def route(socket):
-        sockets.append(socket)
-        socket.connect_to_server().on_message(pass_on)
-
+    holding = threading.Event()
     with serving(start(Chameleon(size=5), "person", "random", seed=1)) as port:
         page = context.new_page()
-        page.route_web_socket("**/table", route)
+        held, send = hold(page, lambda message: holding.is_set() and message["type"] == "position")
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector(OURS)
         holding.set()
@@ -109,7 +111,7 @@ def test_no_click_is_taken_between_a_greeting_and_its_position(context):
         expect(page.get_by_role("alert").last).to_contain_text("Wait: the last click is still on its way")
         holding.clear()
         for message in held:
-            sockets[0].send(message)
+            send(message)
         page.wait_for_selector(OURS)
         click_a_move(page, Random(1))
         assert len(texts(page)) == 2
@@ -362,27 +364,14 @@ def test_a_position_has_a_link(context):
 
 def test_a_link_shows_no_other_position_first(context):
     """The greeting is answered with the server's own game: nobody sees it, unless the link leads nowhere."""
-    held, sockets = [], []
-
-    def pass_on(text):
-        message = json.loads(text)
-        if message["type"] == "position" and message["plies"]:
-            held.append(text)
-        else:
-            sockets[0].send(text)
-
-    def route(socket):
-        sockets.append(socket)
-        socket.connect_to_server().on_message(pass_on)
-
     with serving(start(Trinim(), "person", "random", seed=4)) as port:
         page = context.new_page()
-        page.route_web_socket("**/table", route)
+        held, send = hold(page, lambda message: message["type"] == "position" and message["plies"])
         page.goto(f"http://127.0.0.1:{port}/#game=trinim&moves=D4")
         while not held:
             page.wait_for_timeout(20)
         assert page.locator(".pbm [data-cell]").count() == 0
-        sockets[0].send(held[0])
+        send(held[0])
         expect(page.locator(".pbm-moves [data-ply]")).to_have_text(["D4"])
         page = context.new_page()
         page.goto(f"http://127.0.0.1:{port}/#game=trinim&moves=D9")
