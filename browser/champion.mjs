@@ -232,11 +232,15 @@ class Lines extends Searching {
   }
 
   async act(view, rng) {
-    return this.rank(view, rng)[0][0];
+    return this.#rankAll(view, rng, this.spec.narrow_margin, 0)[0][0];
   }
 
   /** Return the legal actions, the best first, with their mean values from -1 to 1, beyond that if certain. */
   rank(view, rng) {
+    return this.#rankAll(view, rng, this.spec.margin, this.spec.margin);
+  }
+
+  #rankAll(view, rng, margin, known) {
     const { game, spec } = this, legal = this.legal(view);
     if (legal.length === 1) return [[legal[0], 0]];
     const batch = new Uint8Array(view.length * spec.worlds);
@@ -244,18 +248,23 @@ class Lines extends Searching {
     const drawn = game.determinize(batch, rng.seeds(spec.worlds));
     const worlds = Array.from({ length: spec.worlds }, (_, k) => drawn.slice(k * view.length, (k + 1) * view.length));
     const same = worlds.every((world) => String(game.read(world, "faces")) === String(game.read(worlds[0], "faces")));
-    return game.kernels.scope(() => this.#rank(legal, same ? worlds.slice(0, 1) : worlds));
+    return game.kernels.scope(() => this.#rank(legal, same ? worlds.slice(0, 1) : worlds, same ? known : margin));
   }
 
-  #rank(legal, worlds) {
+  #rank(legal, worlds, margin) {
     const { game, spec } = this, memory = game.reserve(spec.memory), ends = legal.map((action) => game.action_cells[action]);
     this.spent = 0;
+    game.array(memory.table, BigInt64Array).fill(-1n);
     let kept = legal.map((_, k) => k), table = worlds.map(() => legal.map(() => 0)), finished = false;
     const values = legal.map(() => 0);
     for (const depth of spec.depths) {
       for (const [k, world] of worlds.entries()) {
-        const found = this.#searchWorld(memory, world, kept.map((each) => ends[each]), depth);
-        finished = !found;
+        const found = this.#searchWorld(memory, world, kept.map((each) => ends[each]), depth, margin), { length } = found;
+        finished = length < kept.length;
+        if (finished && worlds.length === 1 && length) {
+          const most = Math.max(...found);
+          table[0] = table[0].map((value, m) => (m < length ? found[m] : Math.min(value, most)));
+        }
         if (finished) break;
         table[k] = found;
       }
@@ -270,19 +279,19 @@ class Lines extends Searching {
     return [...kept, ...rest].map((k) => [legal[k], values[k]]);
   }
 
-  /** Return the values of the moves with these ends, or undefined if the budget is used up. */
-  #searchWorld(memory, world, ends, depth) {
+  /** Return the values of the first moves with these ends that the budget allows. */
+  #searchWorld(memory, world, ends, depth, margin) {
     const { game, spec } = this, left = depth === spec.depths[0] ? spec.unlimited : this.budget - this.spent;
-    if (left <= ends.length) return undefined;
+    if (left <= ends.length) return [];
     game.array(memory.counters, BigInt64Array)[spec.allowed] = BigInt(left);
     const found = new Float64Array(ends.length);
     const moves = [BigInt64Array.from(ends.flat(), BigInt), [ends.length, 2], 8];
     const values = [found, [found.length], 8];
-    const done = game.call([spec.value_moves], { ...memory, states: [world], moves, depth: BigInt(depth), found: values }, ["found"])[0] & 1n;
+    const given = { ...memory, states: [world], moves, depth: BigInt(depth), margin, found: values };
+    const count = Number(game.call([spec.value_moves], given, ["found"])[0]);
     this.spent += Number(game.array(memory.counters, BigInt64Array)[spec.looked_at]);
-    if (!done) return undefined;
     game.call([spec.expected_outcomes], { values, outcomes: values }, ["outcomes"]);
-    return [...found];
+    return [...found].slice(0, count);
   }
 }
 

@@ -119,7 +119,7 @@ def _lines(module: Module, player: LinesAgent) -> dict[str, Any]:
     memory = position._asdict()
     memory["line_moves"] = memory.pop("moves")  # apart from the moves to value
     inputs = {**memory, "states": states, "moves": moves, "found": found}
-    arguments = (states, position, values, moves, Input("depth", 1), curio_champion.MARGIN, found)
+    arguments = (states, position, values, moves, Input("depth", 1), Input("margin", 1.0), found)
     outcomes = np.zeros(1)
     return {
         "value_moves": module.call(lines.value_moves, arguments, inputs),
@@ -130,6 +130,8 @@ def _lines(module: Module, player: LinesAgent) -> dict[str, Any]:
         "worlds": player.worlds,
         "nodes_of_a_simulation": agent.NODES_OF_A_SIMULATION,
         "depths": [curio_champion.STANDING, *range(1, lines.MOST_DEPTH)],
+        "margin": curio_champion.MARGIN,
+        "narrow_margin": curio_champion.NARROW_MARGIN,
         "drop": curio_champion.DROP,
         "unlimited": curio_champion.UNLIMITED,
         "allowed": lines.ALLOWED,

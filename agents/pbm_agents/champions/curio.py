@@ -40,10 +40,13 @@ from .lines import (
 RULES = {"turn": True, "limit": True, "face": "large", "capture": "le"}
 """The options of Curio that the values were made for."""
 WORLDS = 6
-MARGIN, DROP = 1.5, 0.5
+MARGIN, NARROW_MARGIN, DROP = 1.5, 0.4, 0.5
 """In a world, moves that are worse than the best by more than MARGIN (before the hyperbolic tangent) get only a bound;
-moves whose mean over all worlds is worse by more than DROP (after it) are searched no further."""
+with NARROW_MARGIN if only the best move is needed. Moves whose mean over all worlds is worse by more than DROP (after
+it) are searched no further."""
 UNLIMITED = 1 << 62
+ENTRIES = 1 << 15
+"""Positions in the table of a search; a power of 2."""
 SHAPE = (5, 5)
 """The board of the learned values."""
 MOST_WEIGHT = 32_000
@@ -94,7 +97,8 @@ class CurioValues:
         by_faces = np.zeros((2, base + 1, base + 1, game.board.size, UNITS), np.int16)
         by_faces[:, 1:, 1:] = weights.pieces
         biases, outputs = (np.array(given, np.int64) for given in (weights.biases, weights.outputs))
-        self.values = Values(game.steps, game.settings, by_faces, biases, outputs, float(weights.fading))
+        keys = np.random.default_rng(0).integers(1 << 62, size=by_faces.shape[:-1])
+        self.values = Values(game.steps, game.settings, by_faces, biases, outputs, keys, float(weights.fading))
 
     @staticmethod
     def fits(game: Game) -> bool:
@@ -177,14 +181,20 @@ class LinesAgent:
 
     def act(self, game: Game, views: Views, rng: np.random.Generator) -> Actions:
         """Choose an action for each view (see `Agent.act`)."""
-        return np.array([moves[0][0] for moves in self.rank(game, views, rng)], np.int64)
+        return np.array([moves[0][0] for moves in self._rank_all(game, views, rng, NARROW_MARGIN, 0.0)], np.int64)
 
     def rank(self, game: Game, views: Views, rng: np.random.Generator) -> list[list[tuple[int, float]]]:
         """Return, for each view, the legal actions, the best first, with their mean values from -1 to 1.
 
         A value beyond 1 or -1 is certain in all worlds. A single legal action has value 0. Actions that were dropped
-        keep the value that they had then.
+        keep the value that they had then. `act` needs no values of inferior actions, and so may search deeper.
         """
+        return self._rank_all(game, views, rng, MARGIN, MARGIN)
+
+    def _rank_all(
+        self, game: Game, views: Views, rng: np.random.Generator, margin: float, known: float
+    ) -> list[list[tuple[int, float]]]:
+        """Rank the actions of each view, with a margin in several worlds, and one where all is known."""
         check_searchable(game, views)
         if game != self.values.game:
             raise ValueError(f"the values are of {self.values.game!r}, not of {game!r}")
@@ -200,26 +210,31 @@ class LinesAgent:
             worlds = game.determinize(np.repeat(views[row : row + 1], self.worlds), rng)
             if (worlds["faces"] == worlds["faces"][:1]).all():
                 worlds = worlds[:1]
-            found.append(self._rank(game, legal, worlds, start))
+            found.append(self._rank(game, legal, worlds, start, margin if len(worlds) > 1 else known))
         return found
 
-    def _rank(self, game: Game, legal: Ints, worlds: Array, start: float) -> list[tuple[int, float]]:
+    def _rank(self, game: Game, legal: Ints, worlds: Array, start: float, margin: float) -> list[tuple[int, float]]:
         """Return the actions, the best first by the deepest search of all worlds, with their mean values."""
         ends = np.array([game.action_cells(int(action)) for action in legal], np.int64)
         position, is_over, spent = self._position, ending(), 0
         if position is None:  # compile by a search of one move, before the clock starts
             position = self._position = empty_position(self.values.game)
-            value_moves(worlds[:1], position, self.values.values, ends[:1], 1, MARGIN, first := np.zeros(1))
+            value_moves(worlds[:1], position, self.values.values, ends[:1], 1, margin, first := np.zeros(1))
             expected_outcomes(first, np.empty(1))
             start = time.perf_counter()
         position.history.fill(0)
+        position.table.fill(-1)
         kept, table = np.arange(len(legal)), np.zeros((len(worlds), len(legal)))
         finished, values = False, np.zeros(len(legal))
         for depth in (STANDING, *range(1, MOST_DEPTH)):
             for world in range(len(worlds)):
-                found, spent = self._search_world(position, worlds[world : world + 1], ends[kept], depth, spent, start)
-                if found is None or (depth > STANDING and is_over is not None and is_over()):
-                    finished = True
+                state, over = worlds[world : world + 1], depth > STANDING and is_over is not None and is_over()
+                found, spent = self._search_world(position, state, ends[kept], depth, spent, start, margin)
+                finished = over or len(found) < len(kept)
+                if finished and not over and len(worlds) == 1 and len(found):
+                    expected_outcomes(found, table[0, : len(found)])
+                    table[0, len(found) :] = np.minimum(table[0, len(found) :], table[0, : len(found)].max())
+                if finished:
                     break
                 expected_outcomes(found, table[world])
             means = values[kept] = table.mean(axis=0)
@@ -233,21 +248,21 @@ class LinesAgent:
         return [(int(legal[k]), float(values[k])) for k in (*kept, *rest)]
 
     def _search_world(
-        self, position: Position, world: Array, ends: Ints, depth: int, spent: int, start: float
-    ) -> tuple[Floats | None, int]:
-        """Return the values of the moves with these ends, or None if the budget is used up, and the positions spent.
+        self, position: Position, world: Array, ends: Ints, depth: int, spent: int, start: float, margin: float
+    ) -> tuple[Floats, int]:
+        """Return the values of the first moves with these ends that the budget allows, and the positions spent.
 
         By the clock, the search is repeated if there is more time left than the speed so far had predicted.
         """
-        left, found = UNLIMITED if depth == STANDING else self._left(spent, start), np.empty(len(ends))
+        left, found, count = UNLIMITED if depth == STANDING else self._left(spent, start), np.empty(len(ends)), 0
         while left > len(ends):
             position.counters[ALLOWED] = left
-            done = value_moves(world, position, self.values.values, ends, depth, MARGIN, found)
+            count = value_moves(world, position, self.values.values, ends, depth, margin, found)
             spent += int(position.counters[LOOKED_AT])
-            if done:
-                return found, spent
+            if count == len(ends):
+                break
             left = self._left(spent, start)
-        return None, spent
+        return found[:count], spent
 
     def _left(self, spent: int, start: float) -> int:
         """Return the positions that the budget still allows; by the clock, at the speed so far."""
@@ -265,8 +280,12 @@ def empty_position(game: Curio) -> Position:
         units=np.zeros((2, UNITS), np.int64),
         moves=np.zeros((PLIES, moves), np.int64),
         order=np.zeros((PLIES, moves)),
-        plies=np.zeros((PLIES, PLY_FIELDS), np.int64),
-        bounds=np.zeros((PLIES, 3)),
+        plies=np.zeros((PLIES, PLY_FIELDS + 2), np.int64),
+        bounds=np.zeros((PLIES, 4)),
         history=np.zeros((cells, cells)),
         counters=np.array([0, UNLIMITED]),
+        best=np.zeros(PLIES, np.int64),
+        key=np.zeros(1, np.int64),
+        table=np.full((ENTRIES, 4), -1),
+        worth=np.zeros(ENTRIES),
     )

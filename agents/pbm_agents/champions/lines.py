@@ -17,7 +17,7 @@ from pbm_envs.games.curio.pieces import CAPTURED, GOES_ON, NO_PIECE, end_of, is_
 from pbm_envs.games.curio.pieces import WON as LAST_ROYAL
 from pbm_envs.toolbox import Floats, exp, stack_kernel
 
-from ..exact.curio_lines import COUNT, NO_LIMIT, PASSED, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
+from ..exact.curio_lines import COUNT, NO_LIMIT, PASSED, PLY_FIELDS, QUIET, TAKEN, TRIED, is_pass, play_move, take_back
 
 WON = 1000.0
 """The value for the player who captures the last royal, minus one for each ply until then."""
@@ -34,10 +34,26 @@ UNITS = 8
 """Units of the hidden layer. The first is linear, the others are rectified."""
 PIECE_SCALE, UNIT_SCALE = 256, 64
 """What stands for 1 in weights of pieces and of units."""
-CAPTURE_FIRST, HISTORY = 1e6, 1e5
-"""Scores that order the moves: captures have at least CAPTURE_FIRST, other moves at most HISTORY."""
-ALPHA, BETA, BEST = range(3)
-"""Columns of the bounds of a ply."""
+REMEMBERED, CAPTURE_FIRST, HISTORY = 1e7, 1e6, 1e5
+"""Scores that order the moves: the best one of an earlier search has REMEMBERED, captures have at least CAPTURE_FIRST,
+other moves at most HISTORY."""
+ALPHA, BETA, BEST, FLOOR = range(4)
+"""Columns of the bounds of a ply. FLOOR is the initial ALPHA."""
+LEFT, STAGE = PLY_FIELDS, PLY_FIELDS + 1
+"""Further fields of a ply: the plies still to search, negative among the captures that follow; and how the move being
+tried is searched."""
+REDUCED, NARROW, FULL = range(3)
+"""Stages: one ply less deep, with a window that only tells whether the move is better than the best one so far; with
+that window; with the whole window."""
+NARROWEST = 1e-6
+"""The width of that window."""
+REDUCED_FROM, LEAST_REDUCED = 3, 3
+"""Moves that are searched one ply less deep first: without a capture, from this one on in the order of moves, and with
+at least this number of plies to search."""
+PLACES, WHEN, BOUND, MOVE = range(4)
+"""Columns of the table of positions."""
+EXACT, AT_LEAST, AT_MOST = range(3)
+"""Kinds of values in the table."""
 LOOKED_AT, ALLOWED = range(2)
 """Entries of the counters: positions examined so far, and positions allowed."""
 
@@ -56,6 +72,8 @@ class Values(NamedTuple):
     """(UNITS,) the units of an empty board."""
     outputs: Ints
     """(UNITS,) the weights of the units."""
+    keys: Ints
+    """(2, base + 1, base + 1, cells) random numbers. The key of a position is the exclusive or of its pieces' ones."""
     fading: float
     """The share of a value that is lost between a capture and the limit of plies without one."""
 
@@ -74,11 +92,19 @@ class Position(NamedTuple):
     plies: Ints
     """(PLIES, PLY_FIELDS) the fields of each ply (see `curio_lines`)."""
     bounds: Floats
-    """(PLIES, 3) ALPHA, BETA and BEST of each ply."""
+    """(PLIES, 4) ALPHA, BETA, BEST and FLOOR of each ply."""
     history: Floats
     """(slots, cells) the history heuristic: beta cutoffs by moves of a piece to a cell, weighted by depth."""
     counters: Ints
     """(2,) LOOKED_AT and ALLOWED."""
+    best: Ints
+    """(PLIES,) the best move of each ply so far."""
+    key: Ints
+    """(1,) the key of the position."""
+    table: Ints
+    """(ENTRIES, 4) positions that were searched: PLACES, WHEN, BOUND and MOVE."""
+    worth: Floats
+    """(ENTRIES,) their values."""
 
 
 @stack_kernel
@@ -86,18 +112,20 @@ def set_up(states: States, position: Position, values: Values) -> None:
     """Set the position to a full state (1,)."""
     state = states[0]
     position.world[0] = state
+    position.key[0] = 0
     for player in range(2):
         for k in range(UNITS):
             position.units[player, k] = values.biases[k]
     for slot in range(len(state["cell"])):
         if state["cell"][slot] != CAPTURED:
-            count_piece(position.world[0], position.units, values.pieces, slot, 1)
+            count_piece(position.world[0], position, values, slot, 1)
     position.plies[0, QUIET], position.plies[0, PASSED] = state["quiet"], state["passed"]
 
 
 @stack_kernel
-def count_piece(state: Record, units: Ints, pieces: Ints, slot: int, sign: int) -> None:
-    """Add a piece on the board to the units of both players (sign 1), or remove it (-1)."""
+def count_piece(state: Record, position: Position, values: Values, slot: int, sign: int) -> None:
+    """Add a piece on the board to the units of both players and to the key (sign 1), or remove it (-1)."""
+    units, pieces = position.units, values.pieces
     owner, cell = np.uint64(state["owner"][slot]), np.uint64(state["cell"][slot])
     near, far = np.uint64(state["faces"][slot, owner]), np.uint64(state["faces"][slot, 1 - owner])
     last = np.uint64(pieces.shape[3] - 1)
@@ -106,6 +134,7 @@ def count_piece(state: Record, units: Ints, pieces: Ints, slot: int, sign: int) 
     for k in range(UNITS):
         units[0, k] += sign * by_light[k]
         units[1, k] += sign * by_dark[k]
+    position.key[0] ^= values.keys[owner, near, far, cell]
 
 
 @stack_kernel
@@ -120,16 +149,25 @@ def value_of(position: Position, values: Values, mover: int, quiet: int) -> floa
 
 
 @stack_kernel
+def entry_of(position: Position) -> int:
+    """Return the row of the position in the table."""
+    return int(position.key[0] & (len(position.table) - 1))
+
+
+@stack_kernel
 def list_promising(
     state: Record, position: Position, values: Values, mover: int, captures_only: bool, on: int, ply: int
 ) -> int:
     """Write the moves of a player and their scores for move ordering; return the number of moves.
 
-    Captures come first, of the most valuable pieces by the least valuable ones; then other moves by `history`. Only
-    captures on the cell `on` are written, or on any cell if `on` is NO_PIECE.
+    The best move of an earlier search comes first; then captures, of the most valuable pieces by the least valuable
+    ones; then other moves by `history`. Only captures on the cell `on` are written, or on any cell if it is NO_PIECE.
     """
     moves, order, history, found = position.moves[ply], position.order[ply], position.history, 0
     at, faces, base = state["board"], state["faces"], values.settings[0]["base"]
+    entry, best = position.table[entry_of(position)], -1
+    if not captures_only and entry[PLACES] == position.key[0]:
+        best = entry[MOVE]
     for k in range(list_moves(state, mover, values.steps, values.settings[0], captures_only, moves)):
         move = moves[k]
         slot, end = slot_of(move), end_of(move)
@@ -141,6 +179,8 @@ def list_promising(
             order[found] = CAPTURE_FIRST * (1 + is_royal(state, target, base)) + 10 * near - mine
         else:
             continue
+        if move == best:
+            order[found] = REMEMBERED
         moves[found] = move
         found += 1
     return found
@@ -152,11 +192,11 @@ def undo(state: Record, position: Position, values: Values, move: int, now: Ints
     if is_pass(move, values.settings[0]):
         return
     slot, taken = slot_of(move), now[TAKEN]
-    count_piece(state, position.units, values.pieces, slot, -1)
+    count_piece(state, position, values, slot, -1)
     take_back(state, move, now, values.settings[0])
-    count_piece(state, position.units, values.pieces, slot, 1)
+    count_piece(state, position, values, slot, 1)
     if taken != NO_PIECE:
-        count_piece(state, position.units, values.pieces, taken, 1)
+        count_piece(state, position, values, taken, 1)
 
 
 @stack_kernel
@@ -178,12 +218,46 @@ def play_next(state: Record, position: Position, values: Values, ply: int) -> tu
     if not passes:
         target = state["board"][end_of(move)]
         if target != NO_PIECE:
-            count_piece(state, position.units, values.pieces, target, -1)
-        count_piece(state, position.units, values.pieces, slot, -1)
+            count_piece(state, position, values, target, -1)
+        count_piece(state, position, values, slot, -1)
     outcome = play_move(state, move, now, after, rules)
     if not passes:
-        count_piece(state, position.units, values.pieces, slot, 1)
+        count_piece(state, position, values, slot, 1)
     return outcome == GOES_ON, WON - ply if outcome == LAST_ROYAL else 0.0
+
+
+@stack_kernel
+def when(now: Ints, player: int) -> int:
+    """Return what the value of a position depends on besides its pieces: the player to move, and fields of its ply."""
+    return ((int(now[QUIET]) * PLIES + int(now[LEFT])) * 2 + int(now[PASSED])) * 2 + player
+
+
+@stack_kernel
+def recall(position: Position, ply: int, player: int) -> bool:
+    """Look up an earlier search of the position, as deep as this one; return True and write BEST if it is enough."""
+    row, bounds = entry_of(position), position.bounds[ply]
+    entry, value = position.table[row], position.worth[row]
+    if entry[PLACES] != position.key[0] or entry[WHEN] != when(position.plies[ply], player):
+        return False
+    if abs(value) > WON / 2:
+        value += -ply if value > 0 else ply
+    bounds[BEST] = value
+    if entry[BOUND] == AT_LEAST:
+        return bool(value >= bounds[BETA])
+    return bool(entry[BOUND] == EXACT or value <= bounds[ALPHA])
+
+
+@stack_kernel
+def remember(position: Position, ply: int, player: int) -> None:
+    """Write the position of a ply to the table, with its best move and BEST."""
+    row, bounds = entry_of(position), position.bounds[ply]
+    entry, value = position.table[row], bounds[BEST]
+    entry[PLACES], entry[WHEN] = position.key[0], when(position.plies[ply], player)
+    entry[MOVE] = position.best[ply]
+    entry[BOUND] = AT_LEAST if value >= bounds[BETA] else AT_MOST if value <= bounds[FLOOR] else EXACT
+    if abs(value) > WON / 2:
+        value += ply if value > 0 else -ply
+    position.worth[row] = value
 
 
 @stack_kernel
@@ -195,7 +269,7 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
 
     This is the textbook recursion, with the calls of each ply in the rows of `position` instead of on a call stack,
     because Numba cannot cache a kernel that calls itself. `entering` is True if a ply is new, False if it gets the
-    value of its latest move; `left` is the number of plies still to search, negative among the captures that follow.
+    value of its latest move.
 
     Args:
         position: The position, restored at the end; `plies[first]` has its QUIET and PASSED.
@@ -208,46 +282,68 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
     """
     ply, entering, value, state, rules = first, True, 0.0, position.world[0], values.settings[0]
     player = mover
-    position.bounds[ply, ALPHA], position.bounds[ply, BETA] = alpha, beta
+    position.bounds[ply, ALPHA], position.bounds[ply, BETA], position.plies[ply, LEFT] = alpha, beta, depth
     while True:
         now, bounds = position.plies[ply], position.bounds[ply]
-        left = first + depth - ply
-        leaving = False
+        left = int(now[LEFT])
+        leaving, again, known = False, False, False
         if entering:
             position.counters[LOOKED_AT] += 1
             if position.counters[LOOKED_AT] > position.counters[ALLOWED]:
                 return 0.0
-            bounds[BEST] = -INFINITE
             now[TRIED], now[COUNT] = 0, 0
-            if left <= 0:
+            if left > 0:
+                leaving = known = recall(position, ply, player)
+            else:
                 bounds[BEST] = value_of(position, values, player, now[QUIET])
-                bounds[ALPHA] = max(bounds[ALPHA], bounds[BEST])
                 leaving = bounds[BEST] >= bounds[BETA] or left <= -MOST_CAPTURES
             if not leaving:
+                bounds[FLOOR] = bounds[ALPHA]
+                if left > 0:
+                    bounds[BEST] = -INFINITE
+                else:
+                    bounds[ALPHA] = max(bounds[ALPHA], bounds[BEST])
                 on = NO_PIECE
                 if left <= -ALL_CAPTURES:
                     on = end_of(position.moves[ply - 1, position.plies[ply - 1, TRIED]])
                 now[COUNT] = list_promising(state, position, values, player, left <= 0, on, ply)
         else:
             move = position.moves[ply, now[TRIED]]
-            undo(state, position, values, move, now)
-            if value > bounds[BEST]:
-                bounds[BEST] = value
-                bounds[ALPHA] = max(bounds[ALPHA], value)
-                if value >= bounds[BETA]:
-                    leaving = True
-                    if not is_pass(move, rules) and now[TAKEN] == NO_PIECE:
-                        slot, end = slot_of(move), end_of(move)
-                        position.history[slot, end] = min(position.history[slot, end] + left * left, HISTORY)
-            now[TRIED] += 1
-        if not leaving and now[TRIED] < now[COUNT]:
-            goes_on, ended = play_next(state, position, values, ply)
+            again = value > bounds[ALPHA] and (now[STAGE] == REDUCED or (now[STAGE] == NARROW and value < bounds[BETA]))
+            if not again:
+                undo(state, position, values, move, now)
+                if value > bounds[BEST]:
+                    bounds[BEST] = value
+                    bounds[ALPHA] = max(bounds[ALPHA], value)
+                    position.best[ply] = move
+                    if value >= bounds[BETA]:
+                        leaving = True
+                        if not is_pass(move, rules) and now[TAKEN] == NO_PIECE:
+                            slot, end = slot_of(move), end_of(move)
+                            position.history[slot, end] = min(position.history[slot, end] + left * left, HISTORY)
+                now[TRIED] += 1
+        if again or (not leaving and now[TRIED] < now[COUNT]):
+            goes_on, ended = True, 0.0
+            if again:
+                now[STAGE] += 1
+            else:
+                goes_on, ended = play_next(state, position, values, ply)
+                now[STAGE] = FULL
+                if left > 0 and now[TRIED] > 0:
+                    late = left >= LEAST_REDUCED and now[TRIED] >= REDUCED_FROM and now[TAKEN] == NO_PIECE
+                    now[STAGE] = REDUCED if late else NARROW
             if goes_on:
-                position.bounds[ply + 1, ALPHA], position.bounds[ply + 1, BETA] = -bounds[BETA], -bounds[ALPHA]
+                low, after = bounds[ALPHA], position.bounds[ply + 1]
+                after[ALPHA] = -(bounds[BETA] if now[STAGE] == FULL else low + NARROWEST)
+                after[BETA] = -low
+                position.plies[ply + 1, LEFT] = left - 1 - (now[STAGE] == REDUCED)
                 ply, player, entering = ply + 1, 1 - player, True
             else:
+                now[STAGE] = FULL
                 value, entering = ended, False
             continue
+        if left > 0 and not known:
+            remember(position, ply, player)
         value = bounds[BEST]
         if ply == first:
             return value
@@ -257,12 +353,12 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
 @stack_kernel
 def value_moves(
     states: States, position: Position, values: Values, moves: Ints, depth: int, margin: float, found: Floats
-) -> bool:
+) -> int:
     """Compute the values of moves in a full state.
 
     Args:
         states: (1,) a full state.
-        position: Overwritten, except for the number of positions allowed.
+        position: Overwritten, except for the number of positions allowed and what is remembered from other searches.
         values: The values of positions.
         moves: (M, 2) the origin and the target cell of each move.
         depth: Plies to search, including this one; 1 - MOST_CAPTURES for the values of the positions after each move.
@@ -270,24 +366,28 @@ def value_moves(
         found: (M,) overwritten with the values for the player to move.
 
     Returns:
-        True if complete, False if the search exceeded the number of positions allowed.
+        The number of moves that were valued before the search exceeded the number of positions allowed.
     """
     state = states[0]
     set_up(states, position, values)
-    mover, best, now = int(state["to_move"]), -INFINITE, position.plies[0]
-    position.counters[LOOKED_AT] = 0
+    mover, best, now, counters = int(state["to_move"]), -INFINITE, position.plies[0], position.counters
+    counters[LOOKED_AT] = 0
     for k in range(len(moves)):
         now[COUNT], now[TRIED] = 1, 0
         position.moves[0, 0] = move_to(state["board"][moves[k, 0]], moves[k, 1])
         goes_on, ended = play_next(position.world[0], position, values, 0)
         found[k] = ended
         if goes_on:
-            found[k] = -search(position, values, 1 - mover, 1, depth - 1, -INFINITE, margin - best)
-        if position.counters[LOOKED_AT] > position.counters[ALLOWED]:
-            return False
+            first = k == 0 or margin > 0
+            low = -INFINITE if first else -best - NARROWEST
+            found[k] = -search(position, values, 1 - mover, 1, depth - 1, low, margin - best)
+            if not first and found[k] > best and counters[LOOKED_AT] <= counters[ALLOWED]:
+                found[k] = -search(position, values, 1 - mover, 1, depth - 1, -INFINITE, -best)
+        if counters[LOOKED_AT] > counters[ALLOWED]:
+            return k
         undo(position.world[0], position, values, position.moves[0, 0], now)
         best = max(best, found[k])
-    return True
+    return len(moves)
 
 
 @stack_kernel
