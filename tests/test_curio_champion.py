@@ -15,6 +15,7 @@ from pbm_agents.champions.lines import (
     ALL_CAPTURES,
     ALLOWED,
     INFINITE,
+    LOOKED_AT,
     MOST_CAPTURES,
     WON,
     expected_outcomes,
@@ -145,6 +146,65 @@ def test_values_of_moves_are_exact_near_the_best_and_bounds_elsewhere():
         assert value_moves(state, position, values.values, ends, 4, MARGIN, found) < len(moves)
         position.counters[ALLOWED] = 1 << 60
     assert exact > 30
+
+
+def valued(values, state, depth, margin, position=None):
+    """The actions that move a piece, best first by a search of their order, with their values."""
+    moves = [(action, cells) for action, cells, _ in moves_of(values.game, state) if len(cells) == 2]
+    ends, found = np.array([cells for _, cells in moves]), np.empty(len(moves))
+    searched = value_moves(state, position or empty_position(values.game), values.values, ends, depth, margin, found)
+    assert searched == len(moves)
+    return [moves[k][0] for k in np.argsort(-found, kind="stable")], -np.sort(-found)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_without_a_margin_fewer_positions_give_the_same_best_move(depth):
+    """Beyond three plies, late moves are reduced, and which ones depends on the windows."""
+    values, same, looked_at = random_values(SMALL), [], np.zeros(2, np.int64)
+    for state in positions(SMALL, plies=(9, 16, 25, 32), each=3)[:, None]:
+        searches = [empty_position(SMALL) for _ in range(2)]
+        exact, narrow = (
+            valued(values, state, depth, margin, position)
+            for margin, position in zip((MARGIN, 0.0), searches, strict=True)
+        )
+        looked_at += [position.counters[LOOKED_AT] for position in searches]
+        same.append(narrow[0][0] == exact[0][0] and narrow[1][0] == pytest.approx(exact[1][0]))
+    assert all(same) if depth <= 3 else np.mean(same) >= 0.5
+    assert looked_at[1] < looked_at[0]
+
+
+def test_remembered_positions_change_no_value():
+    """Up to three plies nothing is reduced, so a search with what earlier ones remember finds the same values."""
+    values, remembering = random_values(SMALL), empty_position(SMALL)
+    for state in positions(SMALL, plies=(9, 16, 25, 32), each=2)[:, None]:
+        for depth in (1, 2, 3):
+            forgetting = valued(values, state, depth, MARGIN)
+            first = valued(values, state, depth, MARGIN, remembering)
+            count = remembering.counters[LOOKED_AT]
+            second = valued(values, state, depth, MARGIN, remembering)
+            for found in (first, second):
+                near = forgetting[1] > forgetting[1][0] - MARGIN
+                assert found[1][near] == pytest.approx(forgetting[1][near])
+            assert remembering.counters[LOOKED_AT] <= count
+
+
+def test_in_a_known_position_an_unfinished_search_counts_for_the_moves_that_it_has_valued(monkeypatch):
+    """The others keep their values, but none stays above the best of those."""
+    game = Curio(base=2, rows=4, cols=3)
+    agent, state = LinesAgent(CurioValues.simple(game), nodes=1), game.init(1, np.random.default_rng(1), board=FEW)
+    depths = []
+
+    def search_world(position, world, ends, depth, spent, start, margin):
+        depths.append(depth)
+        return np.array([0.3, 0.2, *[0.1] * (len(ends) - 2)] if depth < 2 else [-0.5, -0.1]), spent
+
+    monkeypatch.setattr(agent, "_search_world", search_world)
+    ranked = agent.rank(game, state, np.random.default_rng(1))[0]
+    legal = np.flatnonzero(game.legal_action_mask(state)[0])
+    assert depths[-1] == 2
+    assert [action for action, _ in ranked[:2]] == [legal[1], legal[2]]
+    assert ranked[-1][0] == legal[0]
+    assert ranked[0][1] == ranked[1][1] == pytest.approx(np.tanh(-0.1))
 
 
 @pytest.mark.parametrize(("board", "depth"), [(BLOCKED, 1), (BLOCKED, 3), (FEW, 2)])
