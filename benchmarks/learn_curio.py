@@ -2,8 +2,8 @@
 
     python benchmarks/learn_curio.py FOLDER agents/pbm_agents/champions/weights/curio.npz
 
-The first generation plays with simple values, each further one with the network that the games so far have taught. A
-player draws WORLDS worlds and searches every move DEPTH plies deep in each, then captures; the first moves of games are
+The first generation plays with simple values, each further one with the network that earlier games have taught. A
+player draws some worlds and searches every move in each, then captures (see GENERATIONS); the first moves of games are
 random, the others slightly so. What is learned is the result of the game (a draw is half a win) for the player to move,
 by logistic regression, from positions in which no capture is better than the static value. One game in ten is held out;
 the cross-entropy on its positions (in nats) is printed after each pass. Of the last LAST passes, in which the steps are
@@ -32,14 +32,33 @@ from pbm_envs.games.curio.pieces import action_of, end_of, list_moves, slot_of
 from pbm_envs.testing import random_actions
 from pbm_envs.toolbox import Floats, in_one_piece, stack_kernel
 
-WORLDS, DEPTH, MARGIN, NOISE = 2, 1, 0.6, 0.03
+MARGIN, NOISE = 0.6, 0.03
 MOST_RANDOM = 8
 """The most random moves at the start of a game."""
 BATCH, LEARNING_RATE, DECAY = 4096, 0.01, 1e-5
 HELD, LAST = 10, 3
-GENERATIONS = 2
-"""Generations whose games are learned from, the latest ones."""
 ENOUGH = 1 << 40
+AT_ONCE = 5_000
+"""Games that are played at the same time."""
+
+
+class Generation(NamedTuple):
+    """A generation of games, and what is learned after it."""
+
+    games: int
+    worlds: int
+    """Worlds that a player draws for each move."""
+    depth: int
+    """Plies of the search in each world."""
+    learned_from: int
+    """The number of generations, the latest ones, whose games are learned from."""
+
+
+GENERATIONS = (
+    Generation(games=4_000, worlds=2, depth=1, learned_from=1),
+    Generation(games=4_000, worlds=2, depth=1, learned_from=2),
+    Generation(games=30_000, worlds=3, depth=1, learned_from=1),
+)
 
 
 @stack_kernel
@@ -93,19 +112,21 @@ def find_quiet(states: States, position: lines.Position, values: lines.Values, o
 class Player:
     """Searches worlds of many positions at once, at a fixed depth."""
 
-    def __init__(self, values: CurioValues, depth: int = DEPTH, noise: float = NOISE) -> None:
-        self.values, self.depth, self.noise, most = values, depth, noise, values.game.num_actions + 1
+    def __init__(self, values: CurioValues, worlds: int, depth: int, noise: float = NOISE) -> None:
+        self.values, self.worlds, self.depth, self.noise = values, worlds, depth, noise
+        most = values.game.num_actions + 1
         self.position = empty_position(values.game)
         self.memory = np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(most), np.zeros(most)
         self.seconds, self.moves = 0.0, 0
 
     def act(self, game: Curio, views: States, rng: np.random.Generator) -> Ints:
-        worlds = game.determinize(np.repeat(views, WORLDS), rng)
+        worlds = game.determinize(np.repeat(views, self.worlds), rng)
         noise, out = rng.gumbel(size=(len(views), game.num_actions)) * self.noise, np.zeros(len(views), np.int64)
         start = time.process_time()
         self.position.counters[lines.ALLOWED] = ENOUGH
         self.position.history.fill(0)
-        choose_moves(worlds, WORLDS, self.position, self.values.values, self.depth, MARGIN, noise, *self.memory, out)
+        constants = self.position, self.values.values, self.depth, MARGIN
+        choose_moves(worlds, self.worlds, *constants, noise, *self.memory, out)
         self.seconds, self.moves = self.seconds + time.process_time() - start, self.moves + len(views)
         return out
 
@@ -148,6 +169,15 @@ def examples_of(game: Curio, states: States, results: Floats, games: Ints) -> Ex
         )
     fading = states["quiet"] / game.options["no_capture_limit"]
     return Examples(inputs, fading.astype(np.float32), results.astype(np.float32), games)
+
+
+def together(parts: list[Examples]) -> Examples:
+    """Return the positions of several sets of games, which are counted on."""
+    first, numbered = 0, []
+    for part in parts:
+        numbered.append(part._replace(games=part.games + first))
+        first += int(part.games.max()) + 1
+    return Examples(*(np.concatenate(same) for same in zip(*numbered, strict=True)))
 
 
 def play(game: Curio, player: Player, count: int, rng: np.random.Generator) -> Examples:
@@ -252,29 +282,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--generations", type=int, default=2)
-    parser.add_argument("--games", type=int, default=4000, help="of each generation")
-    parser.add_argument("--passes", type=int, default=8, help="through the positions, in each generation")
+    parser.add_argument("--share", type=float, default=1.0, help="of the games of each generation")
+    parser.add_argument("--passes", type=int, default=6, help="through the positions, in each generation")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     game, known = Curio(), []
     values = CurioValues.simple(game)
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for generation in range(arguments.generations):
-        seeds = [arguments.seed, generation]
-        path, learned = (arguments.folder / f"{name}-{generation}.npz" for name in ("games", "weights"))
+    for number, generation in enumerate(GENERATIONS):
+        seeds = [arguments.seed, number]
+        path, learned = (arguments.folder / f"{name}-{number}.npz" for name in ("games", "weights"))
         if not path.exists():
-            start = time.process_time()
-            found = play(game, Player(values), arguments.games, np.random.default_rng([*seeds, 0]))
+            start, parts, count = time.process_time(), [], max(2, round(arguments.share * generation.games))
+            for first in range(0, count, AT_ONCE):
+                player, games = Player(values, generation.worlds, generation.depth), min(AT_ONCE, count - first)
+                parts.append(play(game, player, games, np.random.default_rng([*seeds, 0, first])))
             with in_one_piece(path) as part:
-                np.savez_compressed(part, **found._asdict())
-            print(f"generation {generation}: {time.process_time() - start:.1f} s", flush=True)
+                np.savez_compressed(part, **together(parts)._asdict())
+            print(f"generation {number}: {time.process_time() - start:.1f} s", flush=True)
         with np.load(path) as file:
             known.append(Examples(*(file[name] for name in Examples._fields)))
         if not learned.exists():
-            together = Examples(*(np.concatenate(same) for same in zip(*known[-GENERATIONS:], strict=True)))
-            save_weights(learned, learn(game, together, arguments.passes, np.random.default_rng([*seeds, 1])))
+            examples = together(known[-generation.learned_from :])
+            save_weights(learned, learn(game, examples, arguments.passes, np.random.default_rng([*seeds, 1])))
         values = CurioValues(game, load_weights(learned))
     save_weights(arguments.out, values.weights)
 

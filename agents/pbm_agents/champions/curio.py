@@ -39,7 +39,7 @@ from .lines import (
 
 RULES = {"turn": True, "limit": True, "face": "large", "capture": "le"}
 """The options of Curio that the values were made for."""
-WORLDS = 6
+WORLDS = 12
 MARGIN, NARROW_MARGIN, DROP = 1.5, 0.4, 0.5
 """In a world, moves that are worse than the best by more than MARGIN (before the hyperbolic tangent) get only a bound;
 with NARROW_MARGIN if only the best move is needed. Moves whose mean over all worlds is worse by more than DROP (after
