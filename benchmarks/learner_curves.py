@@ -55,6 +55,18 @@ SELF_PLAY = {"PPO": PPO, "MMD": MMD, "R-NaD": RNAD}
 REGRET = {"Deep CFR": DeepCFR, "ESCHER": ESCHER}
 PEERS = "OpenSpiel: "
 """What the names of OpenSpiel's learners begin with."""
+CHIPS, MOVES_OF_A_GAME = 16, 4
+"""Chips of a return of 1 in Leduc poker here, and decisions of a game, about (4.05 in random play)."""
+PUBLISHED = (
+    (212_287, 1.641),
+    (476_304, 1.301),
+    (956_686, 0.991),
+    (3_093_033, 0.699),
+    (9_152_473, 0.506),
+    (24_787_388, 0.334),
+)
+"""Games and NashConv in chips of NFSP on Leduc poker: figure 3 of "OpenSpiel: a framework for reinforcement learning in
+games" (Lanctot et al. 2019, arXiv 1908.09453), as read off by github.com/aicenter/openspiel_reproductions."""
 VERSION = 2
 """Version of the learners and their grids, in each row. Runs of other versions are not mixed with these."""
 Row = dict[str, Any]
@@ -143,6 +155,11 @@ def table(found: list[Row]) -> str:
                     f"{row['learner'].removeprefix(PEERS):<28} {row['seed']:>4} {point['moves']:>10,} "
                     f"{point['seconds']:8.1f} {point['exploitability']:14.6f}"
                 )
+    lines += ["", "published: NFSP on leduc (Lanctot et al. 2019, figure 3), NashConv / 2 in units of 16 chips", ""]
+    lines.append(f"{'games':>10} {'moves, about':>12} {'exploitability':>14}")
+    lines += [
+        f"{games:10,} {games * MOVES_OF_A_GAME:12,} {nash_conv / 2 / CHIPS:14.6f}" for games, nash_conv in PUBLISHED
+    ]
     lines += [
         "",
         f"all runs, measurements included: {sum(row['whole'] for row in found):.0f} seconds of processor time",
@@ -164,6 +181,9 @@ def draw(found: list[Row]) -> None:
                     points = [[point[key] for point in row["curve"]] for key in (unit, "exploitability")]
                     style = {"linestyle": "--" if row in peers else "-", "label": None if k else name}
                     axes.loglog(*points, color=f"C{color}", linewidth=1, **style)
+            if game == TUNED_ON and not below:
+                points = [(games * MOVES_OF_A_GAME, nash_conv / 2 / CHIPS) for games, nash_conv in PUBLISHED]
+                axes.loglog(*zip(*points, strict=True), color=f"C{list(SETTINGS).index('NFSP')}", linestyle=":")
             axes.set(title="" if below else game, xlabel="seconds of processor time" if below else unit)
             axes.grid(alpha=0.3)
             if not column:
