@@ -105,23 +105,28 @@ def prepare_ray(home, monkeypatch):
     return variables
 
 
-@pytest.fixture
-def ray(home_of_ray, monkeypatch):
-    """Ray with two processors. It gives up if its start takes half a minute, as on a busy machine: it may try again.
+def start_ray(start, stop, **settings):
+    """Start a part of Ray, which gives up if that takes half a minute, as on a busy machine: it may try again.
 
     A test that uses it ignores warnings, Ray's own, of processes that a failed start leaves behind.
     """
-    ray = pytest.importorskip("ray")
-    variables = prepare_ray(home_of_ray, monkeypatch)
-    for start in range(STARTS):
+    for number in range(STARTS):
         try:
-            ray.init("local", num_cpus=2, include_dashboard=False, runtime_env={"env_vars": variables})
-            break
+            start(**settings)
+            return
         except Exception as error:
-            if start == STARTS - 1 or "timed out" not in str(error):
+            if number == STARTS - 1 or "timed out" not in str(error):
                 raise
-        ray.shutdown()
+        stop()
         gc.collect()  # here, where warnings are ignored
+
+
+@pytest.fixture
+def ray(home_of_ray, monkeypatch):
+    """Ray with two processors (see `start_ray`)."""
+    ray = pytest.importorskip("ray")
+    settings = {"address": "local", "runtime_env": {"env_vars": prepare_ray(home_of_ray, monkeypatch)}}
+    start_ray(ray.init, ray.shutdown, num_cpus=2, include_dashboard=False, **settings)
     yield ray
     ray.shutdown()
     gc.collect()
@@ -129,14 +134,14 @@ def ray(home_of_ray, monkeypatch):
 
 @pytest.fixture
 def cluster(home_of_ray, monkeypatch, tmp_path):
-    """A Ray cluster of three nodes on this machine, the first of which does no tasks; PBM_TESTS_MARK is set."""
+    """A Ray cluster of three nodes here (see `start_ray`), the first of which does no tasks; PBM_TESTS_MARK is set."""
     utils = pytest.importorskip("ray.cluster_utils")
     for name, value in prepare_ray(home_of_ray, monkeypatch).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("PBM_TESTS_MARK", str(tmp_path / "mark"))
-    cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-    for _ in range(2):
-        cluster.add_node(num_cpus=1)
+    cluster = utils.Cluster()
+    for settings in ({"num_cpus": 0, "include_dashboard": False}, {"num_cpus": 1}, {"num_cpus": 1}):
+        start_ray(cluster.add_node, lambda: None, **settings)
     yield cluster
     utils.ray.shutdown()
     cluster.shutdown()
