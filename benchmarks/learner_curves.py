@@ -116,6 +116,11 @@ def best(found: list[Row], name: str) -> int:
     return int(min(runs, key=lambda row: row["curve"][-1]["exploitability"])["setting"])
 
 
+def published() -> list[tuple[int, float]]:
+    """Return moves and exploitability at the points of the published curve, in the units of the curves here."""
+    return [(games * MOVES_OF_A_GAME, nash_conv / 2 / CHIPS) for games, nash_conv in PUBLISHED]
+
+
 def table(found: list[Row]) -> str:
     """Return the final exploitabilities as a readable table."""
     lines = [
@@ -157,9 +162,8 @@ def table(found: list[Row]) -> str:
                 )
     lines += ["", "published: NFSP on leduc (Lanctot et al. 2019, figure 3), NashConv / 2 in units of 16 chips", ""]
     lines.append(f"{'games':>10} {'moves, about':>12} {'exploitability':>14}")
-    lines += [
-        f"{games:10,} {games * MOVES_OF_A_GAME:12,} {nash_conv / 2 / CHIPS:14.6f}" for games, nash_conv in PUBLISHED
-    ]
+    for (games, _), (moves, found_there) in zip(PUBLISHED, published(), strict=True):
+        lines.append(f"{games:10,} {moves:12,} {found_there:14.6f}")
     lines += [
         "",
         f"all runs, measurements included: {sum(row['whole'] for row in found):.0f} seconds of processor time",
@@ -182,8 +186,7 @@ def draw(found: list[Row]) -> None:
                     style = {"linestyle": "--" if row in peers else "-", "label": None if k else name}
                     axes.loglog(*points, color=f"C{color}", linewidth=1, **style)
             if game == TUNED_ON and not below:
-                points = [(games * MOVES_OF_A_GAME, nash_conv / 2 / CHIPS) for games, nash_conv in PUBLISHED]
-                axes.loglog(*zip(*points, strict=True), color=f"C{list(SETTINGS).index('NFSP')}", linestyle=":")
+                axes.loglog(*zip(*published(), strict=True), color=f"C{list(SETTINGS).index('NFSP')}", linestyle=":")
             axes.set(title="" if below else game, xlabel="seconds of processor time" if below else unit)
             axes.grid(alpha=0.3)
             if not column:

@@ -19,11 +19,12 @@ from pbm_envs.authoring import Ints, check_range
 from pbm_envs.foreign import check_array, read_arrays
 from pbm_envs.toolbox import Array, Floats, check_number, in_one_piece
 
-from ..exact.curio_lines import PLY_FIELDS, check_game, follows
+from ..exact.curio_lines import check_game, follows
 from ..players.agent import Actions, Views, check_searchable
 from ..search.ending import ending
 from .lines import (
     ALLOWED,
+    FIELDS,
     LOOKED_AT,
     MOST_CAPTURES,
     MOST_DEPTH,
@@ -46,7 +47,7 @@ with NARROW_MARGIN if only the best move is needed. Moves whose mean over all wo
 it) are searched no further."""
 UNLIMITED = 1 << 62
 ENTRIES = 1 << 15
-"""Positions in the table of a search; a power of 2."""
+"""Entries of the transposition table; a power of 2."""
 SHAPE = (5, 5)
 """The board of the learned values."""
 MOST_WEIGHT = 32_000
@@ -228,10 +229,13 @@ class LinesAgent:
         finished, values = False, np.zeros(len(legal))
         for depth in (STANDING, *range(1, MOST_DEPTH)):
             for world in range(len(worlds)):
-                state, over = worlds[world : world + 1], depth > STANDING and is_over is not None and is_over()
+                finished = depth > STANDING and is_over is not None and is_over()
+                if finished:
+                    break
+                state = worlds[world : world + 1]
                 found, spent = self._search_world(position, state, ends[kept], depth, spent, start, margin)
-                finished = over or len(found) < len(kept)
-                if finished and not over and len(worlds) == 1 and len(found):
+                finished = len(found) < len(kept)
+                if finished and len(worlds) == 1 and len(found):
                     expected_outcomes(found, table[0, : len(found)])
                     table[0, len(found) :] = np.minimum(table[0, len(found) :], table[0, : len(found)].max())
                 if finished:
@@ -280,12 +284,12 @@ def empty_position(game: Curio) -> Position:
         units=np.zeros((2, UNITS), np.int64),
         moves=np.zeros((PLIES, moves), np.int64),
         order=np.zeros((PLIES, moves)),
-        plies=np.zeros((PLIES, PLY_FIELDS + 2), np.int64),
+        plies=np.zeros((PLIES, FIELDS), np.int64),
         bounds=np.zeros((PLIES, 4)),
         history=np.zeros((cells, cells)),
         counters=np.array([0, UNLIMITED]),
         best=np.zeros(PLIES, np.int64),
         key=np.zeros(1, np.int64),
         table=np.full((ENTRIES, 4), -1),
-        worth=np.zeros(ENTRIES),
+        table_values=np.zeros(ENTRIES),
     )

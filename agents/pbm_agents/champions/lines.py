@@ -39,19 +39,19 @@ REMEMBERED, CAPTURE_FIRST, HISTORY = 1e7, 1e6, 1e5
 other moves at most HISTORY."""
 ALPHA, BETA, BEST, FLOOR = range(4)
 """Columns of the bounds of a ply. FLOOR is the initial ALPHA."""
-LEFT, STAGE = PLY_FIELDS, PLY_FIELDS + 1
-"""Further fields of a ply: the plies still to search, negative among the captures that follow; and how the move being
-tried is searched."""
+LEFT, STAGE, FIELDS = range(PLY_FIELDS, PLY_FIELDS + 3)
+"""Further fields of a ply: the plies still to search, negative among the captures that follow; how the move being tried
+is searched; the number of fields."""
 REDUCED, NARROW, FULL = range(3)
-"""Stages: one ply less deep, with a window that only tells whether the move is better than the best one so far; with
-that window; with the whole window."""
-NARROWEST = 1e-6
-"""The width of that window."""
+"""Stages: one ply less deep, with a null window, which only tells whether the move is better than the best one so far;
+with a null window; with the whole window."""
+NULL_WINDOW = 1e-6
+"""The width of a null window."""
 REDUCED_FROM, LEAST_REDUCED = 3, 3
-"""Moves that are searched one ply less deep first: without a capture, from this one on in the order of moves, and with
-at least this number of plies to search."""
-PLACES, WHEN, BOUND, MOVE = range(4)
-"""Columns of the table of positions."""
+"""Late move reductions: moves that are searched one ply less deep first are those without a capture, from this one on
+in their order, with at least this number of plies to search."""
+KEY, CONTEXT, BOUND, MOVE = range(4)
+"""Columns of the transposition table."""
 EXACT, AT_LEAST, AT_MOST = range(3)
 """Kinds of values in the table."""
 LOOKED_AT, ALLOWED = range(2)
@@ -73,7 +73,7 @@ class Values(NamedTuple):
     outputs: Ints
     """(UNITS,) the weights of the units."""
     keys: Ints
-    """(2, base + 1, base + 1, cells) random numbers. The key of a position is the exclusive or of its pieces' ones."""
+    """(2, base + 1, base + 1, cells) Zobrist keys: the key of a position is the exclusive or of those of its pieces."""
     fading: float
     """The share of a value that is lost between a capture and the limit of plies without one."""
 
@@ -90,7 +90,7 @@ class Position(NamedTuple):
     order: Floats
     """(PLIES, moves) the scores of the moves; the highest is tried first."""
     plies: Ints
-    """(PLIES, PLY_FIELDS) the fields of each ply (see `curio_lines`)."""
+    """(PLIES, FIELDS) the fields of each ply: those of `curio_lines`, LEFT and STAGE."""
     bounds: Floats
     """(PLIES, 4) ALPHA, BETA, BEST and FLOOR of each ply."""
     history: Floats
@@ -102,8 +102,8 @@ class Position(NamedTuple):
     key: Ints
     """(1,) the key of the position."""
     table: Ints
-    """(ENTRIES, 4) positions that were searched: PLACES, WHEN, BOUND and MOVE."""
-    worth: Floats
+    """(ENTRIES, 4) the transposition table: KEY, CONTEXT, BOUND and MOVE of positions that were searched."""
+    table_values: Floats
     """(ENTRIES,) their values."""
 
 
@@ -166,7 +166,7 @@ def list_promising(
     moves, order, history, found = position.moves[ply], position.order[ply], position.history, 0
     at, faces, base = state["board"], state["faces"], values.settings[0]["base"]
     entry, best = position.table[entry_of(position)], -1
-    if not captures_only and entry[PLACES] == position.key[0]:
+    if not captures_only and entry[KEY] == position.key[0]:
         best = entry[MOVE]
     for k in range(list_moves(state, mover, values.steps, values.settings[0], captures_only, moves)):
         move = moves[k]
@@ -227,17 +227,17 @@ def play_next(state: Record, position: Position, values: Values, ply: int) -> tu
 
 
 @stack_kernel
-def when(now: Ints, player: int) -> int:
+def context_of(now: Ints, player: int) -> int:
     """Return what the value of a position depends on besides its pieces: the player to move, and fields of its ply."""
     return ((int(now[QUIET]) * PLIES + int(now[LEFT])) * 2 + int(now[PASSED])) * 2 + player
 
 
 @stack_kernel
-def recall(position: Position, ply: int, player: int) -> bool:
+def probe(position: Position, ply: int, player: int) -> bool:
     """Look up an earlier search of the position, as deep as this one; return True and write BEST if it is enough."""
     row, bounds = entry_of(position), position.bounds[ply]
-    entry, value = position.table[row], position.worth[row]
-    if entry[PLACES] != position.key[0] or entry[WHEN] != when(position.plies[ply], player):
+    entry, value = position.table[row], position.table_values[row]
+    if entry[KEY] != position.key[0] or entry[CONTEXT] != context_of(position.plies[ply], player):
         return False
     if abs(value) > WON / 2:
         value += -ply if value > 0 else ply
@@ -248,16 +248,16 @@ def recall(position: Position, ply: int, player: int) -> bool:
 
 
 @stack_kernel
-def remember(position: Position, ply: int, player: int) -> None:
-    """Write the position of a ply to the table, with its best move and BEST."""
+def store(position: Position, ply: int, player: int) -> None:
+    """Write the position of a ply to the transposition table, with its best move and BEST."""
     row, bounds = entry_of(position), position.bounds[ply]
     entry, value = position.table[row], bounds[BEST]
-    entry[PLACES], entry[WHEN] = position.key[0], when(position.plies[ply], player)
+    entry[KEY], entry[CONTEXT] = position.key[0], context_of(position.plies[ply], player)
     entry[MOVE] = position.best[ply]
     entry[BOUND] = AT_LEAST if value >= bounds[BETA] else AT_MOST if value <= bounds[FLOOR] else EXACT
     if abs(value) > WON / 2:
         value += ply if value > 0 else -ply
-    position.worth[row] = value
+    position.table_values[row] = value
 
 
 @stack_kernel
@@ -293,7 +293,7 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
                 return 0.0
             now[TRIED], now[COUNT] = 0, 0
             if left > 0:
-                leaving = known = recall(position, ply, player)
+                leaving = known = probe(position, ply, player)
             else:
                 bounds[BEST] = value_of(position, values, player, now[QUIET])
                 leaving = bounds[BEST] >= bounds[BETA] or left <= -MOST_CAPTURES
@@ -334,7 +334,7 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
                     now[STAGE] = REDUCED if late else NARROW
             if goes_on:
                 low, after = bounds[ALPHA], position.bounds[ply + 1]
-                after[ALPHA] = -(bounds[BETA] if now[STAGE] == FULL else low + NARROWEST)
+                after[ALPHA] = -(bounds[BETA] if now[STAGE] == FULL else low + NULL_WINDOW)
                 after[BETA] = -low
                 position.plies[ply + 1, LEFT] = left - 1 - (now[STAGE] == REDUCED)
                 ply, player, entering = ply + 1, 1 - player, True
@@ -343,7 +343,7 @@ def search(position: Position, values: Values, mover: int, first: int, depth: in
                 value, entering = ended, False
             continue
         if left > 0 and not known:
-            remember(position, ply, player)
+            store(position, ply, player)
         value = bounds[BEST]
         if ply == first:
             return value
@@ -379,7 +379,7 @@ def value_moves(
         found[k] = ended
         if goes_on:
             first = k == 0 or margin > 0
-            low = -INFINITE if first else -best - NARROWEST
+            low = -INFINITE if first else -best - NULL_WINDOW
             found[k] = -search(position, values, 1 - mover, 1, depth - 1, low, margin - best)
             if not first and found[k] > best and counters[LOOKED_AT] <= counters[ALLOWED]:
                 found[k] = -search(position, values, 1 - mover, 1, depth - 1, -INFINITE, -best)
