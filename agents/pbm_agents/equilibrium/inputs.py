@@ -44,10 +44,10 @@ class Inputs:
         self.actions = torch.from_numpy(np.where(legal, tree.choice_actions[choices], 0).astype(np.int64))
         """(S, most choices) their actions."""
         dealt = _dealt(tree)
-        self.features = torch.from_numpy(features(tree, dealt))
-        """(S, D) uint8"""
-        self.dealt = torch.from_numpy(_varying(dealt.reshape(len(dealt), -1)))
-        """(W, D) uint8, what both players see at the start of each world."""
+        self.features = _shares(features(tree, dealt))
+        """(S, D) float32 in [0, 1]"""
+        self.dealt = _shares(_varying(dealt.reshape(len(dealt), -1)))
+        """(W, D) float32 in [0, 1], what both players see at the start of each world."""
 
     def children(self, pairs: Array, sets: Array, chosen: Array) -> Array:
         """Return the pairs that choices in pairs lead to, or ~k where the game ends with `payoffs[k]`."""
@@ -60,9 +60,9 @@ class Inputs:
         found = np.empty(self.tree.num_choices)
         with torch.no_grad():
             for first in range(0, len(legal), ROWS):
-                rows = torch.arange(first, min(first + ROWS, len(legal)))
-                low, high = self.tree.set_choices[[first, int(rows[-1]) + 1]].tolist()
-                found[low:high] = network(rows)[0].numpy()[legal[first : first + ROWS]]
+                rows = slice(first, min(first + ROWS, len(legal)))
+                low, high = self.tree.set_choices[[rows.start, rows.stop]].tolist()
+                found[low:high] = network.evaluate(rows)[0].numpy()[legal[rows]]
         return found
 
     def policy(self, network: Network) -> Policy:
@@ -114,6 +114,11 @@ def _dealt(tree: PublicTree) -> Array:
     return np.stack([_numbers(tree.game, seen) for seen in views], axis=1)
 
 
+def _shares(numbers: Array) -> Tensor:
+    """Return numbers from 0 (N, D) as shares of the highest number of their column."""
+    return torch.from_numpy(numbers) * (1 / torch.from_numpy(numbers.max(axis=0)).float())
+
+
 def _varying(numbers: Array) -> Array:
     """Return the columns of a table that are not equal everywhere."""
     return numbers[:, (numbers != numbers[0]).any(axis=0)]
@@ -140,7 +145,6 @@ class Network(nn.Module):
         super().__init__()
         self.inputs = inputs
         self.torso = torso(inputs.features.shape[1], hidden, layers)
-        self.register_buffer("scale", 1 / inputs.features.amax(dim=0).float())
         self.head = nn.Linear(hidden, inputs.tree.game.num_actions + 1)
         with torch.no_grad():
             self.head.weight *= 0.01
@@ -149,10 +153,14 @@ class Network(nn.Module):
     def forward(self, sets: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits (B, most choices) and values (B,) of information sets (B,)."""
         different, rows = sets.unique(return_inverse=True)  # games share their first moves, so this saves time
-        numbers = self.head(self.torso(self.inputs.features[different] * self.scale))
-        logits = numbers[:, 1:].gather(1, self.inputs.actions[different])
-        logits = logits.masked_fill(~self.inputs.legal[different], FORBIDDEN)
-        return logits.index_select(0, rows), numbers[:, 0].index_select(0, rows)
+        logits, values = self.evaluate(different)
+        return logits.index_select(0, rows), values.index_select(0, rows)
+
+    def evaluate(self, sets: Tensor | slice) -> tuple[Tensor, Tensor]:
+        """Return what `forward` does, of information sets that are all different."""
+        numbers = self.head(self.torso(self.inputs.features[sets]))
+        logits = numbers[:, 1:].gather(1, self.inputs.actions[sets])
+        return logits.masked_fill(~self.inputs.legal[sets], FORBIDDEN), numbers[:, 0]
 
 
 class Games(NamedTuple):

@@ -251,10 +251,9 @@ class ValueNetwork(nn.Module):
         self.layers = nn.Sequential(
             *torso(self.features.shape[1] + self.dealt.shape[1], hidden, layers), nn.Linear(hidden, 1)
         )
-        self.register_buffer("scale", 1 / torch.cat([self.features.amax(dim=0), self.dealt.amax(dim=0)]).float())
 
     def forward(self, pairs: Tensor) -> Tensor:
         """Return the values (B,) of pairs (B,)."""
         seen = torch.cat([self.features[self.pair_set[pairs]], self.dealt[self.pair_world[pairs]]], dim=1)
-        found: Tensor = self.layers(seen * self.scale)[:, 0]
+        found: Tensor = self.layers(seen)[:, 0]
         return found
