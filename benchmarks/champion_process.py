@@ -1,7 +1,8 @@
-"""The champion of one checkout in a process of its own, for `champions.py revisions`: moves in, moves out, as text.
+"""An agent of one checkout in a process of its own, for `champions.py revisions`: moves in, moves out, as text.
 
 Each line of the input is a JSON object with a position: `game`, `options`, `board` (the text of the start), `moves`
-(from there), `seed` and the budget `seconds`. The line of output has the champion's `move` and the `seconds` it took.
+(from there), `seed`, `agent` and the budget `seconds`. The line of output has the agent's `move` and the `seconds` it
+took.
 The first position of each game and budget is played twice, so that nothing is compiled while the clock runs.
 
 This module may import only what every compared checkout has.
@@ -17,13 +18,14 @@ from typing import Any
 
 
 @cache
-def champion(name: str, options: str, seconds: float) -> tuple[Any, Any]:
-    """Return a game and its champion with a budget per move."""
+def game_and_agent(name: str, options: str, agent: str, seconds: float) -> tuple[Any, Any]:
+    """Return a game and an agent with a budget per move."""
     from pbm_agents import make_agent
 
     from pbm_envs import make_game
 
-    return make_game(name, **json.loads(options)), make_agent(f"champion:seconds={seconds}")
+    separator = "," if ":" in agent else ":"
+    return make_game(name, **json.loads(options)), make_agent(f"{agent}{separator}seconds={seconds}")
 
 
 def serve(clock: str) -> None:
@@ -35,8 +37,8 @@ def serve(clock: str) -> None:
     known = set[tuple[Any, ...]]()
     for line in sys.stdin:
         given = json.loads(line)
-        key = given["game"], json.dumps(given["options"]), given["seconds"]
-        game, agent = champion(*key)
+        key = given["game"], json.dumps(given["options"]), given["agent"], given["seconds"]
+        game, agent = game_and_agent(*key)
         state = game.init(1, np.random.default_rng(0), board=given["board"])
         for move in given["moves"]:
             game.step(state, [game.string_to_action(move)])

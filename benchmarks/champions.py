@@ -10,10 +10,10 @@ measured on the game's positions before each match, so the result does not depen
 checks the moves of the search, both agents play by the clock instead. Each opening (two random moves) is played from
 every seat.
 
-`revisions` plays the champion of a checkout, this one if `--of` names no other, against that of an older revision or
-folder. Each side is a process with the code of its checkout, which gets positions as text and has `--seconds` per
-move, by the clock or, with `--clock processor`, of its own processor time, for a busy machine. While one side thinks,
-the other waits. Finished games are kept in `results/champions.jsonl`, and are not played again.
+`revisions` plays the champion (or `--agent`) of a checkout, this one if `--of` names no other, against the champion of
+an older revision or folder. Each side is a process with the code of its checkout, which gets positions as text and has
+`--seconds` per move, by the clock or, with `--clock processor`, of its own processor time, for a busy machine. While
+one side thinks, the other waits. Finished games are kept in `results/champions.jsonl`, and are not played again.
 
 Results are appended to `results/champions.txt` line by line. Results that are already there, with the same seconds and
 games, are not played again, so a stopped run resumes.
@@ -51,6 +51,7 @@ RESULTS = Path(__file__).parent / "results" / "champions.txt"
 JOURNAL = RESULTS.with_suffix(".jsonl")
 SOLVED = Path(__file__).parent / "solved"
 SEED, MEASURED, TURNS = 2018, 8, 5
+CHAMPION = "champion"
 WIDTH = 8
 """Simulations in parallel of the playout search in Curio, as by the clock."""
 NODES = 10_000
@@ -219,32 +220,34 @@ def against_openspiel(match: Match, seconds: float, games: int) -> str:
 
 
 class Side(NamedTuple):
-    """The champion of a checkout, in a process of its own."""
+    """An agent of a checkout, in a process of its own."""
 
     name: str
+    agent: str
     process: subprocess.Popen[str]
 
     def move(self, position: dict[str, Any]) -> tuple[str, float]:
-        """Return the champion's move in a position (see `champion_process`), and the seconds that it took."""
+        """Return the agent's move in a position (see `champion_process`), and the seconds that it took."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        print(json.dumps(position), file=self.process.stdin, flush=True)
+        print(json.dumps(position | {"agent": self.agent}), file=self.process.stdin, flush=True)
         line = self.process.stdout.readline()
         if not line:
-            raise ChildProcessError(f"the champion of {self.name} died in {position}")
+            raise ChildProcessError(f"the agent of {self.name} died in {position}")
         answer = json.loads(line)
         return answer["move"], answer["seconds"]
 
 
-def start_side(checkout: Path, clock: str) -> Side:
-    """Start the champion of a checkout, and name it by its commit, and by its changes since then."""
+def start_side(checkout: Path, agent: str, clock: str) -> Side:
+    """Start an agent of a checkout; name the side by its commit, the changes since then, and what is no champion."""
 
     def git(*words: str) -> bytes:
         return subprocess.run(["git", "-C", str(checkout), *words], capture_output=True, check=True).stdout
 
     name, changes = git("rev-parse", "--short=8", "HEAD").decode().strip(), git("diff", "HEAD", "--", "src", "agents")
     name += f"+{sha256(changes).hexdigest()[:8]}" * bool(changes)
-    return Side(name, start_process(checkout, str(Path(__file__).parent / "champion_process.py"), clock))
+    name += f" ({agent})" * (agent != CHAMPION)
+    return Side(name, agent, start_process(checkout, str(Path(__file__).parent / "champion_process.py"), clock))
 
 
 def opening(game: Game, number: int) -> tuple[str, list[str]]:
@@ -340,6 +343,7 @@ def main() -> None:
     parser.add_argument("what", nargs="?", default="matches", choices=["matches", "solved", "openspiel", "revisions"])
     parser.add_argument("before", nargs="?", help="revision or folder, for `revisions`")
     parser.add_argument("--of", default=str(ROOT), help="revision or folder whose champion plays against it")
+    parser.add_argument("--agent", default=CHAMPION, help="of the checkout `--of`, without a budget")
     parser.add_argument("--clock", default="wall", choices=["wall", "processor"])
     parser.add_argument("--seconds", type=float, default=0.05)
     parser.add_argument("--games", type=int, default=400)
@@ -372,7 +376,7 @@ def main() -> None:
         if arguments.what == "revisions":
             with ExitStack() as stack:
                 of, before = (stack.enter_context(checkout_of(name)) for name in (arguments.of, arguments.before))
-                sides = start_side(of, arguments.clock), start_side(before, arguments.clock)
+                sides = start_side(of, arguments.agent, arguments.clock), start_side(before, CHAMPION, arguments.clock)
                 names = f"{arguments.games} games, .* {re.escape(f'{sides[0].name} against {sides[1].name}')}$"
                 for match in REVISIONS:
                     name = re.escape(" ".join(name_of(match).split()))
