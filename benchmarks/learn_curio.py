@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from pbm_agents.champions import lines
 from pbm_agents.champions.curio import CurioValues, Weights, empty_position, load_weights, quantized, save_weights
+from pbm_agents.champions.lines import INFINITE, expected_outcomes, search, value_moves
+from pbm_agents.champions.position import ALLOWED, UNITS, Position, Values, set_up, value_of
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from pbm_envs import Curio
@@ -65,8 +66,8 @@ GENERATIONS = (
 def choose_moves(
     worlds: States,
     count: int,
-    position: lines.Position,
-    values: lines.Values,
+    position: Position,
+    values: Values,
     depth: int,
     margin: float,
     noise: Floats,
@@ -88,8 +89,8 @@ def choose_moves(
             totals[k] = noise[i, k]
         for w in range(count):
             world = worlds[i * count + w : i * count + w + 1]
-            lines.value_moves(world, position, values, cells[:number], depth, margin, found[:number])
-            lines.expected_outcomes(found[:number], found[:number])
+            value_moves(world, position, values, cells[:number], depth, margin, found[:number])
+            expected_outcomes(found[:number], found[:number])
             for k in range(number):
                 totals[k] += found[k] / count
         best = 0
@@ -100,13 +101,13 @@ def choose_moves(
 
 
 @stack_kernel
-def find_quiet(states: States, position: lines.Position, values: lines.Values, out: Ints) -> None:
+def find_quiet(states: States, position: Position, values: Values, out: Ints) -> None:
     """Write 1 for each full state in which no capture is better than the static value, else 0."""
     for i in range(len(states)):
         mover, quiet = int(states[i]["to_move"]), int(states[i]["quiet"])
-        lines.set_up(states[i : i + 1], position, values)
-        static = lines.value_of(position, values, mover, quiet)
-        out[i] = lines.search(position, values, mover, 0, 0, -lines.INFINITE, lines.INFINITE) == static
+        set_up(states[i : i + 1], position, values)
+        static = value_of(position, values, mover, quiet)
+        out[i] = search(position, values, mover, 0, 0, -INFINITE, INFINITE) == static
 
 
 class Player:
@@ -123,7 +124,7 @@ class Player:
         worlds = game.determinize(np.repeat(views, self.worlds), rng)
         noise, out = rng.gumbel(size=(len(views), game.num_actions)) * self.noise, np.zeros(len(views), np.int64)
         start = time.process_time()
-        self.position.counters[lines.ALLOWED] = ENOUGH
+        self.position.counters[ALLOWED] = ENOUGH
         self.position.history.fill(0)
         constants = self.position, self.values.values, self.depth, MARGIN
         choose_moves(worlds, self.worlds, *constants, noise, *self.memory, out)
@@ -132,7 +133,7 @@ class Player:
 
     def quiet(self, states: States) -> Ints:
         out = np.zeros(len(states), np.int64)
-        self.position.counters[lines.ALLOWED] = ENOUGH
+        self.position.counters[ALLOWED] = ENOUGH
         find_quiet(states, self.position, self.values.values, out)
         return out
 
@@ -212,11 +213,11 @@ class Network(torch.nn.Module):
         self.base, (self.rows, self.cols) = int(game.options["base"]), game.board.shape
         self.places = self.rows * -(-self.cols // 2)
         kinds, small = self.base**2, 0.02
-        self.kind = torch.nn.Parameter(small * torch.randn(2, kinds, 1, lines.UNITS))
-        self.near = torch.nn.Parameter(small * torch.randn(2, self.base, 1, self.places, lines.UNITS))
-        self.far = torch.nn.Parameter(small * torch.randn(2, 1, self.base, self.places, lines.UNITS))
-        self.whole = torch.nn.Parameter(torch.zeros(2, kinds, self.places, lines.UNITS))
-        self.biases = torch.nn.Parameter(0.1 * torch.ones(lines.UNITS))
+        self.kind = torch.nn.Parameter(small * torch.randn(2, kinds, 1, UNITS))
+        self.near = torch.nn.Parameter(small * torch.randn(2, self.base, 1, self.places, UNITS))
+        self.far = torch.nn.Parameter(small * torch.randn(2, 1, self.base, self.places, UNITS))
+        self.whole = torch.nn.Parameter(torch.zeros(2, kinds, self.places, UNITS))
+        self.biases = torch.nn.Parameter(0.1 * torch.ones(UNITS))
         self.outputs = torch.nn.Parameter(torch.tensor([1.0, 0.5, -0.5, 0.5, -0.5, 0.5, -0.5, 0.5]))
         self.faded = torch.nn.Parameter(torch.tensor(0.0))
         with torch.no_grad():
@@ -227,12 +228,12 @@ class Network(torch.nn.Module):
 
     def pieces(self) -> torch.Tensor:
         """Return (2, base², places, UNITS) the weights of pieces."""
-        both = (self.near + self.far).reshape(2, self.base**2, self.places, lines.UNITS)
+        both = (self.near + self.far).reshape(2, self.base**2, self.places, UNITS)
         return self.kind + both + self.whole
 
     def forward(self, inputs: torch.Tensor, fading: torch.Tensor) -> torch.Tensor:
         """Return (N,) values, before the hyperbolic tangent."""
-        table = torch.cat([self.pieces().reshape(-1, lines.UNITS), torch.zeros(1, lines.UNITS)])
+        table = torch.cat([self.pieces().reshape(-1, UNITS), torch.zeros(1, UNITS)])
         units = torch.nn.functional.embedding_bag(inputs.flatten(0, 1), table, mode="sum") + self.biases
         units = torch.cat([units[:, :1], units[:, 1:].relu()], dim=1)
         ours, theirs = (units @ self.outputs).view(-1, 2).unbind(1)
@@ -242,8 +243,8 @@ class Network(torch.nn.Module):
         """Return the weights as `CurioValues` expects them."""
         across = np.minimum(np.arange(self.cols), self.cols - 1 - np.arange(self.cols))
         pieces = self.pieces().detach().double().numpy()
-        shape = 2, self.base, self.base, self.rows, -(-self.cols // 2), lines.UNITS
-        full = pieces.reshape(shape)[:, :, :, :, across].reshape(*shape[:3], -1, lines.UNITS)
+        shape = 2, self.base, self.base, self.rows, -(-self.cols // 2), UNITS
+        full = pieces.reshape(shape)[:, :, :, :, across].reshape(*shape[:3], -1, UNITS)
         biases, outputs = self.biases.detach().double().numpy(), self.outputs.detach().double().numpy()
         return quantized(full, biases, outputs, round(self.faded.detach().sigmoid().item(), 4))
 
@@ -278,6 +279,38 @@ def learn(game: Curio, examples: Examples, passes: int, rng: np.random.Generator
     return best
 
 
+def learn_generations(folder: Path, share: float = 1.0, passes: int = 6, seed: int = 0) -> Weights:
+    """Play the games of each generation that are not in the folder, and learn; return the weights of the last.
+
+    Args:
+        folder: Where games and weights are kept.
+        share: What share of each generation's games is played.
+        passes: The number of passes through the positions, in each generation.
+        seed: Determines games and weights.
+    """
+    torch.set_num_threads(1)
+    game, known = Curio(), []
+    values = CurioValues.simple(game)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, generation in enumerate(GENERATIONS):
+        path, learned = (folder / f"{name}-{number}.npz" for name in ("games", "weights"))
+        if not path.exists():
+            start, parts, count = time.process_time(), [], max(2, round(share * generation.games))
+            for first in range(0, count, AT_ONCE):
+                player, games = Player(values, generation.worlds, generation.depth), min(AT_ONCE, count - first)
+                parts.append(play(game, player, games, np.random.default_rng([seed, number, 0, first])))
+            with in_one_piece(path) as part:
+                np.savez_compressed(part, **together(parts)._asdict())
+            print(f"generation {number}: {time.process_time() - start:.1f} s", flush=True)
+        with np.load(path) as file:
+            known.append(Examples(*(file[name] for name in Examples._fields)))
+        if not learned.exists():
+            examples = together(known[-generation.learned_from :])
+            save_weights(learned, learn(game, examples, passes, np.random.default_rng([seed, number, 1])))
+        values = CurioValues(game, load_weights(learned))
+    return values.weights
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -286,28 +319,8 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=6, help="through the positions, in each generation")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    game, known = Curio(), []
-    values = CurioValues.simple(game)
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    for number, generation in enumerate(GENERATIONS):
-        seeds = [arguments.seed, number]
-        path, learned = (arguments.folder / f"{name}-{number}.npz" for name in ("games", "weights"))
-        if not path.exists():
-            start, parts, count = time.process_time(), [], max(2, round(arguments.share * generation.games))
-            for first in range(0, count, AT_ONCE):
-                player, games = Player(values, generation.worlds, generation.depth), min(AT_ONCE, count - first)
-                parts.append(play(game, player, games, np.random.default_rng([*seeds, 0, first])))
-            with in_one_piece(path) as part:
-                np.savez_compressed(part, **together(parts)._asdict())
-            print(f"generation {number}: {time.process_time() - start:.1f} s", flush=True)
-        with np.load(path) as file:
-            known.append(Examples(*(file[name] for name in Examples._fields)))
-        if not learned.exists():
-            examples = together(known[-generation.learned_from :])
-            save_weights(learned, learn(game, examples, arguments.passes, np.random.default_rng([*seeds, 1])))
-        values = CurioValues(game, load_weights(learned))
-    save_weights(arguments.out, values.weights)
+    weights = learn_generations(arguments.folder, arguments.share, arguments.passes, arguments.seed)
+    save_weights(arguments.out, weights)
 
 
 if __name__ == "__main__":

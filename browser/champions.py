@@ -9,6 +9,7 @@ from boards import PATTERNS
 from kernels import Input, Module  # sets what Numba compiles for, before Numba is imported
 from pbm_agents.champions import ChampionAgent, LinesAgent, agent, lines
 from pbm_agents.champions import curio as curio_champion
+from pbm_agents.champions.position import ALLOWED, LOOKED_AT, MOST_DEPTH
 from pbm_agents.exact import (
     ConnectionSolver,
     CurioSolver,
@@ -129,13 +130,13 @@ def _lines(module: Module, player: LinesAgent) -> dict[str, Any]:
         "memory": _memory(**memory),
         "worlds": player.worlds,
         "nodes_of_a_simulation": agent.NODES_OF_A_SIMULATION,
-        "depths": [curio_champion.STANDING, *range(1, lines.MOST_DEPTH)],
+        "depths": [curio_champion.STANDING, *range(1, MOST_DEPTH)],
         "margin": curio_champion.MARGIN,
         "narrow_margin": curio_champion.NARROW_MARGIN,
         "drop": curio_champion.DROP,
         "unlimited": curio_champion.UNLIMITED,
-        "allowed": lines.ALLOWED,
-        "looked_at": lines.LOOKED_AT,
+        "allowed": ALLOWED,
+        "looked_at": LOOKED_AT,
     }
 
 

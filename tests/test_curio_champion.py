@@ -9,19 +9,17 @@ from functools import cache
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.champions import ChampionAgent, CurioValues, LinesAgent, lines
+from pbm_agents.champions import ChampionAgent, CurioValues, LinesAgent
 from pbm_agents.champions.curio import MARGIN, Weights, empty_position, load_weights, save_weights
-from pbm_agents.champions.lines import (
-    ALL_CAPTURES,
+from pbm_agents.champions.lines import ALL_CAPTURES, INFINITE, WON, expected_outcomes, search, value_moves
+from pbm_agents.champions.position import (
     ALLOWED,
-    INFINITE,
     LOOKED_AT,
     MOST_CAPTURES,
-    WON,
-    expected_outcomes,
-    search,
+    PIECE_SCALE,
+    UNIT_SCALE,
+    UNITS,
     set_up,
-    value_moves,
     value_of,
 )
 from pbm_agents.players.search_agents import SearchAgent
@@ -44,9 +42,9 @@ def positions(game, plies=(0, 4, 9, 16, 25), each=3, seed=3):
 
 
 def random_weights(game, seed=1):
-    rng, base, small = np.random.default_rng(seed), game.options["base"], lines.PIECE_SCALE // 2
-    pieces = rng.integers(-small, small, (2, base, base, game.board.size, lines.UNITS), np.int16)
-    biases, outputs = (rng.integers(-most, most, lines.UNITS, np.int32) for most in (small, lines.UNIT_SCALE))
+    rng, base, small = np.random.default_rng(seed), game.options["base"], PIECE_SCALE // 2
+    pieces = rng.integers(-small, small, (2, base, base, game.board.size, UNITS), np.int16)
+    biases, outputs = (rng.integers(-most, most, UNITS, np.int32) for most in (small, UNIT_SCALE))
     return Weights(pieces, biases, outputs, 0.6)
 
 
@@ -59,7 +57,7 @@ def standing(values, state):
     (pieces, biases, outputs, fading), limit = values.weights, values.game.options["no_capture_limit"]
     mover, of = int(state["to_move"][0]), [0, 0]
     for player in range(2):
-        for k in range(lines.UNITS):
+        for k in range(UNITS):
             unit = int(biases[k])
             for slot in [int(slot) for slot in state["board"][0] if slot >= 0]:
                 owner, cell = int(state["owner"][0, slot]), int(state["cell"][0, slot])
@@ -67,7 +65,7 @@ def standing(values, state):
                 seen = cell if player == 0 else values.game.board.size - 1 - cell
                 unit += int(pieces[int(owner != player), near - 1, far - 1, seen, k])
             of[player] += int(outputs[k]) * (max(unit, 0) if k else unit)
-    value = (of[mover] - of[1 - mover]) / lines.PIECE_SCALE / lines.UNIT_SCALE
+    value = (of[mover] - of[1 - mover]) / PIECE_SCALE / UNIT_SCALE
     return value * (1 - fading * state["quiet"][0] / limit) if limit else value
 
 
@@ -330,7 +328,7 @@ def test_the_units_are_restored_after_a_search():
 def test_learned_values_are_those_of_the_champion_and_do_not_know_left_from_right():
     game = Curio()
     values = ChampionAgent(simulations=5).player(game).values
-    pieces = values.weights.pieces.reshape(2, 4, 4, *game.board.shape, lines.UNITS)
+    pieces = values.weights.pieces.reshape(2, 4, 4, *game.board.shape, UNITS)
     assert np.array_equal(pieces, pieces[:, :, :, :, ::-1])
     assert not np.array_equal(values.weights.pieces, CurioValues.simple(game).weights.pieces)
     simple = ChampionAgent(simulations=5).player(SMALL).values
@@ -360,7 +358,7 @@ def test_weights_are_checked(tmp_path):
     for name, wrong, error in (
         ("pieces", good.pieces[:, :3, :3], "pieces are int16"),
         ("pieces", good.pieces.astype(float), "pieces are float64"),
-        ("biases", np.full(lines.UNITS, 1 << 40), "biases hold numbers beyond"),
+        ("biases", np.full(UNITS, 1 << 40), "biases hold numbers beyond"),
         ("outputs", good.outputs[:3], "outputs are int32"),
         ("fading", float("nan"), "fading is nan"),
         ("fading", 1.5, "fading is 1.5"),

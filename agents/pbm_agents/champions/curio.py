@@ -22,7 +22,8 @@ from pbm_envs.toolbox import Array, Floats, check_number, in_one_piece
 from ..exact.curio_lines import check_game, follows
 from ..players.agent import Actions, Views, check_searchable
 from ..search.ending import ending
-from .lines import (
+from .lines import expected_outcomes, value_moves
+from .position import (
     ALLOWED,
     FIELDS,
     LOOKED_AT,
@@ -34,8 +35,6 @@ from .lines import (
     UNITS,
     Position,
     Values,
-    expected_outcomes,
-    value_moves,
 )
 
 RULES = {"turn": True, "limit": True, "face": "large", "capture": "le"}
