@@ -30,7 +30,7 @@ PATTERNS = {"chameleon-11": 40.0, "unlur-6": 30.0}
 def main(
     folder: Path,
     workers: Annotated[int, typer.Option(help="Processes that play the games of the ladders.")] = 2,
-    share: Annotated[float, typer.Option(help="Share of the games, of the passes and of the time.")] = 1.0,
+    share: Annotated[float, typer.Option(help="Share of the games, and of the seconds of PATTERNS.")] = 1.0,
 ) -> None:
     """Train the champions whose weights are not in the folder yet."""
     for name, seconds in PATTERNS.items():
