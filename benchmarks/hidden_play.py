@@ -2,7 +2,7 @@
 
     python benchmarks/hidden_play.py curves [--games curio-ladder-1 ...]    # exploitability on small games
     python benchmarks/hidden_play.py matches [--count 400]                  # against the champion on 5x5
-    python benchmarks/hidden_play.py bounds [--count 400]                   # lower bounds of the exploitability on 5x5
+    python benchmarks/hidden_play.py bounds [--count 200]                   # lower bounds of the exploitability on 5x5
 
 Each result is a line in `hidden_play.jsonl`, so a stopped command resumes. All commands write
 `results/hidden_play.txt`. In a match both agents have the same number of simulations per move, and the processor time
@@ -34,7 +34,7 @@ RESOLVE = tuple(f"resolve:size={size},iterations=60" for size in (1, 1000, 3000,
 SAMPLED = (*(f"ismcts:simulations={count}" for count in (10, 100)), "champion:simulations=100")
 SOLVED = {"curio-ladder-1", "curio-ladder-2", "curio-ladder-3"}
 """Games that the champion plays as the agent `equilibrium` does."""
-LEVELS = {"curio-ladder-4": 3, "curio-ladder-5": 3, "curio-ladder-6": 4, "curio-ladder-7": 2}
+LEVELS = {**{f"curio-ladder-{rung}": 3 for rung in range(4, 8)}, "curio-bench-2": 4}
 """How many budgets of `mirror` are measured on a game with many information sets or a slow search. On others: all."""
 FITTING = {"curio-ladder-1": RESOLVE + SAMPLED, "curio-ladder-3": RESOLVE}
 """Agents measured on a game only: their processor time grows with its information sets."""
@@ -202,7 +202,7 @@ def matches(count: Annotated[int, typer.Option(help="Games of each match.")] = 4
 
 
 @app.command()
-def bounds(count: Annotated[int, typer.Option(help="Games against each agent.")] = 400) -> None:
+def bounds(count: Annotated[int, typer.Option(help="Games against each agent.")] = 200) -> None:
     """Measure lower bounds of the exploitability on the default board."""
     opponent = f"champion:simulations={STRONGER * SIMULATIONS}"
     for name in (CHAMPION, *MIRRORS):
