@@ -118,8 +118,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=40.0, help="of processor time")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    found = arguments.games and tournament_records(arguments.games)
-    records = found or committed_records(f"{arguments.ladder}.jsonl.gz")
+    given = arguments.games
+    records = tournament_records(given) if given else committed_records(f"{arguments.ladder}.jsonl.gz")
     learn(records, arguments.seconds, arguments.seed).save(arguments.out)
 
 

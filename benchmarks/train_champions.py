@@ -33,20 +33,17 @@ def main(
     share: Annotated[float, typer.Option(help="Share of the games, and of the seconds of PATTERNS.")] = 1.0,
 ) -> None:
     """Train the champions whose weights are not in the folder yet."""
+    start = time.perf_counter()
     for name, seconds in PATTERNS.items():
         games = tournament(name)
         out = folder / f"{games.games[0].name}.npz"
         if not out.exists():
-            start = time.perf_counter()
-            openings = max(1, round(share * games.openings))
-            run = Run(workers, progress=True)
-            records = play_tournament(replace(games, openings=openings), folder / name, run)
+            some = replace(games, openings=max(1, round(share * games.openings)))
+            records = play_tournament(some, folder / name, Run(workers, progress=True))
             learn(records, share * seconds).save(out)
-            print(f"{out}: {(time.perf_counter() - start) / 60:.1f} minutes", flush=True)
     if not (out := folder / "curio.npz").exists():
-        start = time.perf_counter()
         save_weights(out, learn_generations(folder / "curio", share))
-        print(f"{out}: {(time.perf_counter() - start) / 60:.1f} minutes", flush=True)
+    print(f"{folder}: {(time.perf_counter() - start) / 60:.1f} minutes")
 
 
 if __name__ == "__main__":
