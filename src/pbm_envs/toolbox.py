@@ -9,7 +9,7 @@
 | `COMPILES`, `COMPILING`, `Progress`, `SEARCH`, `SHARED`, `rules_of` | the progress of compilation |
 | `cache_directory` | the folder of compiled kernels |
 | `branch` | new random streams inside kernels |
-| `log`, `exp` | logarithm and exponential function in kernels, equal on every machine |
+| `log`, `exp`, `exp_in_range` | logarithm and exponential function in kernels, equal on every machine |
 | `derive`, `stream`, `BITS`, `RECORDED_BITS` | seeds and generators for parts of a program, by name |
 | `setting`, `options_of`, `check_settings`, `checked`, `REQUIRED`, `nearest` | settings: declared, read, checked |
 | `parse_options`, `choices_given`, `narrowed`, `without_implied`, `typed` | options of games as text |
@@ -28,7 +28,7 @@ from .core.boards import BOTTOM, LEFT, RIGHT, TOP
 from .core.calls import call, call_for_flag, call_for_int, table_of_calls
 from .core.checks import check_number, check_seed, describe_error, install_command, printable, quoted, require, summary
 from .core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
-from .core.elementary import exp, log
+from .core.elementary import exp, exp_in_range, log
 from .core.files import in_one_piece, is_partial, write_text
 from .core.kernel_files import cache_directory
 from .core.kernels import COMPILES, stack_kernel
@@ -56,7 +56,7 @@ __all__ += ["BatchKernel", "NetworkInputs", "PlayKernels"]
 __all__ += ["COMPILES", "COMPILING", "SEARCH", "SHARED", "Progress", "rules_of"]
 __all__ += ["cache_directory"]
 __all__ += ["branch"]
-__all__ += ["exp", "log"]
+__all__ += ["exp", "exp_in_range", "log"]
 __all__ += ["BITS", "RECORDED_BITS", "derive", "stream"]
 __all__ += ["REQUIRED", "check_settings", "checked", "nearest", "options_of", "setting"]
 __all__ += ["choices_given", "narrowed", "parse_options", "typed", "without_implied"]

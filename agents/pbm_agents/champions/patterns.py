@@ -17,7 +17,7 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import Ints, States
-from pbm_envs.toolbox import Array, BatchKernel, Floats, exp, stack_kernel
+from pbm_envs.toolbox import Array, BatchKernel, Floats, exp_in_range, stack_kernel
 
 EMPTY, SAME, OTHER, OFF_OWN, OFF_OTHER = range(5)
 """Kinds of cells relative to an action: empty, a stone of the same or the other mark, off the board beyond an edge of
@@ -28,8 +28,11 @@ PATTERNS = KINDS**AROUND
 RINGS, OFFSETS = BEYOND * KINDS, 2 * (AROUND + BEYOND)
 """Numbers of weights for the cells beyond, and for the last move (by its offset and whether it has the same mark)."""
 FEATURES = 3 + BEYOND
+HALF, LOWER = 32, (1 << 32) - 1
+"""The kinds of cells relative to the other mark are in the upper half of 64 bits."""
 NONE = -1
-BELOW_ALL = -1e9
+BELOW_ALL, LEAST = -1e9, -700.0
+"""Logits of actions that are not legal, and what they are raised to: its exponential is 0 in single precision."""
 
 
 @final
@@ -130,31 +133,28 @@ def write_priors(
     ring, offsets = base + PATTERNS, base + PATTERNS + RINGS
     first_place = offsets + OFFSETS
     for cell in range(cells):
-        kinds[cell] = EMPTY if stones[cell] == 0 else SAME if stones[cell] == mark else OTHER
-    kinds[cells], kinds[cells + 1] = OFF_OWN, OFF_OTHER
-    highest = np.float32(BELOW_ALL)
+        kind = EMPTY if stones[cell] == 0 else SAME if stones[cell] == mark else OTHER
+        kinds[cell] = kind | (SAME + OTHER - kind if kind != EMPTY else EMPTY) << HALF
+    kinds[cells], kinds[cells + 1] = OFF_OWN | OFF_OWN << HALF, OFF_OTHER | OFF_OTHER << HALF
+    highest = np.float32(BELOW_ALL / 2)
     for cell in range(cells):
         if stones[cell] != 0 or (placing.inner_only and edges[cell]):
             for k in range(count):
                 priors[cell * count + k] = BELOW_ALL
             continue
-        code, other_code = 0, 0
+        codes = 0  # of the mark, and in the upper half of the other one
         logit = weights[first_place + position[view, cell]]
         other_logit = logit
         for k in range(AROUND):
-            kind = kinds[patch[view, cell, k]]
-            code = code * KINDS + kind
-            other_code = other_code * KINDS + (3 - kind if kind == SAME or kind == OTHER else kind)
+            codes = codes * KINDS + kinds[np.uint64(patch[view, cell, k])]
         for k in range(AROUND, AROUND + BEYOND):
-            kind = kinds[patch[view, cell, k]]
-            at = ring + (k - AROUND) * KINDS
-            logit += weights[at + kind]
-            other_logit += weights[at + (3 - kind if kind == SAME or kind == OTHER else kind)]
-        logit += weights[base + code]
-        other_logit += weights[base + other_code]
+            both, at = kinds[np.uint64(patch[view, cell, k])], ring + (k - AROUND) * KINDS
+            logit += weights[np.uint64(at + (both & LOWER))]
+            other_logit += weights[np.uint64(at + (both >> HALF))]
+        logit += weights[base + (codes & LOWER)]
+        other_logit += weights[base + (codes >> HALF)]
         if last >= 0 and seen[view, cell, last] >= 0:
-            at = offsets + 2 * seen[view, cell, last]
-            same = kinds[last] == SAME
+            at, same = offsets + 2 * seen[view, cell, last], (kinds[last] & LOWER) == SAME
             logit += weights[at + same]
             other_logit += weights[at + (not same)]
         priors[cell * count] = logit
@@ -164,11 +164,9 @@ def write_priors(
             highest = max(highest, other_logit)
     total = np.float32(0)
     for a in range(cells * count):
-        if priors[a] == BELOW_ALL:
-            priors[a] = 0
-        else:
-            priors[a] = exp(priors[a] - highest)
-            total += priors[a]
+        priors[a] = exp_in_range(max(np.float64(priors[a] - highest), LEAST))
+    for a in range(cells * count):
+        total += priors[a]
     share = np.float32(1) / max(total, np.float32(1))
     for a in range(cells * count):
         priors[a] *= share

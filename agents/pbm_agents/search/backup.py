@@ -6,6 +6,8 @@ Proofs follow MCTS-Solver (Winands, Bjoernsson & Saito 2008), for perfect inform
 
 from __future__ import annotations
 
+import numpy as np
+
 from pbm_envs.authoring import NOBODY, Seeds, next_bits
 from pbm_envs.toolbox import Array, stack_kernel
 
@@ -150,11 +152,11 @@ def add_to_rave(tree: Tree, g: int, n: int, last_players: Array, value: float) -
 
     Where a move has the same effect for all players, it counts whichever player made it.
     """
-    rave, player, anyone = tree.rave, tree.nodes[g, n]["player"], tree.settings[0]["moves_player_independent"]
-    for a in range(len(last_players)):  # no branch: it would be unpredictable, and slower
-        counts = (last_players[a] == player) | (anyone & (last_players[a] != NOBODY))
-        rave[g, n, a]["total"] += counts * value
-        rave[g, n, a]["visits"] += counts
+    rave, player, anyone = tree.rave[g, n], tree.nodes[g, n]["player"], tree.settings[0]["moves_player_independent"]
+    for a in range(len(last_players)):  # no branch, and numbers of 32 bits: this becomes SIMD instructions
+        counts = np.int32((last_players[a] == player) | (anyone & (last_players[a] != NOBODY)))
+        rave[a]["total"] += counts * value
+        rave[a]["visits"] += counts
 
 
 @stack_kernel

@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
+
 from pbm_envs.authoring import Seeds, Tables, draw, next_bits
 from pbm_envs.toolbox import Array, log, stack_kernel
 
@@ -20,7 +22,6 @@ from .tree import (
     BELOW_ALL,
     ILLEGAL,
     NO_CHILD,
-    NOT_LEGAL,
     NOT_OPENED,
     SUM,
     TREE,
@@ -31,6 +32,10 @@ from .tree import (
     is_leaf,
     open_node,
 )
+
+DOUBLE = np.float64
+LEAST_KEY, GREATEST_KEY, SIGN = np.int64(-(2**63)), np.int64(2**63 - 1), np.int64(63)
+"""Keys of scores are integers in the same order: the compiler makes SIMD instructions of their maximum."""
 
 
 @cache
@@ -232,44 +237,61 @@ def visited_share(tree: Tree, g: int, n: int) -> float:
     return share
 
 
+@stack_kernel
+def _same_order(bits: np.int64) -> np.int64:
+    """Return the key of a score's bits, an integer in the order of the scores; and from a key the bits."""
+    return np.int64(bits ^ ((bits >> SIGN) & GREATEST_KEY))
+
+
 @cache
 def choose_with_rave(priors: bool) -> Callable[..., int]:
     """Return the rule of UCT with RAVE (Gelly & Silver 2011), for perfect information.
 
     An action's score mixes its mean with that of the simulations in which it was played later; both have equal weight
-    after `rave` visits. If `priors` is True, PUCT's term for them is added.
+    after `rave` visits. If `priors` is True, PUCT's term for them is added. The loops without branches become SIMD
+    instructions.
     """
 
     @stack_kernel
     def choose(tree: Tree, g: int, n: int, mask: Array, tables: Tables) -> int:
-        edges, rave, node, settings = tree.edges, tree.rave, tree.nodes[g, n], tree.settings[0]
-        equivalence = settings["rave"]
-        places, first = tree.places, node["first"] - AN_EDGE
-        best, highest = -1, BELOW_ALL
-        all_proven = node["unproven"] == 0
-        visits = node["visits"] + 1.0
+        node, settings, places, rave = tree.nodes[g, n], tree.settings[0], tree.places[g, n], tree.rave[g, n]
+        equivalence, first, count, size = settings["rave"], int(node["first"]), int(node["edges"]), len(places)
+        visits, top, keys = node["visits"] + 1.0, LEAST_KEY, np.empty(size, np.int64)
         spread = settings["parameter"] * math.sqrt(log(visits))
         trust = settings["prior_weight"] * math.sqrt(visits)
-        for a in range(places.shape[2]):
-            place = int(places[g, n, a])
-            if place == NOT_LEGAL:
-                continue
-            later = rave[g, n, a]
-            score, count = later["total"] / (later["visits"] + 1), 0
-            if place >= AN_EDGE:
-                edge = edges[g, first + place]
-                if edge["child"] < NO_CHILD and not all_proven:
-                    continue
-                count = edge["visits"]
-                weight = math.sqrt(equivalence / (3 * count + equivalence))
-                score = weight * score + (1 - weight) * edge["total"] / count
-                score += spread / math.sqrt(count + 1.0)
-            else:
-                score += spread
+        for a in range(size):  # as if no action had a visit, which is true of most
+            score = rave[a]["total"] / (np.float64(rave[a]["visits"]) + 1.0) + spread
             if priors:
-                score += trust * tree.priors[g, n, a] / (count + 1.0)
-            if score > highest:
-                best, highest = a, score
+                score += trust * tree.priors[g, n, a]
+            other = -np.int64(places[a] != UNVISITED)  # all bits, or none
+            keys[a] = (_same_order(np.float64(score).view(np.int64)) & ~other) | (LEAST_KEY & other)
+            top = max(top, keys[a])
+        totals, counts, prior = np.empty(size, DOUBLE), np.empty(size, DOUBLE), np.empty(size, DOUBLE)
+        later_totals, later_counts, scores = np.empty(size, DOUBLE), np.empty(size, DOUBLE), np.empty(size, DOUBLE)
+        for k in range(count):
+            edge, a = tree.edges[g, first + k], tree.actions[g, first + k]
+            totals[k], counts[k] = edge["total"], edge["visits"]
+            later_totals[k], later_counts[k] = rave[a]["total"], rave[a]["visits"]
+            if priors:
+                prior[k] = tree.priors[g, n, a]
+        for k in range(count):
+            weight = math.sqrt(equivalence / (3 * counts[k] + equivalence))
+            score = weight * (later_totals[k] / (later_counts[k] + 1.0)) + (1 - weight) * totals[k] / counts[k]
+            score += spread / math.sqrt(counts[k] + 1.0)
+            if priors:
+                score += trust * prior[k] / (counts[k] + 1.0)
+            scores[k] = score
+        best, highest, all_proven = -1, BELOW_ALL, node["unproven"] == 0
+        if top > LEAST_KEY:
+            best = 0
+            while keys[best] != top:
+                best += 1
+            highest = np.int64(_same_order(top)).view(np.float64)
+        for k in range(count):
+            if scores[k] >= highest and (all_proven or tree.edges[g, first + k]["child"] >= NO_CHILD):
+                a = int(tree.actions[g, first + k])
+                if scores[k] > highest or a < best:
+                    best, highest = a, scores[k]
         return best
 
     return choose

@@ -120,6 +120,8 @@ class Tree(NamedTuple):
     """
     edges: Array
     """(G, E) of EDGE: the shared edges UNVISITED and NOT_LEGAL, then the root's, then blocks."""
+    actions: Array
+    """(G, E) unsigned: the action of each edge."""
     blocks: Array
     """(G, LONGEST_BLOCK + 1): at END the end of all blocks; at k > 0 the first free block of 2**k edges, 0 for none."""
     sums: Array
@@ -169,10 +171,13 @@ def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree
     settings["resign_action"] = game.resign_action
     settings["to_move"], settings["done"] = fields["to_move"][1], fields["done"][1]
     settings["moves_player_independent"] = game.moves_player_independent
+    room = trees, min(first_block + int(edges_a_node(game, layout) * capacity), MOST)
+    action = np.uint16 if game.num_actions < 1 << 15 else np.uint32
     return Tree(
         nodes=np.empty((trees, capacity), NODE),
-        places=np.empty(edges, np.uint16 if game.num_actions < 1 << 15 else np.uint32),
-        edges=np.empty((trees, min(first_block + int(edges_a_node(game, layout) * capacity), MOST)), EDGE),
+        places=np.empty(edges, action),
+        edges=np.empty(room, EDGE),
+        actions=np.empty(room, action),
         blocks=np.zeros((trees, LONGEST_BLOCK + 1), np.int64),
         sums=np.empty((trees, capacity, 2 + layout.evaluated, game.num_players)),
         priors=np.empty(edges if layout.priors else none, np.float32),
@@ -193,8 +198,9 @@ def edges_a_node(game: Game, layout: Layout) -> int:
 
 def node_bytes(game: Game, layout: Layout) -> int:
     """Return the memory of a node and of the edges allocated for it, in bytes."""
-    action = (2 if game.num_actions < 1 << 15 else 4) + 4 * (layout.hidden + layout.priors)
-    fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, layout) * EDGE.itemsize
+    number = 2 if game.num_actions < 1 << 15 else 4
+    action = number + 4 * (layout.hidden + layout.priors)
+    fixed = NODE.itemsize + 16 * game.num_players + edges_a_node(game, layout) * (EDGE.itemsize + number)
     per_action, sums = action + RAVE.itemsize * layout.rave, 4 * math.prod(layout.accumulators)
     return fixed + sums + game.num_actions * per_action + game.dtype.itemsize * (not layout.hidden)
 
@@ -203,7 +209,7 @@ def bytes_in_use(tree: Tree, g: int) -> int:
     """Return the memory of the nodes and edges of tree g, in bytes."""
     of_nodes = tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states
     node = sum(array.nbytes // tree.nodes.size for array in of_nodes)
-    return int(tree.sizes[g]) * node + int(tree.blocks[g, END]) * EDGE.itemsize
+    return int(tree.sizes[g]) * node + int(tree.blocks[g, END]) * (EDGE.itemsize + tree.actions.itemsize)
 
 
 @stack_kernel
@@ -239,7 +245,7 @@ def edge_at(tree: Tree, g: int, n: int, action: int) -> int:
 @stack_kernel
 def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
     """Add an edge for an action and return its index; if there is no room, change nothing and return UNVISITED."""
-    node, edges = tree.nodes[g, n], tree.edges
+    node, edges, actions = tree.nodes[g, n], tree.edges, tree.actions
     count, first = node["edges"], node["first"]
     if n > 0 and (count == 0 or (count > 1 and count & (count - 1) == 0)):  # no block yet, or a full one
         k = 1
@@ -250,12 +256,14 @@ def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
             return UNVISITED
         for e in range(count):
             edges[g, block + e] = edges[g, first + e]
+            actions[g, block + e] = actions[g, first + e]
         if count > 0:
             free_block(tree, g, k - 1, first)
         first = block
         node["first"] = first
     edge = edges[g, first + count]
     edge["total"], edge["visits"], edge["child"] = 0.0, 0, NO_CHILD
+    actions[g, first + count] = action
     tree.places[g, n, action] = AN_EDGE + count
     node["edges"] = count + 1
     return first + count

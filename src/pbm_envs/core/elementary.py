@@ -40,10 +40,15 @@ def log(x: float) -> float:
 @stack_kernel
 def exp(x: float) -> float:
     """Return e ** x for a number up to 708, by the algorithm of FreeBSD's `e_exp.c`; 0 below -708."""
-    if x < LEAST:
-        return 0.0
-    k = np.int64(LOG2_E * x + (0.5 if x > 0 else -0.5))
-    high, low = x - k * LN2_HIGH, k * LN2_LOW
+    return exp_in_range(x) if x >= LEAST else 0.0
+
+
+@stack_kernel
+def exp_in_range(x: float) -> float:
+    """Return e ** x for a number from -708 to 708. The compiler can make SIMD instructions of a loop over it."""
+    whole = np.int32(LOG2_E * x + (0.5 if x > 0 else -0.5))  # not 64 bits, which few processors convert so
+    k, multiple = np.int64(whole), np.float64(whole)
+    high, low = x - multiple * LN2_HIGH, multiple * LN2_LOW
     r = high - low
     t = r * r
     c = 6.61375632143793436117e-05 + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08)

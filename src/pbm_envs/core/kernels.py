@@ -59,7 +59,7 @@ if COMPILES:
 
     def _compiled(function: Function, *, counts_references: bool) -> Function:
         """Make a dispatcher for Python, and one without wrappers, faster to compile, for kernels that call this one."""
-        options = {"nogil": True, **({} if counts_references else NO_REFERENCE_COUNTS)}
+        options = {"nogil": True, "error_model": "numpy", **({} if counts_references else NO_REFERENCE_COUNTS)}
         dispatcher, called = (_dispatcher(function, options | some) for some in (FOR_PYTHON, FOR_KERNELS))
         return numba_internals.call_from_kernels(dispatcher, called)
 

@@ -7,7 +7,7 @@ chain, and at the root `touches` contains the edges that the chain has reached.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from ..core.randomness import draw
 from ..core.state import EMPTY, Ints, Record, Seeds, States
 from ..core.symmetry import Symmetry, edge_permutation
 from ..core.validation import expect, expect_range
+
+Index: TypeAlias = "int | np.unsignedinteger[Any]"
 
 
 def chain_fields(cells: int) -> list[Any]:
@@ -44,17 +46,18 @@ def _runs(bits: int) -> int:
     return bits & ~(bits << 1 | bits >> 5) or bits & 1
 
 
-RUNS = np.array([_runs(bits) for bits in range(64)])
-LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)])
+RUNS = np.array([_runs(bits) for bits in range(64)], np.uint8)
+LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)], np.uint8)
+"""By six bits. Kernels use unsigned indices where it matters: Numba tests others for being negative."""
 
 
 @stack_kernel
-def chains_beside(stones: Ints, cell: int, mark: int, around: Ints) -> int:
+def chains_beside(stones: Ints, cell: Index, mark: int, around: Ints) -> int:
     """Return bits k such that `around[cell, k]` has a stone of `mark`; one bit for adjacent stones (one chain)."""
     same = 0
     for k in range(6):
         same |= int(stones[around[cell, k]] == mark) << k
-    return RUNS[same]
+    return int(RUNS[np.uint64(same)])
 
 
 class Chains(NamedTuple):
@@ -71,20 +74,27 @@ class Chains(NamedTuple):
 
 
 @stack_kernel
-def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
+def join(stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, around: Ints, edges: Ints) -> int:
     """Put a stone of `mark` on `cell` and join it to its chain; return the edges that the chain touches."""
-    beside = chains_beside(stones, cell, mark, around)
+    return join_to(stones, chain, touches, cell, mark, chains_beside(stones, cell, mark, around), around, edges)
+
+
+@stack_kernel
+def join_to(
+    stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, beside: int, around: Ints, edges: Ints
+) -> int:
+    """Do the same, where `beside` is known from `chains_beside`."""
     stones[cell] = mark
     chain[cell] = cell
-    root, reached = cell, edges[cell]
+    root, reached = np.uint64(cell), edges[cell]
     while beside:
-        other = around[cell, LOWEST[beside]]
+        other = np.uint64(around[cell, LOWEST[np.uint64(beside)]])
         beside &= beside - 1
-        above = chain[other]
+        above = np.uint64(chain[other])
         while above != other:
             chain[other] = chain[above]
             other = above
-            above = chain[other]
+            above = np.uint64(chain[other])
         if other != root:
             chain[root] = other
             root = other
@@ -94,15 +104,15 @@ def join(stones: Ints, chain: Ints, touches: Ints, cell: int, mark: int, around:
 
 
 @stack_kernel
-def would_touch(board: Chains, cell: int, mark: int) -> int:
-    """Return the edges that the chain of a stone of `mark` on `cell` would touch."""
+def would_touch(board: Chains, cell: Index, beside: int) -> int:
+    """Return the edges that the chain of a stone on `cell` would touch; `beside` is from `chains_beside`."""
     chain, touches, around = board.chain, board.touches, board.around
-    beside, reached = chains_beside(board.stones, cell, mark, around), board.edges[cell]
+    reached = board.edges[cell]
     while beside:
-        other = around[cell, LOWEST[beside]]
+        other = np.uint64(around[cell, LOWEST[np.uint64(beside)]])
         beside &= beside - 1
         while chain[other] != other:
-            other = chain[other]
+            other = np.uint64(chain[other])
         reached |= touches[other]
     return reached
 
@@ -124,10 +134,10 @@ def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints
     if edges[cell]:
         beside = (before | after) & empty & ~found
         while beside:
-            k = LOWEST[beside]
+            place = LOWEST[np.uint64(beside)]
             beside &= beside - 1
-            if edges[cell] & edges[around[cell, k]]:
-                found |= 1 << k
+            if edges[cell] & edges[around[cell, place]]:
+                found |= 1 << int(place)
     return found
 
 
@@ -140,7 +150,15 @@ def saving_cell(bridges: int, cell: int, around: Ints, seeds: Seeds, row: int) -
         count += 1
     for _ in range(draw(seeds, row, count)):
         bridges &= bridges - 1
-    return around[cell, LOWEST[bridges]]
+    return around[cell, LOWEST[np.uint64(bridges)]]
+
+
+@stack_kernel
+def exchange(items: Ints, places: Ints, one: int, other: int) -> None:
+    """Exchange the items at two places; `places` has the place of each item."""
+    first, second = items[np.uint64(one)], items[np.uint64(other)]
+    items[np.uint64(one)], items[np.uint64(other)] = second, first
+    places[first], places[second] = other, one
 
 
 @stack_kernel

@@ -112,7 +112,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
     ) -> None:
         """Play to the end on a copy of the board (see `copy_board`)."""
         cells = len(edges)
-        free, place = np.empty(cells, np.int16), np.empty(cells, np.int16)  # free[place[cell]] == cell
+        free, place = np.empty(cells, np.uint16), np.empty(cells, np.uint16)  # free[place[cell]] == cell
         stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
         for i in range(len(states)):
             state = states[i]
@@ -139,14 +139,14 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                 if at == count:  # the entry after the cells is `swap`
                     action, vert = 2 * cells, 1 - vert
                 else:
-                    cell = free[at]
+                    chosen = np.uint64(free[np.uint64(at)])
                     count -= 1
-                    free[at] = free[count]
-                    place[free[count]] = at
-                    action = 2 * cell + mark - X
+                    free[np.uint64(at)] = free[np.uint64(count)]
+                    place[free[np.uint64(count)]] = at
+                    action = int(2 * np.int64(chosen) + mark - X)
                     if last_player_by_action.size:
                         last_player_by_action[i, action] = mover
-                    winner = winner_of(join(stones, chain, touches, cell, mark, around, edges), mover, vert)
+                    winner = winner_of(join(stones, chain, touches, chosen, mark, around, edges), mover, vert)
                 mover, ply = 1 - mover, ply + 1
             copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
             state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action

@@ -9,7 +9,19 @@ import numpy as np
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, Ints, Mask, Record, Seeds, States, concede, shows_mask, state_dtype, win
-from ..chains import Chains, broken_bridges, chain_fields, copy_board, join, saving_cell, would_touch
+from ..chains import (
+    Chains,
+    Index,
+    broken_bridges,
+    chain_fields,
+    chains_beside,
+    copy_board,
+    exchange,
+    join,
+    join_to,
+    saving_cell,
+    would_touch,
+)
 
 BLACK, WHITE = 1, 2
 AS_BLACK, AS_WHITE, IN_CONTRACT = range(3)
@@ -136,17 +148,11 @@ def perspective_of(state: Record) -> int:
 
 
 @stack_kernel
-def avoid_losing_move(
-    position: Chains, colour: int, free: Ints, count: int, choice: int, seeds: Seeds, row: int
-) -> int:
-    """Return `choice` among `count` free cells, or another one if it loses immediately and not all of them do."""
-    left = count
-    while True:
-        if left == 1 or result_of(would_touch(position, free[choice], colour), colour) >= 0:
-            return choice
-        left -= 1
-        free[choice], free[left] = free[left], free[choice]
-        choice = int(np.int64(draw(seeds, row, left)))
+def loses(position: Chains, cell: Index, colour: int, beside: int) -> bool:
+    """Return whether a stone of the mover's colour on `cell` loses; `beside` is from `chains_beside`."""
+    if position.edges[cell] == 0 and beside & (beside - 1) == 0:
+        return False  # it joins no chains and no edge
+    return result_of(would_touch(position, cell, beside), colour) < 0
 
 
 def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
@@ -158,7 +164,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
     ) -> None:
         """Play to the end on a copy of the board (see `copy_board`)."""
         cells = len(edges)
-        free = np.empty(cells, np.int16)
+        free, at = np.empty(cells, np.uint16), np.empty(cells, np.uint16)  # free[at[cell]] == cell
         stones, chain, touches = np.empty(cells, np.int8), np.empty(cells, np.uint16), np.empty(cells, np.uint8)
         board = Chains(stones, chain, touches, around, edges)
         for i in range(len(states)):
@@ -170,7 +176,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
             count = 0
             for cell in range(cells):
                 if may_place(stones[cell], edges[cell], black == NOBODY):
-                    free[count] = cell
+                    free[count], at[cell] = cell, count
                     count += 1
             action, result = int(state["last_action"]), 0
             while result == 0:
@@ -180,28 +186,33 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                     action, black = cells, mover
                     for cell in range(cells):  # the edges are allowed from now on
                         if edges[cell] and stones[cell] == EMPTY:
-                            free[count] = cell
+                            free[count], at[cell] = cell, count
                             count += 1
                 else:
-                    colour, saved = colour_of(mover, black), -1
+                    colour, chosen, beside = colour_of(mover, black), np.uint64(0), -1
                     if save_bridges and not contract and 0 <= action < cells:
                         bridges = broken_bridges(stones, action, colour, around, edges)
                         if bridges:
-                            saved = int(saving_cell(bridges, action, around, seeds, i))
-                            if result_of(would_touch(board, saved, colour), colour) < 0:
-                                saved = -1
-                    if saved >= 0:
-                        choice = 0
-                        while free[choice] != saved:
-                            choice += 1
-                    elif avoid_losing_moves and not contract:
-                        choice = avoid_losing_move(board, colour, free, count, choice, seeds, i)
-                    action = int(free[choice])
+                            chosen = np.uint64(saving_cell(bridges, action, around, seeds, i))
+                            beside = chains_beside(stones, chosen, colour, around)
+                            if loses(board, chosen, colour, beside):
+                                beside = -1
+                            else:
+                                choice = int(at[chosen])
+                    left = count
+                    while beside < 0:
+                        chosen = np.uint64(free[np.uint64(choice)])
+                        beside = chains_beside(stones, chosen, colour, around)
+                        if left > 1 and avoid_losing_moves and not contract and loses(board, chosen, colour, beside):
+                            left -= 1
+                            exchange(free, at, choice, left)
+                            choice, beside = int(np.int64(draw(seeds, i, left))), -1
                     count -= 1
-                    free[choice] = free[count]
+                    exchange(free, at, choice, count)
+                    action = int(np.int64(chosen))
                     if last_player_by_action.size:
                         last_player_by_action[i, action] = mover
-                    result = result_of(join(stones, chain, touches, action, colour, around, edges), colour)
+                    result = result_of(join_to(stones, chain, touches, chosen, colour, beside, around, edges), colour)
                 mover = 1 - mover
                 ply += 1
             copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
