@@ -1,7 +1,7 @@
 """Measure how fast self-play PPO learns, and what other libraries learn in the same processor time.
 
     python benchmarks/learning_curves.py ppo [--runs FOLDER] [--seed 1 --seed 2] [--workers 2]
-    python benchmarks/learning_curves.py library NAME [--seed 1 --seed 2] [--minutes 1]
+    python benchmarks/learning_curves.py library NAME [--seed 1 --seed 2] [--minutes 1] [--hex]
     python benchmarks/learning_curves.py draw
 
 `ppo` trains with `notebooks/training/ppo.py` on all four games, plays with the networks of the first seed, and writes
@@ -9,26 +9,31 @@ the first part of `results/learning_curves.txt` and a picture for the documentat
 resumes. Each training uses one thread, and `--workers` of them run at once. Needs the extras `torch`, `cli`, `plot` and
 `bench`.
 
-`library` trains on Chameleon 5x5 for some minutes of processor time on one thread, and appends a line to
-`learning_curves.jsonl` beside this script; finished lines are not repeated. `draw` writes the second part of
-`results/learning_curves.txt` from these lines. The programs of `notebooks/training` run unchanged, with their own
-settings: this script takes the place of their log and stops them. Environments:
+`library` trains on Chameleon 5x5, or with `--hex` on Hex 5x5 (`docs/guides/hex.py`), for some minutes of processor time
+on one thread, and appends a line to `learning_curves.jsonl` beside this script; finished lines are not repeated. `draw`
+writes the second part of `results/learning_curves.txt` from these lines. The programs of `notebooks/training` run
+unchanged, with their own settings: this script takes the place of their log and stops them. Environments:
 
 * `ppo`, `sb3`, `sb3-random`, `torchrl`, `tianshou`: `notebooks/training/requirements.txt`, and the extras `cli` and
   `bench`;
 * `rllib`: `notebooks/training/requirements-rllib.txt`, and the extras `cli` and `bench`;
-* `train`, the trainer of `pbm train`: the extras `torch`, `cli` and `bench`.
+* `train`, the trainer of `pbm train`: the extras `torch`, `cli` and `bench`;
+* `pgx` with `--hex`, the program `examples/alphazero/train.py` of the checkout of Pgx that PGX names: the extra `cli`,
+  and `pip install pgx==2.6.0 jax==0.10.2 dm-haiku==0.0.17 mctx==0.0.71 optax==0.2.8 omegaconf pydantic tqdm
+  py-cpuinfo`.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import os
 import platform
 import statistics
 import subprocess
 import sys
 import time
+import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -63,6 +68,8 @@ CHECK_GAMES, MATCH_GAMES, BAR = 200, 200, 0.95
 """Games against random play in each check of a library, games against the search at its end, and the bar of a check."""
 FIRST_CHECK, NEXT_CHECK, OPENING_MOVES = 1.0, 1.25, 2
 """Seconds before the first check and between checks at least, and the ratio of their times."""
+HEX = "hex"
+TITLES = {"Chameleon 5x5": "chameleon", "Hex 5x5": HEX}
 app = typer.Typer(add_completion=False)
 
 
@@ -298,7 +305,8 @@ def own_ppo(run: Run, folder: Path, seed: int, minutes: float) -> None:
     options = [f"{option}={value}" for option, value in run.game.options.items()]
     stages = max(2, round(STAGES_OF_PPO * minutes))  # at their end the learning rate is 0
     settings = {"stages": stages, "updates": 3, "seed": seed, "threads": 1, "games": 20}
-    program(run, "ppo").main(folder, run.game.name, options, **settings)
+    name = f"hex:{type(run.game).__name__}" if run.game.name == HEX else run.game.name
+    program(run, "ppo").main(folder, name, options, **settings)
 
 
 def sb3(run: Run, folder: Path, seed: int, minutes: float) -> None:
@@ -354,6 +362,60 @@ class RunInRounds(Run):
         super().advance(0)
 
 
+def pgx_alphazero(run: Run, folder: Path, seed: int, minutes: float) -> None:
+    """Run the example of Pgx in the checkout `PGX`; its first iteration, which compiles, is before the clock.
+
+    Its defaults are made for accelerators: network, batches and plies per iteration are smaller here.
+    """
+    os.environ |= {
+        "JAX_PLATFORMS": "cpu",
+        "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+    }
+    import jax
+    import jax.numpy as jnp
+    import pgx
+    from pgx.hex import Hex
+
+    env, games, plies = Hex(size=run.game.options["size"]), 64, 32
+    # In Pgx 2.6 the first position has 121 cells on boards of all sizes.
+    first = env._game.init()._replace(board=jnp.zeros(env.size**2, jnp.int32))
+    init, mask, env._game.init = env._init, env._game.legal_action_mask(first), lambda: first
+    env._init = lambda key: init(key).replace(legal_action_mask=mask)
+    pgx.make = lambda _: env
+    pgx.make_baseline_model = lambda _: lambda observed: (jnp.zeros((len(observed), env.num_actions)), None)
+    # JAX 0.10 has dropped it.
+    jax.device_put_replicated = lambda tree, devices: jax.tree.map(lambda leaf: jnp.stack([leaf] * len(devices)), tree)
+
+    def log(line: Any) -> None:
+        if line["iteration"] == 1:
+            run.start()
+        elif line["iteration"] > 1:
+            run.advance(games * plies)
+
+    sys.modules["wandb"] = found = types.ModuleType("wandb")
+    found.init, found.log = lambda **settings: None, log  # type: ignore[attr-defined]
+    source = Path(os.environ["PGX"]).absolute() / "examples" / "alphazero" / "train.py"
+    example = types.ModuleType("__main__")
+
+    def policy(observations: Any, masks: Any) -> Any:
+        """Return logits of cells; in Pgx the first player joins left and right, so that rows become columns."""
+        count, size = len(observations), env.size
+        planes = np.zeros((CHECK_GAMES, size, size, 4), bool)  # one shape, so that it is compiled once
+        planes[:count, :, :, :3] = observations.swapaxes(1, 2)
+        logits = apply(jax.tree.map(lambda leaf: leaf[0], example.model), planes)
+        return np.asarray(logits)[:count, : size**2].reshape(count, size, size).swapaxes(1, 2).reshape(count, -1)
+
+    apply = jax.jit(lambda model, planes: example.forward.apply(*model, planes, is_eval=True)[0][0])
+    run.policy = policy
+    settings = {"seed": seed, "num_channels": 32, "num_layers": 2, "selfplay_batch_size": games}
+    settings |= {"max_num_steps": plies, "training_batch_size": 256, "eval_interval": 10**9, "max_num_iters": 10**9}
+    sys.argv = ["train.py", "env_id=hex", *(f"{name}={value}" for name, value in settings.items())]
+    sys.path.insert(0, str(source.parent))
+    os.chdir(folder)
+    sys.modules["__main__"] = example  # where it pickles its settings from
+    exec(compile(source.read_text(encoding="utf-8"), str(source), "exec"), example.__dict__)
+
+
 class Row(NamedTuple):
     """A library's row of the second part."""
 
@@ -374,6 +436,7 @@ ROWS = {
     "tianshou": Row("Tianshou DQN", "self-play", tianshou, (*TORCH, "tianshou")),
     "rllib": Row("RLlib PPO", "self-play", rllib, (*TORCH, "ray")),
     "train": Row("pbm train (here)", "search", own_trainer, TORCH, RunInRounds),
+    "pgx": Row("Pgx AlphaZero", "search", pgx_alphazero, ("pgx", "jax", "mctx")),
 }
 
 
@@ -382,29 +445,31 @@ def library(
     name: Annotated[str, typer.Argument(help=", ".join(ROWS))],
     seed: Annotated[list[int] | None, typer.Option()] = None,
     minutes: float = 1.0,
+    on_hex: Annotated[bool, typer.Option("--hex", help="Train on Hex 5x5.")] = False,
     out: Path = LINES,
 ) -> None:
     """Train with a library for each seed (1 to 5 by default) that has no line yet, each in a process of its own."""
     seeds = seed or [1, 2, 3, 4, 5]
     for one in seeds:
-        if not any(done(line, name, one, minutes) for line in read_lines(out)):
+        if not any(done(line, name, one, minutes, on_hex) for line in read_lines(out)):
             if len(seeds) == 1:
-                learn(name, one, minutes, out)
+                learn(name, one, minutes, on_hex, out)
             else:
-                options = ["--seed", str(one), "--minutes", str(minutes), "--out", str(out)]
+                options = ["--seed", str(one), "--minutes", str(minutes), *["--hex"] * on_hex, "--out", str(out)]
                 subprocess.run([sys.executable, __file__, "library", name, *options], check=True)
 
 
-def done(line: dict[str, Any], name: str, seed: int, minutes: float) -> bool:
+def done(line: dict[str, Any], name: str, seed: int, minutes: float, on_hex: bool) -> bool:
     """Return whether the line is that of a run."""
-    return (line["library"], line["seed"], line["minutes"]) == (name, seed, minutes)
+    return (line["library"], line["seed"], line["minutes"], line["game"] == HEX) == (name, seed, minutes, on_hex)
 
 
-def learn(name: str, seed: int, minutes: float, out: Path) -> None:
+def learn(name: str, seed: int, minutes: float, on_hex: bool, out: Path) -> None:
     """Train once, play the match, and append the line."""
     from machine import machine
 
-    game = parse_game("chameleon", ["size=5"])
+    sys.path.insert(0, str(ROOT / "docs" / "guides"))
+    game = parse_game("hex:Hex" if on_hex else "chameleon", ["size=5"])
     row, opponent = ROWS[name], f"mcts:simulations={SIMULATIONS}"
     evaluate("random", game, ["random", opponent], games=2)  # compiles
     run = row.run(game, 60 * minutes)
@@ -448,15 +513,18 @@ def draw() -> None:
         "to the first check with this score in the median seed. All games from openings of two random moves.",
         f"Alone: the most probable move against mcts:simulations={SIMULATIONS}, {MATCH_GAMES} games per seed: mean,",
         "and the range of several seeds. In search: the network in a search of as many simulations, likewise.",
-        "",
-        "Chameleon 5x5",
-        f"{'':18}{'learns from':13}{'minutes':>8}{'seeds':>6}{'set-up':>8}{'plies/s':>9}{'plies':>9}{'random':>8}"
-        f"{'alone':>8}{f'to {BAR}, s':>12}{'plies':>9}  {'range of alone':16}in search",
     ]
-    for minutes in sorted({line["minutes"] for line in lines}):
-        for name, row in ROWS.items():
-            if of := [line for line in lines if (line["library"], line["minutes"]) == (name, minutes)]:
-                found.append(f"{row.title:18}{row.learns:13}{minutes:8g}{figures(of)}")
+    head = (
+        f"{'':18}{'learns from':13}{'minutes':>8}{'seeds':>6}{'set-up':>8}{'plies/s':>9}{'plies':>9}{'random':>8}"
+        f"{'alone':>8}{f'to {BAR}, s':>12}{'plies':>9}  {'range of alone':16}in search"
+    )
+    for title, of_game in TITLES.items():
+        found += ["", title, head]
+        for minutes in sorted({line["minutes"] for line in lines}):
+            for name, row in ROWS.items():
+                row_of = name, minutes, of_game
+                if of := [line for line in lines if (line["library"], line["minutes"], line["game"]) == row_of]:
+                    found.append(f"{row.title:18}{row.learns:13}{minutes:8g}{figures(of)}")
     write_results(libraries="\n".join(found))
     print("\n".join(found))
 

@@ -52,12 +52,13 @@ def test_a_run_counts_neither_set_up_nor_evaluations_and_stops(curves):
 
 def test_finished_runs_are_found_again(curves, tmp_path):
     script, _ = curves
-    line = {"library": "ppo", "seed": 2, "minutes": 1.0}
+    line = {"library": "ppo", "game": "chameleon", "seed": 2, "minutes": 1.0}
     (tmp_path / "lines").write_text(json.dumps(line) + "\n", encoding="utf-8")
     [found] = script.read_lines(tmp_path / "lines")
-    assert script.done(found, "ppo", 2, 1.0)
-    assert not script.done(found, "ppo", 2, 10.0)
-    assert not script.done(found, "ppo", 1, 1.0)
+    assert script.done(found, "ppo", 2, 1.0, on_hex=False)
+    assert not script.done(found, "ppo", 2, 10.0, on_hex=False)
+    assert not script.done(found, "ppo", 1, 1.0, on_hex=False)
+    assert not script.done(found, "ppo", 2, 1.0, on_hex=True)
     assert script.read_lines(tmp_path / "none") == []
 
 
@@ -79,7 +80,8 @@ def test_the_table_has_a_line_for_each_library_and_time(curves, monkeypatch, tmp
     script, _ = curves
     line = {"seed": 1, "curve": [[1.0, 10, 0.5]], "plies": 20, "seconds": 2.0, "set-up": 3.0, "alone": 0.5}
     line |= {"machine": "a machine", "versions": {"torch": "2"}}
-    runs = [{"library": name, "minutes": minutes} for name, minutes in (("sb3", 10.0), ("ppo", 1.0), ("sb3", 1.0))]
+    named = ("sb3", 10.0, "chameleon"), ("ppo", 1.0, "hex"), ("ppo", 1.0, "chameleon"), ("sb3", 1.0, "chameleon")
+    runs = [dict(zip(("library", "minutes", "game"), each, strict=True)) for each in named]
     monkeypatch.setattr(script, "RESULTS", tmp_path)
     monkeypatch.setattr(script, "LINES", tmp_path / "lines.jsonl")
     (tmp_path / "learning_curves.txt").write_text("old\n", encoding="utf-8")
@@ -87,10 +89,13 @@ def test_the_table_has_a_line_for_each_library_and_time(curves, monkeypatch, tmp
     script.draw()
     table = (tmp_path / "learning_curves.txt").read_text(encoding="utf-8").splitlines()
     assert table[:5] == ["old", "", script.HEADING, "", "a machine"]
-    assert [row.split()[:-8] for row in table[-3:]] == [
-        ["ppo.py", "(here)", "self-play", "1"],
+    own = ["ppo.py", "(here)", "self-play", "1"]
+    assert [table[-9], table[-3]] == ["Chameleon 5x5", "Hex 5x5"]
+    assert [row.split()[:-8] for row in (*table[-7:-4], table[-1])] == [
+        own,
         ["MaskablePPO", "past", "selves", "1"],
         ["MaskablePPO", "past", "selves", "10"],
+        own,
     ]
 
 
