@@ -305,8 +305,7 @@ def own_ppo(run: Run, folder: Path, seed: int, minutes: float) -> None:
     options = [f"{option}={value}" for option, value in run.game.options.items()]
     stages = max(2, round(STAGES_OF_PPO * minutes))  # at their end the learning rate is 0
     settings = {"stages": stages, "updates": 3, "seed": seed, "threads": 1, "games": 20}
-    name = f"hex:{type(run.game).__name__}" if run.game.name == HEX else run.game.name
-    program(run, "ppo").main(folder, name, options, **settings)
+    program(run, "ppo").main(folder, run.game.name, options, **settings)
 
 
 def sb3(run: Run, folder: Path, seed: int, minutes: float) -> None:

@@ -1,18 +1,22 @@
-"""Evaluation of a network after each round, by games against frozen opponents and the best network so far."""
+"""The progress of a run: games against frozen opponents and the best network so far; words, a plot and a film."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import log10
+from pathlib import Path
 from typing import Any
 
 from pbm_envs import Game
-from pbm_envs.records import GameRecord
+from pbm_envs.records import GameRecord, read_records
+from pbm_envs.render.animation import animate
+from pbm_envs.toolbox import in_one_piece
 
 from ..arena.evaluation import evaluate, wilson
 from ..arena.match import play_games
 from ..arena.openings import draw_opening
+from ..arena.plots import plot_training, save_plot
 from ..players.names import as_agent
 from .round_games import EVALUATION, Job, Score
 from .settings import Training
@@ -21,6 +25,8 @@ OPENING_MOVES = 2
 """Random moves at the start of each evaluation game."""
 GAMES_OF_A_JOB = 16
 """Least number of games that a job of evaluation plays; more only to complete an opening."""
+FILM_SIZE = 360
+"""Pixels of the longer side of the film."""
 BEST = ""
 """The name of the best network among the opponents."""
 
@@ -88,6 +94,24 @@ def newest_game(game: Game, settings: Training, best: Any, number: int) -> GameR
     agents, seats = {"network": as_agent(settings.playing_search(best))}, ["network"] * game.num_players
     [record] = play_games(game, agents, [seats], [opening], (settings.seed, number))
     return record
+
+
+def draw_pictures(game: Game, curve: Sequence[Mapping[str, Any]], out: Path) -> list[str]:
+    """Plot the curve and draw a film of `game.jsonl` in the folder of a run; return which extras are missing."""
+    missing = []
+    try:
+        if curve:
+            save_plot(plot_training(curve, f"{game!r}"), out / "curve")
+    except ImportError as error:
+        missing.append(str(error))
+    try:
+        if (out / "game.jsonl").exists():
+            [record] = read_records(out / "game.jsonl")
+            with in_one_piece(out / "game.gif") as part:
+                part.write_bytes(animate(record, "all", size=FILM_SIZE).gif())
+    except ImportError as error:
+        missing.append(str(error))
+    return missing
 
 
 def in_words(line: Mapping[str, Any]) -> str:

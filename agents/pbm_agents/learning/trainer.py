@@ -34,15 +34,12 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
-from pbm_envs.records import read_records
-from pbm_envs.render.animation import animate
-from pbm_envs.toolbox import in_one_piece, install_command, quoted, write_text
+from pbm_envs.toolbox import install_command, quoted, write_text
 
-from ..arena.plots import plot_training, save_plot
 from ..common.folders import locked
 from ..common.workers import Pool, make_pool
 from ..players.names import make_agent
-from .progress import evaluation_function, evaluation_jobs, in_words, measured, newest_game
+from .progress import draw_pictures, evaluation_function, evaluation_jobs, in_words, measured, newest_game
 from .replay_buffer import ReplayBuffer
 from .round_games import (
     EVALUATION,
@@ -72,8 +69,6 @@ LEARNED = "learned"
 DELAY = 3
 """A round is played by the best network of so many rounds before."""
 SECONDS_BETWEEN_PICTURES = 60
-FILM_SIZE = 360
-"""Pixels of the longer side of the film."""
 
 
 def train(
@@ -387,23 +382,8 @@ class _Run:
 
     def _draw(self) -> list[str]:
         """Draw the curve and the newest game, and return which extras are missing."""
-        self.drawn, missing = perf_counter(), []
-        for draw in (self._plot, self._film):
-            try:
-                draw()
-            except ImportError as error:
-                missing.append(str(error))
-        return missing
-
-    def _plot(self) -> None:
-        if self.curve:
-            save_plot(plot_training(self.curve, f"{self.game!r}"), self.out / "curve")
-
-    def _film(self) -> None:
-        if (self.out / "game.jsonl").exists():
-            [record] = read_records(self.out / "game.jsonl")
-            with in_one_piece(self.out / "game.gif") as part:
-                part.write_bytes(animate(record, "all", size=FILM_SIZE).gif())
+        self.drawn = perf_counter()
+        return draw_pictures(self.game, self.curve, self.out)
 
 
 def _copied(weights: Mapping[str, Any]) -> dict[str, Any]:
