@@ -7,7 +7,7 @@ import pytest
 
 from pbm_envs import Chameleon, Unlur
 from pbm_envs.core.boards import NO_CELL
-from pbm_envs.games.chains import broken_bridges, saving_cell
+from pbm_envs.games.chains import broken_bridges, marks_beside, saving_cell
 from pbm_envs.testing import positions, random_actions
 from tests.curio.positions import chi_square_bound
 from tests.reference import solver
@@ -39,7 +39,8 @@ def test_the_cell_that_saves_a_bridge(game):
         cell = int(rng.integers(game.board.size))
         stones[cell] = 2
         cells = saving_cells(game, stones, cell, 1)
-        found = int(broken_bridges(stones, cell, 1, game._around, game.board.edges))
+        marks = marks_beside(stones, cell, game._around)
+        found = int(broken_bridges(marks, cell, 1, game._around, game.board.edges))
         assert {int(game._around[cell, k]) for k in range(6) if found >> k & 1} == cells
         bridges += len(cells) > 0
     assert bridges > 30
@@ -96,7 +97,7 @@ def test_every_saving_cell_is_equally_likely(game):
         stones[around[cell, [0, 2, 4][spared:]]] = 1
         stones[cell] = 2
         cells, seeds = saving_cells(game, stones, cell, 1), np.arange(1, 1201, dtype=np.uint64)
-        bridges = broken_bridges(stones, cell, 1, around, edges)
+        bridges = broken_bridges(marks_beside(stones, cell, around), cell, 1, around, edges)
         drawn = Counter(int(saving_cell(bridges, cell, around, seeds, row)) for row in range(len(seeds)))
         assert set(drawn) == cells
         assert len(cells) == 3 - 2 * spared

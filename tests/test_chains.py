@@ -11,7 +11,8 @@ BOARDS = [rhombus(3), rhombus(11), rhombus(26), hexagon(3), hexagon(6), hexagon(
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: f"{board.size} cells")
 def test_neighbours_stand_in_a_ring(board):
     ring, neighbours = around(board).tolist(), board.neighbours.tolist()
-    for cell, beside in enumerate(ring):
+    for cell, (*beside, inside) in enumerate(ring):
+        assert [other != NO_CELL for other in neighbours[cell]] == [bool(inside >> k & 1) for k in range(6)]
         assert [cell if other == NO_CELL else other for other in neighbours[cell]] == beside
         for one, following in zip(beside, beside[1:] + beside[:1], strict=True):
             assert cell in (one, following) or following in neighbours[one]

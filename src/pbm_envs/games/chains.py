@@ -17,7 +17,7 @@ from ..core.checks import quoted
 from ..core.game import Game
 from ..core.kernels import stack_kernel
 from ..core.randomness import draw
-from ..core.state import EMPTY, Ints, Record, Seeds, States
+from ..core.state import Ints, Record, Seeds, States
 from ..core.symmetry import Symmetry, edge_permutation
 from ..core.validation import expect, expect_range
 
@@ -32,13 +32,18 @@ def chain_fields(cells: int) -> list[Any]:
     ]
 
 
+INSIDE = 6
+"""The column of `around` whose bits k tell which neighbours are on the board."""
+
+
 def around(board: Board) -> NDArray[np.uint16]:
-    """Return (n, 6) the neighbours of each cell on a board of hexagons, in order around it.
+    """Return (n, 7) the neighbours of each cell on a board of hexagons, in order around it, and then INSIDE.
 
     The cell itself represents a neighbour off the board: it is empty when kernels read its neighbours.
     """
-    cells = np.arange(board.size)[:, None]
-    return np.where(board.neighbours == NO_CELL, cells, board.neighbours).astype(np.uint16)
+    cells, inside = np.arange(board.size)[:, None], board.neighbours != NO_CELL
+    bits = (inside << np.arange(INSIDE)).sum(axis=1, keepdims=True)
+    return np.hstack([np.where(inside, board.neighbours, cells), bits]).astype(np.uint16)
 
 
 def _runs(bits: int) -> int:
@@ -52,12 +57,25 @@ LOWEST = np.array([max(0, (bits & -bits).bit_length() - 1) for bits in range(64)
 
 
 @stack_kernel
-def chains_beside(stones: Ints, cell: Index, mark: int, around: Ints) -> int:
-    """Return bits k such that `around[cell, k]` has a stone of `mark`; one bit for adjacent stones (one chain)."""
-    same = 0
+def marks_beside(stones: Ints, cell: Index, around: Ints) -> int:
+    """Return bits k for neighbours `around[cell, k]` with a stone of mark 1, and bits 6 + k for those of mark 2."""
+    found = 0
     for k in range(6):
-        same |= int(stones[around[cell, k]] == mark) << k
-    return int(RUNS[np.uint64(same)])
+        stone = int(stones[around[cell, k]])
+        found |= (stone & 1 | (stone & 2) << 5) << k
+    return found
+
+
+@stack_kernel
+def of_mark(marks: int, mark: int) -> int:
+    """Return the six bits for one mark of those that `marks_beside` returns."""
+    return marks >> 6 * (mark - 1) & 63
+
+
+@stack_kernel
+def chains_beside(marks: int, mark: int) -> int:
+    """Return bits k of neighbours with a stone of `mark`; one bit for adjacent stones (one chain)."""
+    return int(RUNS[np.uint64(of_mark(marks, mark))])
 
 
 class Chains(NamedTuple):
@@ -76,14 +94,15 @@ class Chains(NamedTuple):
 @stack_kernel
 def join(stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, around: Ints, edges: Ints) -> int:
     """Put a stone of `mark` on `cell` and join it to its chain; return the edges that the chain touches."""
-    return join_to(stones, chain, touches, cell, mark, chains_beside(stones, cell, mark, around), around, edges)
+    return join_to(stones, chain, touches, cell, mark, marks_beside(stones, cell, around), around, edges)
 
 
 @stack_kernel
 def join_to(
-    stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, beside: int, around: Ints, edges: Ints
+    stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, marks: int, around: Ints, edges: Ints
 ) -> int:
-    """Do the same, where `beside` is known from `chains_beside`."""
+    """Do the same, where `marks` are known from `marks_beside`."""
+    beside = chains_beside(marks, mark)
     stones[cell] = mark
     chain[cell] = cell
     root, reached = np.uint64(cell), edges[cell]
@@ -118,17 +137,13 @@ def would_touch(board: Chains, cell: Index, beside: int) -> int:
 
 
 @stack_kernel
-def broken_bridges(stones: Ints, cell: int, mark: int, around: Ints, edges: Ints) -> int:
+def broken_bridges(marks: int, cell: int, mark: int, around: Ints, edges: Ints) -> int:
     """Return bits k such that a stone of `mark` on the empty cell `around[cell, k]` saves a bridge that `cell` breaks.
 
     A bridge is two stones of one mark, or a stone and an edge, with two empty cells between them: either cell connects
-    them, so neither needs to be filled while both are empty.
+    them, so neither needs to be filled while both are empty. `marks` are from `marks_beside`.
     """
-    same, empty = 0, 0
-    for k in range(6):
-        stone = stones[around[cell, k]]
-        same |= int(stone == mark) << k
-        empty |= int(stone == EMPTY) << k
+    same, empty = of_mark(marks, mark), int(around[cell, INSIDE]) & ~(marks | marks >> 6)
     before, after = (same << 1 | same >> 5) & 63, (same >> 1 | same << 5) & 63
     found = before & after & empty
     if edges[cell]:

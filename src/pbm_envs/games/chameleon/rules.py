@@ -10,7 +10,7 @@ from ...core.boards import BOTTOM, LEFT, RIGHT, TOP
 from ...core.kernels import stack_kernel
 from ...core.randomness import draw
 from ...core.state import EMPTY, NOBODY, Ints, Mask, Record, Seeds, States, concede, shows_mask, state_dtype, win
-from ..chains import broken_bridges, chain_fields, copy_board, join, saving_cell
+from ..chains import broken_bridges, chain_fields, copy_board, join, join_to, marks_beside, saving_cell
 
 X, O = 1, 2  # noqa: E741  the letter's name
 LETTERS = ".xo"  # in board texts: EMPTY, X, O
@@ -125,12 +125,14 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                     free[count], place[cell] = cell, count
                     count += 1
             mover, vert, ply = int(state["to_move"]), int(state["vert"]), int(state["ply"])
-            action, winner = int(state["last_action"]), NOBODY
+            action, winner, marks = int(state["last_action"]), NOBODY, 0
+            if save_bridges and 0 <= action < 2 * cells:
+                marks = marks_beside(stones, action >> 1, around)
             while winner == NOBODY:
                 at = -1
                 if save_bridges and 0 <= action < 2 * cells:
                     mark = 3 - (X + (action & 1))
-                    bridges = broken_bridges(stones, action >> 1, mark, around, edges)
+                    bridges = broken_bridges(marks, action >> 1, mark, around, edges)
                     if bridges:
                         at = int(place[saving_cell(bridges, action >> 1, around, seeds, i)])
                 if at < 0:
@@ -143,10 +145,11 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                     count -= 1
                     free[np.uint64(at)] = free[np.uint64(count)]
                     place[free[np.uint64(count)]] = at
-                    action = int(2 * np.int64(chosen) + mark - X)
+                    action, marks = int(2 * np.int64(chosen) + mark - X), marks_beside(stones, chosen, around)
                     if last_player_by_action.size:
                         last_player_by_action[i, action] = mover
-                    winner = winner_of(join(stones, chain, touches, chosen, mark, around, edges), mover, vert)
+                    touched = join_to(stones, chain, touches, chosen, mark, marks, around, edges)
+                    winner = winner_of(touched, mover, vert)
                 mover, ply = 1 - mover, ply + 1
             copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
             state["to_move"], state["vert"], state["ply"], state["last_action"] = mover, vert, ply, action

@@ -19,6 +19,7 @@ from ..chains import (
     exchange,
     join,
     join_to,
+    marks_beside,
     saving_cell,
     would_touch,
 )
@@ -44,14 +45,20 @@ def may_place(stone: int, edge: int, contract: bool) -> bool:
     return (stone == EMPTY) & ((edge == 0) | (not contract))
 
 
-@stack_kernel
-def result_of(touches: int, colour: int) -> int:
-    """Return 1 if a chain of the mover's `colour` with these touches wins, -1 if it loses, else 0 (U5)."""
-    y = touches & SIDES_135 == SIDES_135 or touches & SIDES_246 == SIDES_246
-    line = touches & SIDES_14 == SIDES_14 or touches & SIDES_25 == SIDES_25 or touches & SIDES_36 == SIDES_36
+def _result(touches: int, colour: int) -> int:
+    y, line = (any(touches & sides == sides for sides in each) for each in (FIGURES[:2], FIGURES[2:]))
     if y or line:
         return 1 if (y if colour == BLACK else line) else -1
     return 0
+
+
+RESULTS = np.array([[_result(touches, colour) for touches in range(64)] for colour in range(WHITE + 1)], np.int8)
+
+
+@stack_kernel
+def result_of(touches: int, colour: int) -> int:
+    """Return 1 if a chain of the mover's `colour` with these touches wins, -1 if it loses, else 0 (U5)."""
+    return int(RESULTS[np.uint64(colour), np.uint64(touches)])
 
 
 @stack_kernel
@@ -148,8 +155,9 @@ def perspective_of(state: Record) -> int:
 
 
 @stack_kernel
-def loses(position: Chains, cell: Index, colour: int, beside: int) -> bool:
-    """Return whether a stone of the mover's colour on `cell` loses; `beside` is from `chains_beside`."""
+def loses(position: Chains, cell: Index, colour: int, marks: int) -> bool:
+    """Return whether a stone of the mover's colour on `cell` loses; `marks` are from `marks_beside`."""
+    beside = chains_beside(marks, colour)
     if position.edges[cell] == 0 and beside & (beside - 1) == 0:
         return False  # it joins no chains and no edge
     return result_of(would_touch(position, cell, beside), colour) < 0
@@ -178,7 +186,9 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                 if may_place(stones[cell], edges[cell], black == NOBODY):
                     free[count], at[cell] = cell, count
                     count += 1
-            action, result = int(state["last_action"]), 0
+            action, result, marks = int(state["last_action"]), 0, 0
+            if save_bridges and 0 <= action < cells:
+                marks = marks_beside(stones, action, around)
             while result == 0:
                 contract = 1 if black == NOBODY else 0
                 choice = int(np.int64(draw(seeds, i, count + contract)))
@@ -189,30 +199,30 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                             free[count], at[cell] = cell, count
                             count += 1
                 else:
-                    colour, chosen, beside = colour_of(mover, black), np.uint64(0), -1
+                    colour, chosen, found = colour_of(mover, black), np.uint64(0), -1
                     if save_bridges and not contract and 0 <= action < cells:
-                        bridges = broken_bridges(stones, action, colour, around, edges)
+                        bridges = broken_bridges(marks, action, colour, around, edges)
                         if bridges:
                             chosen = np.uint64(saving_cell(bridges, action, around, seeds, i))
-                            beside = chains_beside(stones, chosen, colour, around)
-                            if loses(board, chosen, colour, beside):
-                                beside = -1
+                            found = marks_beside(stones, chosen, around)
+                            if loses(board, chosen, colour, found):
+                                found = -1
                             else:
                                 choice = int(at[chosen])
                     left = count
-                    while beside < 0:
+                    while found < 0:
                         chosen = np.uint64(free[np.uint64(choice)])
-                        beside = chains_beside(stones, chosen, colour, around)
-                        if left > 1 and avoid_losing_moves and not contract and loses(board, chosen, colour, beside):
+                        found = marks_beside(stones, chosen, around)
+                        if left > 1 and avoid_losing_moves and not contract and loses(board, chosen, colour, found):
                             left -= 1
                             exchange(free, at, choice, left)
-                            choice, beside = int(np.int64(draw(seeds, i, left))), -1
+                            choice, found = int(np.int64(draw(seeds, i, left))), -1
                     count -= 1
                     exchange(free, at, choice, count)
-                    action = int(np.int64(chosen))
+                    action, marks = int(np.int64(chosen)), found
                     if last_player_by_action.size:
                         last_player_by_action[i, action] = mover
-                    result = result_of(join_to(stones, chain, touches, chosen, colour, beside, around, edges), colour)
+                    result = result_of(join_to(stones, chain, touches, chosen, colour, marks, around, edges), colour)
                 mover = 1 - mover
                 ply += 1
             copy_board(stones, chain, touches, state["stones"], state["chain"], state["touches"])
