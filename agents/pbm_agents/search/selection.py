@@ -269,7 +269,7 @@ def choose_with_rave(priors: bool) -> Callable[..., int]:
         totals, counts, prior = np.empty(size, DOUBLE), np.empty(size, DOUBLE), np.empty(size, DOUBLE)
         later_totals, later_counts, scores = np.empty(size, DOUBLE), np.empty(size, DOUBLE), np.empty(size, DOUBLE)
         for k in range(count):
-            edge, a = tree.edges[g, first + k], tree.actions[g, first + k]
+            edge, a = tree.edges[g, first + k], tree.edge_actions[g, first + k]
             totals[k], counts[k] = edge["total"], edge["visits"]
             later_totals[k], later_counts[k] = rave[a]["total"], rave[a]["visits"]
             if priors:
@@ -289,7 +289,7 @@ def choose_with_rave(priors: bool) -> Callable[..., int]:
             highest = np.int64(_same_order(top)).view(np.float64)
         for k in range(count):
             if scores[k] >= highest and (all_proven or tree.edges[g, first + k]["child"] >= NO_CHILD):
-                a = int(tree.actions[g, first + k])
+                a = int(tree.edge_actions[g, first + k])
                 if scores[k] > highest or a < best:
                     best, highest = a, scores[k]
         return best

@@ -120,7 +120,7 @@ class Tree(NamedTuple):
     """
     edges: Array
     """(G, E) of EDGE: the shared edges UNVISITED and NOT_LEGAL, then the root's, then blocks."""
-    actions: Array
+    edge_actions: Array
     """(G, E) unsigned: the action of each edge."""
     blocks: Array
     """(G, LONGEST_BLOCK + 1): at END the end of all blocks; at k > 0 the first free block of 2**k edges, 0 for none."""
@@ -177,7 +177,7 @@ def allocate_tree(game: Game, trees: int, capacity: int, layout: Layout) -> Tree
         nodes=np.empty((trees, capacity), NODE),
         places=np.empty(edges, action),
         edges=np.empty(room, EDGE),
-        actions=np.empty(room, action),
+        edge_actions=np.empty(room, action),
         blocks=np.zeros((trees, LONGEST_BLOCK + 1), np.int64),
         sums=np.empty((trees, capacity, 2 + layout.evaluated, game.num_players)),
         priors=np.empty(edges if layout.priors else none, np.float32),
@@ -209,7 +209,7 @@ def bytes_in_use(tree: Tree, g: int) -> int:
     """Return the memory of the nodes and edges of tree g, in bytes."""
     of_nodes = tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states
     node = sum(array.nbytes // tree.nodes.size for array in of_nodes)
-    return int(tree.sizes[g]) * node + int(tree.blocks[g, END]) * (EDGE.itemsize + tree.actions.itemsize)
+    return int(tree.sizes[g]) * node + int(tree.blocks[g, END]) * (EDGE.itemsize + tree.edge_actions.itemsize)
 
 
 @stack_kernel
@@ -245,7 +245,7 @@ def edge_at(tree: Tree, g: int, n: int, action: int) -> int:
 @stack_kernel
 def add_edge(tree: Tree, g: int, n: int, action: int) -> int:
     """Add an edge for an action and return its index; if there is no room, change nothing and return UNVISITED."""
-    node, edges, actions = tree.nodes[g, n], tree.edges, tree.actions
+    node, edges, actions = tree.nodes[g, n], tree.edges, tree.edge_actions
     count, first = node["edges"], node["first"]
     if n > 0 and (count == 0 or (count > 1 and count & (count - 1) == 0)):  # no block yet, or a full one
         k = 1
