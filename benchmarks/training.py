@@ -173,7 +173,7 @@ def ray(runs: Runs = Path("runs/training"), games: int = 256, rounds: int = 4) -
             own = time.process_time() - used
         ray_library.shutdown()
         parts = {"learning": learning[0], "rest": own - learning[0], "workers": last["processor_seconds"] - own}
-        found.append({"workers": workers, "positions": last["positions"], "seconds": last["seconds"]} | parts)
+        found.append({"count": workers, "positions": last["positions"], "seconds": last["seconds"]} | parts)
         print(found[-1], flush=True)
     write(runs, "ray", found)
 
@@ -258,11 +258,11 @@ def shares(found: list[dict[str, Any]]) -> list[str]:
         learning, rest, workers = (1e6 * run[part] / run["positions"] for part in ("learning", "rest", "workers"))
         share = (learning + rest) / (learning + rest + workers)
         lines.append(
-            f"{run['workers']} workers {run['positions']:11}{learning:10.0f}{rest:8.0f}{workers:9.0f}{share:14.3f}"
+            f"{run['count']} workers {run['positions']:11}{learning:10.0f}{rest:8.0f}{workers:9.0f}{share:14.3f}"
         )
-    lines.append("computed from the mean: positions per second with a processor for each worker and one for the rest")
-    serial = statistics.mean((run["learning"] + run["rest"]) / run["positions"] for run in found)
-    played = statistics.mean(run["workers"] / run["positions"] for run in found)
+    lines.append("computed from medians: positions per second with a processor for each worker and one for the rest")
+    serial = statistics.median((run["learning"] + run["rest"]) / run["positions"] for run in found)
+    played = statistics.median(run["workers"] / run["positions"] for run in found)
     for count in (1, 2, 4, 8, 64, 1000):
         lines.append(f"computed {count:<6}{1 / max(serial, played / count):10.0f}")
     return lines

@@ -191,7 +191,10 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                 marks = marks_beside(stones, action, around)
             while result == 0:
                 contract = 1 if black == NOBODY else 0
-                choice = int(np.int64(draw(seeds, i, count + contract)))
+                if save_bridges and contract:
+                    choice = count
+                else:
+                    choice = int(np.int64(draw(seeds, i, count + contract)))
                 if choice == count:
                     action, black = cells, mover
                     for cell in range(cells):  # the edges are allowed from now on
@@ -200,7 +203,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                             count += 1
                 else:
                     colour, chosen, found = colour_of(mover, black), np.uint64(0), -1
-                    if save_bridges and not contract and 0 <= action < cells:
+                    if save_bridges and 0 <= action < cells:
                         bridges = broken_bridges(marks, action, colour, around, edges)
                         if bridges:
                             chosen = np.uint64(saving_cell(bridges, action, around, seeds, i))
@@ -233,6 +236,6 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
 
 
 playout_batch, bridge_playout_batch = _playout_kernel(save_bridges=False), _playout_kernel(save_bridges=True)
-"""In `bridge_playout_batch`, a player whose bridge was broken by the last move saves it (`broken_bridges`) after the
-contract phase, unless that loses immediately.
+"""In `bridge_playout_batch`, a player whose bridge was broken by the last move saves it (`broken_bridges`), unless that
+loses immediately. The contract phase ends at once: random moves would go on with it until Black cannot lose.
 """
