@@ -264,7 +264,7 @@ def shares(found: list[dict[str, Any]]) -> list[str]:
     serial = statistics.median((run["learning"] + run["rest"]) / run["positions"] for run in found)
     played = statistics.median(run["workers"] / run["positions"] for run in found)
     for count in (1, 2, 4, 8, 64, 1000):
-        lines.append(f"computed {count:<6}{1 / max(serial, played / count):10.0f}")
+        lines.append(f"computed {count:<6}{1 / max(serial, played / count):10,.0f}")
     return lines
 
 

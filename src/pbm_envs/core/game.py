@@ -220,8 +220,9 @@ class Game(GameHooks):
                 the opponent's figure).
             last_player_by_action: (B, A) int8, which receives the player who last played each action. Entries of
                 actions that were not played, or that name no cell, are unchanged.
-            save_bridges: In connection games, save bridges that the last move broke, and avoid moves that lose
-                immediately. Such playouts predict results better than random ones, and take longer.
+            save_bridges: In connection games, save bridges that the last move broke, avoid moves that lose
+                immediately, and in Unlur end the contract phase at once. Such playouts predict results better than
+                random ones, and take longer.
         """
         check_states(self, states)
         check_writable("states", states)

@@ -191,10 +191,7 @@ def _playout_kernel(save_bridges: bool) -> Callable[..., None]:
                 marks = marks_beside(stones, action, around)
             while result == 0:
                 contract = 1 if black == NOBODY else 0
-                if save_bridges and contract:
-                    choice = count
-                else:
-                    choice = int(np.int64(draw(seeds, i, count + contract)))
+                choice = count if save_bridges and contract else int(np.int64(draw(seeds, i, count + contract)))
                 if choice == count:
                     action, black = cells, mover
                     for cell in range(cells):  # the edges are allowed from now on
