@@ -22,6 +22,7 @@ from ..core.symmetry import Symmetry, edge_permutation
 from ..core.validation import expect, expect_range
 
 Index: TypeAlias = "int | np.unsignedinteger[Any]"
+"""A cell as an index: unsigned in the hottest kernels."""
 
 
 def chain_fields(cells: int) -> list[Any]:
@@ -101,7 +102,7 @@ def join(stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, aroun
 def join_to(
     stones: Ints, chain: Ints, touches: Ints, cell: Index, mark: int, marks: int, around: Ints, edges: Ints
 ) -> int:
-    """Do the same, where `marks` are known from `marks_beside`."""
+    """Join as `join` does; `marks` are from `marks_beside`, so that a caller who has them does not read them again."""
     beside = chains_beside(marks, mark)
     stones[cell] = mark
     chain[cell] = cell
