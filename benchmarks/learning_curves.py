@@ -424,6 +424,7 @@ class Row(NamedTuple):
     """Called with a run, the folder, the seed and the minutes; the clock of the run stops it."""
     packages: tuple[str, ...]
     run: type[Run] = Run
+    games: tuple[str, ...] = ("chameleon", HEX)
 
 
 TORCH = ("torch",)
@@ -434,8 +435,8 @@ ROWS = {
     "torchrl": Row("TorchRL PPO", "self-play", torchrl, (*TORCH, "torchrl")),
     "tianshou": Row("Tianshou DQN", "self-play", tianshou, (*TORCH, "tianshou")),
     "rllib": Row("RLlib PPO", "self-play", rllib, (*TORCH, "ray")),
-    "train": Row("pbm train (here)", "search", own_trainer, TORCH, RunInRounds),
-    "pgx": Row("Pgx AlphaZero", "search", pgx_alphazero, ("pgx", "jax", "mctx")),
+    "train": Row("pbm train (here)", "search", own_trainer, TORCH, RunInRounds, ("chameleon",)),
+    "pgx": Row("Pgx AlphaZero", "search", pgx_alphazero, ("pgx", "jax", "mctx"), games=(HEX,)),
 }
 
 
@@ -448,6 +449,11 @@ def library(
     out: Path = LINES,
 ) -> None:
     """Train with a library for each seed (1 to 5 by default) that has no line yet, each in a process of its own."""
+    if name not in ROWS:
+        raise typer.BadParameter(f"{name!r}: expected one of {', '.join(ROWS)}")
+    game, known = HEX if on_hex else "chameleon", ROWS[name].games
+    if game not in known:
+        raise typer.BadParameter(f"{name} on {game}: expected {name} on {' or '.join(known)}")
     seeds = seed or [1, 2, 3, 4, 5]
     for one in seeds:
         if not any(done(line, name, one, minutes, on_hex) for line in read_lines(out)):

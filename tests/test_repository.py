@@ -1,6 +1,7 @@
 """Files that only GitHub and other services read: they parse, and they agree with the project."""
 
 import importlib
+import os
 import re
 from importlib.metadata import metadata
 from pathlib import Path
@@ -152,3 +153,11 @@ def test_contributing_names_places_that_exist():
         for name in NAMES if re.search(r"\bx(?=[/_.])", place) else [""]:
             path = ROOT / re.sub(r"\bx(?=[/_.])", name, place)
             assert path.exists(), f"{place} for {name}: there is no {path}"
+
+
+@pytest.mark.xdist_group("one process")
+def test_tests_of_a_group_run_in_one_process(request):
+    """pytest-xdist sorts tests by the group in their names; where it cannot write it there, it says nothing."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or not request.config.getvalue("loadgroup"):
+        pytest.skip("only with `--dist loadgroup`")
+    assert request.node.nodeid.endswith("@one process")

@@ -1,6 +1,8 @@
 """A real Chromium, without a window."""
 
+import itertools
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +13,13 @@ from tests.board.screens import NAMES, browser_path
 def own_state(tmp_path, monkeypatch):
     """A folder for the games that boards keep, apart from the user's."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(autouse=True)
+def own_seeds(monkeypatch):
+    """A game without a seed is the same whenever the test is run, and another than the one before it."""
+    numbers = itertools.count(1_000_000)
+    monkeypatch.setattr("pbm_agents.play.start.secrets", SimpleNamespace(randbits=lambda _: next(numbers)))
 
 
 @pytest.fixture(scope="session")

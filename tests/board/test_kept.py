@@ -98,7 +98,7 @@ def test_a_game_goes_on_elsewhere_with_all_that_was_hidden(tmp_path):
         assert other.kept == address
         other.play("resign")
         other.do("rematch", exchange=False)
-        assert other.table.orders.record.board != record.board  # nobody knows the other side of the next game
+        assert other.table.orders.record.seed != record.seed  # nobody knows the other side of the next game
 
 
 def test_a_game_in_which_somebody_resigned_goes_on():
