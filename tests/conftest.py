@@ -19,7 +19,7 @@ from pbm_envs import registered_games, registry
 from pbm_envs.core.kernel_files import cache_directory
 
 ROOT = Path(__file__).parents[1]
-STARTS = 3
+STARTS = 6
 os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "120")  # Ray waits 30 s, too short on a busy machine
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: what the tests start would ignore it too
