@@ -4,6 +4,7 @@ The board of the rules of Curio, with Dark as a script that plays the same in ev
 """
 
 import json
+import secrets
 
 import numpy as np
 import pytest
@@ -112,7 +113,8 @@ def test_neither_seed_nor_record_are_sent_before_the_end():
         assert not any(board.encode() in sent for sent in tab.bytes[:-1])
 
 
-def test_seeds_of_ones_own_cannot_be_found_by_trying():
+def test_seeds_of_ones_own_cannot_be_found_by_trying(monkeypatch):
+    monkeypatch.setattr("pbm_agents.play.start.secrets", secrets)  # instead of the seeds of these tests
     begin = start(GAME, "person", "random")
     with Person(begin) as one, Person(begin) as other:
         assert one.table.orders.record.seed != other.table.orders.record.seed
