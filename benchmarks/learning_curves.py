@@ -425,6 +425,7 @@ class Row(NamedTuple):
     packages: tuple[str, ...]
     run: type[Run] = Run
     games: tuple[str, ...] = ("chameleon", HEX)
+    """Names of the games that it can learn here."""
 
 
 TORCH = ("torch",)

@@ -107,3 +107,14 @@ def test_each_part_of_the_results_is_written_alone(curves, monkeypatch, tmp_path
     script.write_results(ppo="new curves")
     text = (tmp_path / "learning_curves.txt").read_text(encoding="utf-8")
     assert text == f"new curves\n\n{script.HEADING}\n\na table\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "on_hex", "message"),
+    [("pgx", False, "expected pgx on hex"), ("train", True, "expected train on chameleon"), ("sb4", False, "sb3")],
+)
+def test_what_a_program_cannot_learn_is_refused(curves, tmp_path, name, on_hex, message):
+    script, _ = curves
+    with pytest.raises(script.typer.BadParameter, match=message):
+        script.library(name, seed=[1], on_hex=on_hex, out=tmp_path / "lines.jsonl")
+    assert not list(tmp_path.iterdir())
