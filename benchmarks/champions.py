@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from checkouts import ROOT, checkout_of, start_process
 from machine import machine
-from pbm_agents import UCT, Search, Workspace, make_agent
+from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
-from pbm_agents.champions.agent import SECONDS_OF_THREE, SECONDS_OF_TWO, ChampionAgent, load_patterns, pattern_weight
+from pbm_agents.champions.agent import SECONDS_OF_THREE, SECONDS_OF_TWO, ChampionAgent, pattern_selection
 from pbm_agents.champions.curio import LinesAgent
 from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent
@@ -68,8 +68,7 @@ class Match(NamedTuple):
         plain = make_search(simulations=simulations, save_bridges=self.bridges)
         if not self.patterns:
             return plain
-        rule = UCT(priors=load_patterns(self.game), prior_weight=pattern_weight(self.game))
-        return replace(plain, selection=rule)
+        return replace(plain, selection=pattern_selection(self.game))
 
 
 MATCHES = (

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pbm_agents.champions.agent import load_patterns, pattern_weight
-from pbm_agents.search import UCT, Playouts, Search
+from pbm_agents.champions.agent import pattern_selection
+from pbm_agents.search import Playouts, Search
 
 from pbm_envs import Game
 
@@ -28,6 +28,6 @@ def searches(game: Game, simulations: int) -> dict[str, Search]:
     """Return the searches of a game: `plain`, and `champion` where patterns have been learned."""
     found = {"plain": Search(simulations=simulations)}
     if game.name in PATTERNS:
-        rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
-        found["champion"] = Search(simulations=simulations, selection=rule, evaluator=Playouts(save_bridges=True))
+        rule, playouts = pattern_selection(game), Playouts(save_bridges=True)
+        found["champion"] = Search(simulations=simulations, selection=rule, evaluator=playouts)
     return found

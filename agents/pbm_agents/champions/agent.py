@@ -40,6 +40,8 @@ PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
 SMALLEST = {"chameleon": 49, "unlur": 61}
 """Cells of the smallest boards with that weight; on smaller boards it is WEIGHT_ON_SMALL_BOARDS."""
 WEIGHT_ON_SMALL_BOARDS = 0.5
+EXPLORATION = {"chameleon": 0.0}
+"""Weights of exploration other than the game's own: in Chameleon the priors and RAVE explore enough."""
 SOLVED = ("curio-ladder-1", "curio-ladder-2", "curio-ladder-3")
 """Registered games whose solution takes a few seconds at most."""
 LEAST_BASE = 3
@@ -121,8 +123,11 @@ class ChampionAgent:
             return KnownWorldAgent(self.search)
         if game.name not in PATTERNS:
             return SearchAgent(self.search)
-        rule = UCT(priors=load_patterns(game), prior_weight=pattern_weight(game))
-        search = Search(**self.settings | self._by_the_clock(), selection=rule, evaluator=Playouts(save_bridges=True))
+        search = Search(
+            **self.settings | self._by_the_clock(),
+            selection=pattern_selection(game),
+            evaluator=Playouts(save_bridges=True),
+        )
         return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
 
 
@@ -131,9 +136,10 @@ def _solved_games() -> tuple[Game, ...]:
     return tuple(make_game(name) for name in SOLVED)
 
 
-def pattern_weight(game: Game) -> float:
-    """Return the weight of the patterns' priors on this board."""
-    return PATTERNS[game.name] if game.board.size >= SMALLEST[game.name] else WEIGHT_ON_SMALL_BOARDS
+def pattern_selection(game: Game) -> UCT:
+    """Return how the search of a game with learned patterns selects actions."""
+    weight = PATTERNS[game.name] if game.board.size >= SMALLEST[game.name] else WEIGHT_ON_SMALL_BOARDS
+    return UCT(c=EXPLORATION.get(game.name), priors=load_patterns(game), prior_weight=weight)
 
 
 def load_patterns(game: Game) -> PatternPriors:
