@@ -58,6 +58,7 @@ PINNED_GAMES, MOST_IN_WHOLE, FEW_MOVES = 2, 300, 4
 """Pinned games per opponent; the largest budget whose games are pinned in full; the pinned moves of other games."""
 RESULTS = Path(__file__).parent / "results" / "ladders"
 BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
+HIGH = (3000, 10_000, 30_000)
 PINNED = "parallel_simulations=1,playouts=1,avoid_losing_moves=true,solver=true,early_stop=false,reuse=false"
 WEIGHTS = {
     "chameleon": "c=0.05,rave=1000",
@@ -104,6 +105,11 @@ SETS = {
         extends="chameleon-11",
         seed=SEED + 1000,
     ),
+    # add rungs above 10,000 simulations, up to the champions
+    "chameleon-11-v3": Set(Chameleon(), 20, 1, HIGH, (), extends="chameleon-11-v2", seed=SEED + 2000),
+    "chameleon-7-v2": Set(Chameleon(size=7), 60, 1, HIGH, (), extends="chameleon-7", seed=SEED + 1000),
+    "unlur-6-v2": Set(Unlur(), 20, 1, (*HIGH, 100_000), (), extends="unlur-6", seed=SEED + 1000),
+    "curio-5x5-v2": Set(Curio(), 10, 0, HIGH, (), extends="curio-5x5", seed=SEED + 1000),
     # adds the exact solution
     "trinim-5-v2": Set(Trinim(), 100, 0, BUDGETS[4:], (), ("exact:pieces=22",), extends="trinim-5", seed=SEED + 1000),
 }
