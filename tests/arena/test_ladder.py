@@ -34,23 +34,17 @@ from pbm_envs.envs.memory import AgentWithMemory
 from pbm_envs.records import GameRecord
 
 GAMES = Path(__file__).parents[2] / "benchmarks" / "results" / "ladders"
-FAST = 100
-"""Simulations up to which the moves of a rung are played again in the quick tests."""
-PINS = [
-    pytest.param(
-        ladder,
-        pin,
-        id=f"{ladder.id}-{pin.agent.partition(',')[0]}-{pin.seed}",
-        marks=[] if int(pin.agent.partition("simulations=")[2].partition(",")[0] or 0) <= FAST else pytest.mark.slow,
-    )
+PINS = {
+    (ladder.name, pin): pytest.param(ladder, pin, id=f"{ladder.name}-{pin.agent.partition(',')[0]}-{pin.seed}")
     for ladder in ladders().values()
     for pin in ladder.pins
-]
+}
+"""Each pin once, though later versions of a ladder have those of earlier ones."""
 EVERY = pytest.mark.parametrize("ladder", ladders().values(), ids=lambda ladder: ladder.id)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ladder", "pin"), PINS)
+@pytest.mark.parametrize(("ladder", "pin"), PINS.values())
 def test_every_opponent_plays_as_it_did_when_it_was_rated(ladder, pin):
     """If this fails, the search has changed and the scale with it: make the next version of the ladders."""
     assert play_pin(ladder.game, pin, len(pin.moves)) == pin.moves
