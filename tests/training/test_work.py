@@ -35,6 +35,23 @@ def dies(job):
     os._exit(1)
 
 
+def place(name):
+    """The working folder, and a variable of the environment."""
+    return os.getcwd(), os.environ.get(name)
+
+
+def test_a_process_has_the_folder_and_the_environment_of_the_time_at_which_it_starts(tmp_path, monkeypatch):
+    for value in ("first", "second"):
+        folder = tmp_path / value
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("PBM_TESTS_PLACE", value)
+        with ProcessPool(2) as pool:
+            found = dict(pool.run(place, {name: name for name in ("PBM_TESTS_PLACE", "OMP_NUM_THREADS")}))
+        threads = os.environ.get("OMP_NUM_THREADS", "1")
+        assert found == {"PBM_TESTS_PLACE": (str(folder), value), "OMP_NUM_THREADS": (str(folder), threads)}
+
+
 @pytest.mark.slow
 def test_a_process_that_dies(tmp_path):
     """Its work is done anew, by another; if all of them die, that is said."""

@@ -32,6 +32,8 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 """Environment variables that NumPy's linear algebra, PyTorch and Numba read on import."""
 MOST_DEATHS = 3
 """Number of processes that may die on one job."""
+PRELOADED = ("pbm_agents.arena", "pbm_agents.champions")
+"""What the server of `multiprocessing` imports from which worker processes are forked."""
 LOOK_SECONDS = 1.0
 """Interval between checks that a process is alive; its children can keep its pipe open after its death."""
 
@@ -136,10 +138,10 @@ class Worker:
     """A process that runs tasks one after another."""
 
     def __init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = _start_method()
         self.connection, other = context.Pipe()
         self._interrupted = context.RawValue("b")
-        self.process = context.Process(target=_work, args=(other, self._interrupted))
+        self.process = context.Process(target=_work, args=(other, self._interrupted, dict(os.environ)))
         self.process.start()
         other.close()
         self.task: Task | None = None
@@ -295,10 +297,21 @@ def is_interrupted() -> bool:
     return bool(_interrupted.value)
 
 
-def _work(connection: Connection[Any, Any], interrupted: Any) -> None:
+def _start_method() -> Any:
+    """Return the context in which processes start: in Linux as forks of a server that has imported the package."""
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(PRELOADED))
+    return context
+
+
+def _work(connection: Connection[Any, Any], interrupted: Any, environment: dict[str, str]) -> None:
     """Run tasks for as long as the parent process lives."""
     global _interrupted
     _interrupted = interrupted
+    os.environ.clear()
+    os.environ.update(environment)  # a server has that of the time at which it started
     follow_parent()
     connection.send(("ready", None))
     with suppress(EOFError):
