@@ -145,22 +145,22 @@ def test_what_plays_which_game():
     trinim = agent.player(Trinim())
     assert isinstance(trinim, ExactAgent)
     assert trinim.most_pieces == {2: 17, 3: 13}  # with two players all of size 5
-    for game, patterns, kind, weight in (
-        (Chameleon(), True, SearchAgent, 5.0),
-        (Unlur(), True, SearchAgent, 1.0),
-        (Chameleon(size=7), True, VerifiedSearchAgent, 5.0),
-        (Chameleon(size=5), True, VerifiedSearchAgent, 0.5),
-        (Unlur(radius=4), True, VerifiedSearchAgent, 0.5),
-        (Curio(base=2, rows=4, cols=3), False, KnownWorldAgent, 0.5),
-        (Curio(capture="any"), False, KnownWorldAgent, 0.5),
+    for game, bridges, kind, c, weight in (
+        (Chameleon(), True, SearchAgent, 0, 5.0),
+        (Unlur(), True, SearchAgent, None, 1.0),
+        (Chameleon(size=7), True, VerifiedSearchAgent, None, None),
+        (Chameleon(size=5), True, VerifiedSearchAgent, None, None),
+        (Unlur(radius=4), True, VerifiedSearchAgent, None, 0.5),
+        (Curio(base=2, rows=4, cols=3), False, KnownWorldAgent, None, None),
+        (Curio(capture="any"), False, KnownWorldAgent, None, None),
     ):
         player = agent.player(game)
         assert isinstance(player, kind)
         rule, playouts = player.search.selection or UCT(), player.search.leaf_evaluator
-        assert (rule.priors is not None) == playouts.save_bridges == patterns
+        assert rule.c == c
+        assert (rule.priors and rule.prior_weight) == weight
+        assert player.search.reuse == playouts.save_bridges == bridges
         assert player.search.seconds == 0.05
-        assert player.search.reuse == patterns
-        assert rule.prior_weight == weight
     for game in (Curio(), Curio(base=3, rows=4, cols=4), Curio(base=5, rows=7, cols=6)):
         player = agent.player(game)
         assert isinstance(player, LinesAgent)

@@ -35,11 +35,8 @@ from ..search import UCT, Playouts, Search
 from .curio import CurioValues, LinesAgent
 from .patterns import PatternPriors
 
-PATTERNS = {"chameleon": 5.0, "unlur": 1.0}
-"""Games with learned patterns, and the weight of their priors."""
-SMALLEST = {"chameleon": 49, "unlur": 61}
-"""Cells of the smallest boards with that weight; on smaller boards it is WEIGHT_ON_SMALL_BOARDS."""
-WEIGHT_ON_SMALL_BOARDS = 0.5
+PATTERNS = {"chameleon": (5.0, 0.0), "unlur": (1.0, 0.5)}
+"""Games with learned patterns, and the weight of their priors, the second one on boards that fit the solver."""
 EXPLORATION = {"chameleon": 0.0}
 """Weights of exploration other than the game's own: in Chameleon the priors and RAVE explore enough."""
 SOLVED = ("curio-ladder-1", "curio-ladder-2", "curio-ladder-3")
@@ -138,7 +135,9 @@ def _solved_games() -> tuple[Game, ...]:
 
 def pattern_selection(game: Game) -> UCT:
     """Return how the search of a game with learned patterns selects actions."""
-    weight = PATTERNS[game.name] if game.board.size >= SMALLEST[game.name] else WEIGHT_ON_SMALL_BOARDS
+    weight = PATTERNS[game.name][ConnectionSolver.fits(game)]
+    if not weight:
+        return UCT()
     return UCT(c=EXPLORATION.get(game.name), priors=load_patterns(game), prior_weight=weight)
 
 
