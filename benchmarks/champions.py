@@ -86,14 +86,14 @@ MATCHES = (
     Match(Trinim(num_players=3), "champion"),
     *(Match(game, "champion") for game in (Chameleon(size=5), Chameleon(size=7), Unlur(radius=4))),
     *(
-        Match(game, name, patterns, bridges)
-        for game in (Chameleon(size=7), Unlur(radius=4))
+        Match(Unlur(radius=4), name, patterns, bridges)
         for name, patterns, bridges in (
             ("without solver", True, True),
             ("patterns only", True, False),
             ("bridges only", False, True),
         )
     ),
+    Match(Chameleon(size=7), "bridges only", patterns=False),
     Match(Curio(), "champion"),
     Match(Curio(base=3, rows=4, cols=4), "champion"),
 )
