@@ -11,8 +11,8 @@
 the games that the tests pin, and writes the ladder into the package. A published ladder is never rewritten: a change
 gets a new version. (`errors` only adds the covariance of the ratings to ladders that lack it.) A version that `extends`
 an earlier one adds opponents and games, and is rated from the games of both. `levels` rates the champion's levels on
-the board page, one to two hours of one processor. They have a fixed number of simulations, so that the speed of the
-machine does not matter.
+the board page, some hours of one processor; with fewer `--openings` the ratings are less certain. The levels have a
+fixed number of simulations, so that the speed of the machine does not matter.
 """
 
 from __future__ import annotations
@@ -287,8 +287,8 @@ def report(ladder: Ladder) -> str:
     return "\n".join([*lines, f"  circles, by scores over 50%: {said}"])
 
 
-def rate_levels(names: Sequence[str], folder: Path) -> None:
-    """Rate the levels on these ladders, until half the 95% interval is 60 points or after 80 openings; write them.
+def rate_levels(names: Sequence[str], folder: Path, openings: int) -> None:
+    """Rate the levels on these ladders, until half the 95% interval is 60 points or after `openings`; write them.
 
     The ratings on other ladders are kept.
     """
@@ -301,7 +301,7 @@ def rate_levels(names: Sequence[str], folder: Path) -> None:
         for name in names:
             place = folder / f"{agent.replace(':', '-').replace('=', '-')}-{name}"
             run = Run(accept_changes=True)  # the games of a finished rating count, even if the program has changed
-            card = rate_on_ladder(agent, name, place, half_width=60, openings=80, run=run)
+            card = rate_on_ladder(agent, name, place, half_width=60, openings=openings, run=run)
             print(agent, card.headline(), flush=True)
             found = {"games": card.games, **{part: round(value) for part, value in card.rating._asdict().items()}}
             ratings.setdefault(load_ladder(name).id, {})[agent] = found
@@ -314,11 +314,13 @@ def main() -> None:
     parser.add_argument("ladders", nargs="*", metavar="ladder", help=f"of {', '.join(SETS)}; all, if none is named")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("ladder-games"), help="of the tournaments being played")
+    parser.add_argument("--openings", type=int, default=80, help="at most, for each of the levels")
     arguments = parser.parse_args()
     if unknown := set(arguments.ladders) - SETS.keys():
         parser.error(f"there is no ladder {', '.join(sorted(unknown))}: expected some of {', '.join(SETS)}")
     if arguments.verb == "levels":
-        rate_levels(arguments.ladders or ("trinim-5", "unlur-6", "chameleon-11", "curio-5x5"), arguments.folder)
+        names = arguments.ladders or ("trinim-5", "unlur-6", "chameleon-11", "curio-5x5")
+        rate_levels(names, arguments.folder, arguments.openings)
         return
     there = list(ladders()) if arguments.verb in ("show", "errors") else list(SETS)
     for name in arguments.ladders or there:
