@@ -59,6 +59,7 @@ PINNED_GAMES, MOST_IN_WHOLE, FEW_MOVES = 2, 300, 4
 RESULTS = Path(__file__).parent / "results" / "ladders"
 BUDGETS = (10, 30, 100, 300, 1000, 3000, 10_000)
 HIGH = (3000, 10_000, 30_000)
+"""Budgets that link rungs above 10,000 simulations to an earlier version."""
 PINNED = "parallel_simulations=1,playouts=1,avoid_losing_moves=true,solver=true,early_stop=false,reuse=false"
 WEIGHTS = {
     "chameleon": "c=0.05,rave=1000",

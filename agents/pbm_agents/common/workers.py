@@ -33,7 +33,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 MOST_DEATHS = 3
 """Number of processes that may die on one job."""
 PRELOADED = ("pbm_agents.arena", "pbm_agents.champions")
-"""What the server of `multiprocessing` imports from which worker processes are forked."""
+"""What the server from which worker processes are forked imports."""
 LOOK_SECONDS = 1.0
 """Interval between checks that a process is alive; its children can keep its pipe open after its death."""
 
@@ -138,7 +138,7 @@ class Worker:
     """A process that runs tasks one after another."""
 
     def __init__(self) -> None:
-        context = _start_method()
+        context = _context()
         self.connection, other = context.Pipe()
         self._interrupted = context.RawValue("b")
         self.process = context.Process(target=_work, args=(other, self._interrupted, dict(os.environ)))
@@ -297,7 +297,7 @@ def is_interrupted() -> bool:
     return bool(_interrupted.value)
 
 
-def _start_method() -> Any:
+def _context() -> Any:
     """Return the context in which processes start: in Linux as forks of a server that has imported the package."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
