@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Python compiles a module to bytecode when it is first imported; pip would compile all modules of all packages
+# Python compiles a module to bytecode when it is first imported; pip would compile all modules of all packages. Where
+# Python may not keep bytecode, each of the many processes that tests start compiles all that it imports again.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := -m pip install --no-compile --disable-pip-version-check
 SUM := $(shell cksum pyproject.toml | cut -d' ' -f1)
 # what playing needs, and what developing needs beside it

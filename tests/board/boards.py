@@ -132,6 +132,13 @@ def until_ply(person, ply):
     return until(person, lambda position: position.get("plies") == ply)
 
 
+def catch_up(person):
+    """Hear everything that other boards have caused so far."""
+    person.say("rules")
+    while person.hear()["type"] != "rules":
+        pass
+
+
 def invite(person, seat=None):
     person.say("invite", seat=seat)
     message = person.hear()

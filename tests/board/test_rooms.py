@@ -8,7 +8,7 @@ from pbm_agents.play.kept import KeptGames
 from pbm_envs import Chameleon, Curio, Trinim
 from pbm_envs.authoring import NOBODY
 from tests.board.agents import GO
-from tests.board.boards import Guest, Person, Tab, invite, serving, start, until, until_ply
+from tests.board.boards import Guest, Person, Tab, catch_up, invite, serving, start, until, until_ply
 from tests.board.test_secrets import GAME, WORLDS
 
 HIDDEN = Curio(base=2, rows=4, cols=3)
@@ -175,6 +175,8 @@ def test_nothing_hidden_reaches_other_boards(table):
         until_ply(dark, 1)
         dark.say("play", move="c4-c3")
         heard += [until_ply(person, 2) for person in (light, *watchers)]
+        for person in (dark, *watchers):
+            catch_up(person)
         answers = [ask_for_all(watcher) for watcher in watchers]
         assert watchers[0].position["svg"] != watchers[1].position["svg"] == light.position["svg"]
         boards.append((dark.position["svg"], answers, [each | {"table": None} for each in heard]))

@@ -103,7 +103,10 @@ def test_trouble_on_the_way_is_tried_again(trouble):
 
 @pytest.mark.parametrize("silent", [Reply(wait=600.0), Reply(drips=True)], ids=["nothing", "blanks"])
 def test_a_request_ends_at_its_deadline(silent):
-    """Also one whose server sends something now and then. It is not sent again: `timeout` is for all retries."""
+    """Also one whose server sends something now and then. It is not sent again: `timeout` is for all retries.
+
+    On a slow machine the deadline passes before the server has read the request.
+    """
     requests = []
 
     def answer(messages):
@@ -114,7 +117,7 @@ def test_a_request_ends_at_its_deadline(silent):
     with pytest.raises(InfrastructureError, match=r"1 requests have failed in .* of 0.3 seconds"):
         ask(Unlur(radius=3), answer, timeout=0.3, retries=9)
     assert time.monotonic() - began < 300, "the server waits for 600 seconds"
-    assert len(requests) == 1
+    assert len(requests) <= 1
 
 
 def test_retries_and_waits_end_at_the_deadline():

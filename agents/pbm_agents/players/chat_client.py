@@ -11,6 +11,7 @@ import queue
 import random
 import threading
 import time
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -143,6 +144,7 @@ class ChatClient:
                     if not self.url:
                         raise InfrastructureError(f"{self.model}: {error}") from error
                     self._client = openai.OpenAI(**settings, api_key="none")
+                weakref.finalize(self, self._client.close)
             return self._client
 
 
