@@ -18,6 +18,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import json
 import os
 import re
 import sys
@@ -26,6 +27,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from html import escape
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +35,7 @@ from typing import Any, get_origin
 from urllib.parse import urlencode
 
 import numpy as np
+import pbm_agents.play
 from figures import RESULTS, table
 from pbm_agents.arena import ladders as every_ladder
 from pbm_agents.cli.app import SUMMARIES, app
@@ -151,6 +154,21 @@ def ladders() -> str:
     return "\n\n".join(parts)
 
 
+def levels() -> str:
+    """Return the champion's ratings on frozen ladders, beside the strongest opponent of each."""
+    found = json.loads((files(pbm_agents.play) / "levels.json").read_text(encoding="utf-8"))
+    ladders = {ladder.id: ladder for ladder in every_ladder().values()}
+    rows = [
+        f"| `{name.removeprefix('ladder/')}` | {top.name}: {top.elo:,.0f} | {int(agent.partition('=')[2]):,} "
+        f"simulations | {rated['value']:,} | {rated['low']:,} to {rated['high']:,} | {rated['games']} |"
+        for name, levels in found.items()
+        for top in [ladders[name].rungs[-1]]
+        for agent, rated in levels.items()
+    ]
+    head = "| ladder | its strongest opponent | the champion's budget | Elo | 95% interval | games |"
+    return "\n".join([head, "|---|---|---|---:|---:|---:|", *rows])
+
+
 def games() -> str:
     """Return a table with one row per game."""
     rows = []
@@ -207,7 +225,7 @@ def live(name: str) -> str:
 
 MAKERS = {
     maker.__name__: maker
-    for maker in (code, columns, contributing, games, grades, ladders, live, modules, readme, table)
+    for maker in (code, columns, contributing, games, grades, ladders, levels, live, modules, readme, table)
 }
 
 

@@ -90,7 +90,9 @@ def train(
     tensorboard: bool = False,
 ) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    ray.init(num_cpus=runners + 1, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000)
+    ray.init(
+        "local", num_cpus=runners + 1, include_dashboard=False, log_to_driver=False, object_store_memory=200_000_000
+    )
     try:
         algorithm = configuration(game, runners, batch, seed).build_algo()
         policy = scores_of(algorithm.get_module("policy"))
