@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from pbm_agents.champions.agent import pattern_selection
-from pbm_agents.search import Playouts, Search
+from pbm_agents.champions.agent import pattern_selection, playouts_of
+from pbm_agents.search import Search
 
 from pbm_envs import Game
 
@@ -28,6 +28,6 @@ def searches(game: Game, simulations: int) -> dict[str, Search]:
     """Return the searches of a game: `plain`, and `champion` where patterns have been learned."""
     found = {"plain": Search(simulations=simulations)}
     if game.name in PATTERNS:
-        rule, playouts = pattern_selection(game), Playouts(save_bridges=True)
+        rule, playouts = pattern_selection(game), playouts_of(game)
         found["champion"] = Search(simulations=simulations, selection=rule, evaluator=playouts)
     return found

@@ -31,14 +31,15 @@ from ..exact.curio_lines import follows
 from ..players.agent import Actions, Agent, Views
 from ..players.names import make_agent
 from ..players.search_agents import SearchAgent
-from ..search import UCT, Playouts, Search
+from ..search import UCT, Evaluator, Playouts, Search
 from .curio import CurioValues, LinesAgent
 from .patterns import PatternPriors
+from .unlur import UnlurPlayouts
 
 PATTERNS = {"chameleon": (5.0, 0.0), "unlur": (1.0, 0.5)}
 """Games with learned patterns, and the weight of their priors, the second one on boards that fit the solver."""
-EXPLORATION = {"chameleon": 0.0}
-"""Weights of exploration other than the game's own: in Chameleon the priors and RAVE explore enough."""
+EXPLORATION = 0.0
+"""The weight of exploration beside patterns: priors and RAVE explore enough."""
 SOLVED = ("curio-ladder-1", "curio-ladder-2", "curio-ladder-3")
 """Registered games whose solution takes a few seconds at most."""
 LEAST_BASE = 3
@@ -123,7 +124,7 @@ class ChampionAgent:
         search = Search(
             **self.settings | self._by_the_clock(),
             selection=pattern_selection(game),
-            evaluator=Playouts(save_bridges=True),
+            evaluator=playouts_of(game),
         )
         return VerifiedSearchAgent(search) if ConnectionSolver.fits(game) else SearchAgent(search)
 
@@ -138,7 +139,12 @@ def pattern_selection(game: Game) -> UCT:
     weight = PATTERNS[game.name][ConnectionSolver.fits(game)]
     if not weight:
         return UCT()
-    return UCT(c=EXPLORATION.get(game.name), priors=load_patterns(game), prior_weight=weight)
+    return UCT(c=EXPLORATION, priors=load_patterns(game), prior_weight=weight)
+
+
+def playouts_of(game: Game) -> Evaluator:
+    """Return how the search of a game with learned patterns evaluates leaves."""
+    return UnlurPlayouts() if game.name == "unlur" else Playouts(save_bridges=True)
 
 
 def load_patterns(game: Game) -> PatternPriors:
