@@ -57,7 +57,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, int], int, str]] = {
     "search": ("chameleon", {"size": 5}, 7, "c3x"),
     "hidden": ("curio", {}, 7, ""),
     "sides": ("curio", {"base": 3, "rows": 4, "cols": 4}, 7, ""),
-    "champions": ("unlur", {"radius": 5}, 7, "g6"),
+    "champions": ("unlur", {"radius": 5}, 7, "g4"),
     "exact": ("trinim", {}, 7, ""),
     "credit": ("chameleon", {"size": 3}, 7, "b1x a3o b2x c1o"),
     "small": ("curio", {"base": 2, "rows": 4, "cols": 3}, 7, ""),

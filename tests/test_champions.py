@@ -10,6 +10,7 @@ from pbm_agents import Search, make_agent
 from pbm_agents.champions import ChampionAgent, LinesAgent, PatternPriors
 from pbm_agents.champions.agent import load_patterns
 from pbm_agents.champions.patterns import FEATURES, NONE, Geometry
+from pbm_agents.champions.unlur import WHITES_WIN, UnlurPlayouts
 from pbm_agents.equilibrium import PublicTree, exploitability_bounds
 from pbm_agents.exact import ExactAgent, KnownWorldAgent, VerifiedSearchAgent
 from pbm_agents.exact.curio import known_worlds
@@ -147,10 +148,10 @@ def test_what_plays_which_game():
     assert trinim.most_pieces == {2: 17, 3: 13}  # with two players all of size 5
     for game, bridges, kind, c, weight in (
         (Chameleon(), True, SearchAgent, 0, 5.0),
-        (Unlur(), True, SearchAgent, None, 1.0),
+        (Unlur(), True, SearchAgent, 0, 1.0),
         (Chameleon(size=7), True, VerifiedSearchAgent, None, None),
         (Chameleon(size=5), True, VerifiedSearchAgent, None, None),
-        (Unlur(radius=4), True, VerifiedSearchAgent, None, 0.5),
+        (Unlur(radius=4), True, VerifiedSearchAgent, 0, 0.5),
         (Curio(base=2, rows=4, cols=3), False, KnownWorldAgent, None, None),
         (Curio(capture="any"), False, KnownWorldAgent, None, None),
     ):
@@ -159,7 +160,8 @@ def test_what_plays_which_game():
         rule, playouts = player.search.selection or UCT(), player.search.leaf_evaluator
         assert rule.c == c
         assert (rule.priors and rule.prior_weight) == weight
-        assert player.search.reuse == playouts.save_bridges == bridges
+        assert player.search.reuse == bridges
+        assert isinstance(playouts, UnlurPlayouts) if game.name == "unlur" else playouts.save_bridges == bridges
         assert player.search.seconds == 0.05
     for game in (Curio(), Curio(base=3, rows=4, cols=4), Curio(base=5, rows=7, cols=6)):
         player = agent.player(game)
@@ -169,6 +171,26 @@ def test_what_plays_which_game():
     assert not make_agent("champion:simulations=20").player(Unlur()).search.reuse  # its moves depend on nothing else
     with pytest.raises(ValueError, match="expected one of the two"):
         make_agent("champion:seconds=1,simulations=5")
+
+
+def test_a_win_of_white_counts_for_less_in_playouts_of_unlur():
+    """In a game that is over it counts fully. The kernel of compiled searches writes the same values."""
+    game, rng, rows = Unlur(radius=3), np.random.default_rng(0), np.arange(300)
+    states = game.init(len(rows), rng)
+    for _ in range(12):
+        game.step(states, random_actions(game, states, rng))
+    ended, played, compiled = states["done"].copy(), states.copy(), states.copy()
+    seeds = np.arange(len(rows), dtype=np.uint64)
+    game.playout(played, seeds.copy(), save_bridges=True)
+    white_won = played["returns"][rows, played["black"]] < 0
+    assert 0 < ended.sum() < len(rows)
+    assert 0 < white_won[~ended].sum() < (~ended).sum()
+    expected = played["returns"] * np.where(white_won & ~ended, np.float32(WHITES_WIN), 1)[:, None]
+    playout, arguments = UnlurPlayouts().kernels(game).playout
+    playout(compiled, seeds.copy(), *arguments, np.zeros((0, 0), np.int8))
+    np.testing.assert_array_equal(compiled["returns"], expected)
+    np.testing.assert_array_equal(UnlurPlayouts()(game, states, None, seeds, None)[1], expected)
+    np.testing.assert_array_equal(states, compiled)
 
 
 def test_worlds_that_are_known_are_searched_as_they_are():
