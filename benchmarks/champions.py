@@ -37,7 +37,13 @@ from checkouts import ROOT, checkout_of, start_process
 from machine import machine
 from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
-from pbm_agents.champions.agent import SECONDS_OF_THREE, SECONDS_OF_TWO, ChampionAgent, pattern_selection
+from pbm_agents.champions.agent import (
+    SECONDS_OF_THREE,
+    SECONDS_OF_TWO,
+    ChampionAgent,
+    pattern_selection,
+    playouts_of,
+)
 from pbm_agents.champions.curio import LinesAgent
 from pbm_agents.exact import ConnectionSolver, ExactAgent
 from pbm_agents.players.agent import Agent
@@ -68,7 +74,8 @@ class Match(NamedTuple):
         plain = make_search(simulations=simulations, save_bridges=self.bridges)
         if not self.patterns:
             return plain
-        return replace(plain, selection=pattern_selection(self.game))
+        evaluator = playouts_of(self.game) if self.bridges else plain.evaluator
+        return replace(plain, selection=pattern_selection(self.game), evaluator=evaluator)
 
 
 MATCHES = (
