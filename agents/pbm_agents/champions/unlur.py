@@ -1,7 +1,7 @@
 """Playouts for Unlur's champion, in which a win of White counts for less than one of Black.
 
-White wins more of the playouts than of games between good players. A search that trusts them says `black` when Black
-already wins four games of five, and leaves Black to an opponent who says it earlier.
+White wins more of the playouts than of games between good players. A search that trusts them says `black` too late, and
+leaves Black to an opponent who says it earlier.
 """
 
 from __future__ import annotations
