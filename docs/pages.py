@@ -38,6 +38,7 @@ import numpy as np
 import pbm_agents.play
 from figures import RESULTS, table
 from pbm_agents.arena import ladders as every_ladder
+from pbm_agents.arena import load_ladder
 from pbm_agents.cli.app import SUMMARIES, app
 from pbm_agents.data import GRADES
 from pbm_agents.data.rows import columns_of
@@ -156,15 +157,14 @@ def ladders() -> str:
 
 def levels() -> str:
     """Return the champion's ratings on frozen ladders, beside the strongest opponent of each."""
-    found = json.loads((files(pbm_agents.play) / "levels.json").read_text(encoding="utf-8"))
-    ladders = {ladder.id: ladder for ladder in every_ladder().values()}
-    rows = [
-        f"| `{name.removeprefix('ladder/')}` | {top.name}: {top.elo:,.0f} | {int(agent.partition('=')[2]):,} "
-        f"simulations | {rated['value']:,} | {rated['low']:,} to {rated['high']:,} | {rated['games']} |"
-        for name, levels in found.items()
-        for top in [ladders[name].rungs[-1]]
-        for agent, rated in levels.items()
-    ]
+    rows = []
+    for name, ratings in json.loads((files(pbm_agents.play) / "levels.json").read_text(encoding="utf-8")).items():
+        top = load_ladder(name).rungs[-1]
+        rows += [
+            f"| `{name.removeprefix('ladder/')}` | {top.name}: {top.elo:,.0f} | {int(agent.partition('=')[2]):,} "
+            f"simulations | {rated['value']:,} | {rated['low']:,} to {rated['high']:,} | {rated['games']} |"
+            for agent, rated in ratings.items()
+        ]
     head = "| ladder | its strongest opponent | the champion's budget | Elo | 95% interval | games |"
     return "\n".join([head, "|---|---|---|---:|---:|---:|", *rows])
 

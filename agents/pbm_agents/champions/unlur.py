@@ -12,23 +12,15 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.authoring import Ints, Record, Seeds, States
+from pbm_envs.authoring import Ints, Seeds, States
 from pbm_envs.games.unlur.rules import bridge_playout_batch
 from pbm_envs.toolbox import Array, BatchKernel, PlayKernels, stack_kernel
 
 from ..search import Playouts
 
-PLAYOUTS = Playouts(save_bridges=True)
 WHITES_WIN = 0.8
 """What a win of White counts, and what a loss of Black costs."""
-
-
-@stack_kernel
-def discount(state: Record, whites_win: float) -> None:
-    """Multiply the returns of a finished game if White has won."""
-    if state["returns"][state["black"]] < 0:
-        state["returns"][0] *= whites_win
-        state["returns"][1] *= whites_win
+NOT_RECORDED = np.zeros((0, 0), np.int8)
 
 
 @stack_kernel
@@ -41,13 +33,16 @@ def discounted_playouts(
     whites_win: float,
     last_player_by_action: Ints,
 ) -> None:
-    """Play every game to its end, as `bridge_playout_batch` does, and `discount` its returns."""
+    """Play every game to its end, as `bridge_playout_batch` does; multiply its returns if White has won."""
+    over = np.empty(len(states), np.bool_)
     for i in range(len(states)):
-        if not states[i]["done"]:
-            one = slice(i, i + 1)
-            last = last_player_by_action[one]
-            bridge_playout_batch(states[one], seeds[one], around, edges, avoid_losing_moves, last)
-            discount(states[i], whites_win)
+        over[i] = states[i]["done"]
+    bridge_playout_batch(states, seeds, around, edges, avoid_losing_moves, last_player_by_action)
+    for i in range(len(states)):
+        returns = states[i]["returns"]
+        if not over[i] and returns[states[i]["black"]] < 0:
+            returns[0] *= whites_win
+            returns[1] *= whites_win
 
 
 @final
@@ -62,13 +57,11 @@ class UnlurPlayouts:
         self, game: Game, states: Array, masks: Array, seeds: Seeds, last_player_by_action: Array | None
     ) -> tuple[None, Array]:
         """Evaluate leaves (see `Evaluator`)."""
-        playing = np.flatnonzero(~states["done"])
-        PLAYOUTS(game, states, masks, seeds, last_player_by_action)
-        for row in playing:
-            discount(states[row], WHITES_WIN)
+        playout, arguments = self.kernels(game).playout
+        playout(states, seeds, *arguments, NOT_RECORDED if last_player_by_action is None else last_player_by_action)
         return None, states["returns"]
 
     def kernels(self, game: Game) -> PlayKernels:
-        """Return kernels that play as `__call__` does."""
-        play: Any = PLAYOUTS.kernels(game)
+        """Return the kernels of playouts that save bridges, with the discount."""
+        play: Any = Playouts(save_bridges=True).kernels(game)
         return play._replace(playout=BatchKernel(discounted_playouts, (*play.playout.arguments, WHITES_WIN)))
