@@ -515,7 +515,10 @@ def fenced(text: str) -> str:
 
 def without_links(text: str) -> str:
     """Return `text` with links as plain text and without pictures."""
-    return re.sub(r"!?\[([^\]]+)\]\([^)]+\)", lambda link: "" if link[0][0] == "!" else link[1], text)
+    parts = re.split(r"(^```.*?^```)", text, flags=re.MULTILINE | re.DOTALL)  # code keeps its f[x](y)
+    for k in range(0, len(parts), 2):
+        parts[k] = re.sub(r"!?\[([^\]]+)\]\([^)]+\)", lambda link: "" if link[0][0] == "!" else link[1], parts[k])
+    return "".join(parts)
 
 
 def package() -> str:

@@ -2,8 +2,8 @@
 
 An agent that raises any exception, or returns an illegal action, forfeits that game. If a question about many games
 fails, the agent is asked again about each game separately, so that one bad position does not forfeit all of them. A
-fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing. An agent with
-memory that fails in another method than `act` has failed in the games that it was called about.
+fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing. If an
+agent with memory fails in a method other than `act`, this counts as a failure in the games that the call was about.
 """
 
 from __future__ import annotations

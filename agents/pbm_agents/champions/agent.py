@@ -3,8 +3,8 @@
 | game | player |
 |---|---|
 | Chameleon, Unlur | the tree search with learned patterns as priors, and playouts that save bridges |
-| Chameleon up to 7x7, Unlur up to radius 4 | the same; late in the game a solver checks the proposed moves |
-| the same, with a budget in seconds | the search also keeps its tree from one move to the next |
+| Chameleon up to 7x7, Unlur up to radius 4 | the same, in Chameleon without patterns; late, a solver checks the moves |
+| all of these, with a budget in seconds | the search also keeps its tree from one move to the next |
 | Trinim | the exact solution as soon as it fits into the budget, the tree search until then |
 | Curio with its usual options | alpha-beta search of sampled worlds (`LinesAgent`) |
 | Curio's games SOLVED | an equilibrium, solved when it is first played; advice and the page without a server search |

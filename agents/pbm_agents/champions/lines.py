@@ -298,7 +298,7 @@ def value_moves(
 def expected_outcomes(values: Floats, outcomes: Floats) -> None:
     """Write values from -1 to 1: the hyperbolic tangent, equal on every machine.
 
-    Certain wins and losses get values beyond that, the earlier the further.
+    Certain wins and losses get values beyond 1 and -1: the earlier the end, the greater the distance from 0.
     """
     for k in range(len(values)):
         size = abs(values[k])

@@ -59,7 +59,7 @@ class Method:
     divergence: float = 1.0
     """Initial weight of MMD's divergence from the last policy, the inverse of its step size."""
     settling: float = 10.0
-    """That weight at the end, as a multiple of the initial one; it grows by equal factors."""
+    """The final weight of that divergence, as a multiple of the initial one; it grows by equal factors."""
     references: int = 10
     """Number of reference policies of R-NaD in a run."""
     threshold: float = 2.0

@@ -35,11 +35,11 @@ class FictitiousMethod:
     exploration: float = 0.1
     """Initial probability of a random choice of the best response; it falls to 0 with the square root of time left."""
     memory: int = 200_000
-    """Number of moves from which the best response learns, the latest."""
+    """Number of latest moves from which the best response learns."""
     learning_rate: float = 3e-3
     """Initial learning rate of Adam; it decays to 0."""
     target: int = 25
-    """Number of steps between two copies of the Q-network that values of next moves are taken from."""
+    """Number of steps between updates of the target network, a copy of the Q-network that values the next moves."""
     hidden: int = 128
     layers: int = 2
 

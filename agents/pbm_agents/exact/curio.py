@@ -1,6 +1,6 @@
-"""Curio with all pieces known: kernels that find wins forced within a few own moves, and an agent that uses them.
+"""Curio with all pieces known: kernels that find wins forced within a few moves, and an agent that uses them.
 
-The attacker is the player who has to win within a number of own moves; the defender tries every reply.
+The attacker is the player who has to win within a number of their own moves; the defender tries every reply.
 """
 
 from __future__ import annotations
@@ -234,11 +234,11 @@ class CurioSolver:
         """The number of positions that the last call examined."""
 
     def winning_action(self, state: States, own_moves: int = MOST_OWN_MOVES, nodes: int = MOST_NODES) -> int | None:
-        """Return the action that forces the win in the fewest own moves, or None if none is found.
+        """Return the action that wins by force in the fewest moves of the player, or None if none is found.
 
         Args:
             state: (1,) a full state that is not over.
-            own_moves: The most own moves until the win.
+            own_moves: The largest number of the player's own moves until the win.
             nodes: The budget, in positions.
         """
         check_searchable(self.game, state)

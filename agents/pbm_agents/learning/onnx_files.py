@@ -1,7 +1,7 @@
 """ONNX files from outside: a seal that shows damage, and a trial in another process.
 
-ONNX Runtime can end the process that opens or runs a damaged model. So a file is compared with its seal first; whoever
-makes a file on purpose can seal it too, so it is then run once in a process that may die.
+ONNX Runtime can end the process that opens or runs a damaged model. So a file is compared with its seal first. Since
+a seal can be forged, the model is then run once in a separate process, which may die.
 """
 
 from __future__ import annotations

@@ -84,6 +84,13 @@ def self_play(
     (`settings.resign_below`) loses.
 
     The policies of examples always have temperature 1.
+
+    Args:
+        game: The rules.
+        search: Plays all seats.
+        games: The number of games.
+        rng: The source of all randomness.
+        settings: How moves are chosen, and when players resign.
     """
     check_range("games", games, 1)
     states = game.init(games, rng)

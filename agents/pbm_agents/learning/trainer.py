@@ -67,7 +67,7 @@ __all__ = ["Training", "default_training", "train"]
 
 LEARNED = "learned"
 DELAY = 3
-"""A round is played by the best network of so many rounds before."""
+"""A round is played by the best network of this many rounds earlier."""
 SECONDS_BETWEEN_PICTURES = 60
 
 
@@ -160,7 +160,7 @@ class _Run:
         self.seconds = self.processor_seconds = 0.0
         self.counted = self.drawn = perf_counter()
         self.processor_counted = process_time()
-        """Until when time is part of `seconds` and `processor_seconds`; `drawn`: when the pictures were drawn last."""
+        """`counted`, `processor_counted`: when time was last counted; `drawn`: when pictures were last drawn."""
         if (out / "checkpoint.pt").exists():
             saved = read(out / "checkpoint.pt")
             try:

@@ -1,7 +1,7 @@
 """Logging of a training run: a progress bar with the speed, a CSV file, and optionally TensorBoard.
 
 with TrainingLog("runs/chameleon", total=100_000, unit="ply") as log:
-    log.advance(256, score=0.61)                       # the bar: plies so far, plies a second, the running score
+    log.advance(256, score=0.61)                       # the bar: plies so far, plies per second, the running score
     log.record({"plies": 256, "score": 0.61})          # a line of runs/chameleon/curve.csv
 """
 

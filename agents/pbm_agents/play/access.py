@@ -57,12 +57,12 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Publication:
-    """What publishing a server needs."""
+    """The address and the token of a public server."""
 
     address: str
     """The address under which browsers reach the server, such as https://boards.example.org."""
     token: str
-    """What everybody must know who plays here."""
+    """The token that everybody who plays here must enter."""
 
     @classmethod
     def of(cls, address: str | None, token: str | None) -> Publication:
@@ -150,7 +150,7 @@ class HostCheck:
         return COOKIE in given and hmac.compare_digest(given[COOKIE].value.encode(), self._secret.encode())
 
     async def _ask(self, request: Request, public: Publication) -> Response:
-        """Ask for the token, or take it: then the page is asked for again, with a cookie."""
+        """Ask for the token; if the request contains it, set a cookie and redirect to the page."""
         policy = HEADERS["Content-Security-Policy"].replace("form-action 'none'", "form-action 'self'")
         headers = HEADERS | {"Content-Security-Policy": policy}
         if request.method != "POST":

@@ -140,7 +140,7 @@ def curve(adviser: Any, name: str, game: Game, positions: Sequence[Views], seat:
 
 
 def turning_ply(values: dict[int, float], result: float) -> int | None:
-    """Return the ply after which the value moved most towards the result (a draw is 0); None if never by over CLOSE.
+    """Return the ply after which the value moved most towards the result (a draw is 0); None if by CLOSE or less.
 
     >>> turning_ply({0: 0.1, 1: 0.0, 2: -0.7, 3: -0.8}, -1.0)
     1

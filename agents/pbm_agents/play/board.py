@@ -196,13 +196,13 @@ class Board(ExerciseOrders):
             self._seat = None if len(own) > 1 else (*own, 0)[0]
 
     def _watches_another_side(self) -> bool:
-        """Return whether a player has shown this spectator the own side, or no longer does."""
+        """Return whether a player has started or stopped showing their side to this spectator."""
         watches = not self._session.persons and bool(self._room.session.persons)
         hidden = not self._session.game.perfect_information
         return watches and hidden and self._seat != self._room.seat_watched(self.role)
 
     def _check_clock(self) -> None:
-        """Let the player to move leave the game if the time of this player is over."""
+        """Remove the player to move from the game if that player's time is over."""
         if self._room.start is self._start and self._room.flag_fell():
             self._advance(show=self._exercise is None)
 
@@ -279,7 +279,7 @@ class Board(ExerciseOrders):
     def _check_idle(self) -> None:
         self.thinking.check_idle()
         if self._room.thinker is not None:
-            raise ValueError("an agent is thinking: expected a little patience")
+            raise ValueError("an agent is thinking: wait for its move")
 
     def _check_turn(self) -> None:
         self._check_idle()

@@ -25,7 +25,7 @@ LONGEST, LONGEST_INCREMENT = 86_400.0, 3600.0
 SPLIT_SECOND = 0.001
 """Seconds that a timer may be early."""
 SHARE, MARGIN = 0.1, 0.8
-"""The shares of the rest of a game, and of the time of a single move, that an agent spends on a move at most."""
+"""The largest shares of the time left in a game, and of the time of a single move, that an agent spends on a move."""
 FORM = re.compile(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?)|(/move))?")
 
 
@@ -105,7 +105,7 @@ class Clock:
         self.control = control
         self._session, self._timekeeper, self._fall = session, timekeeper, fall
         self._before: list[list[float]] = kept["before"] if kept else [full] * (session.plies + 1)
-        """The seconds that each player had left, by the ply before which it was so."""
+        """For each ply, the seconds that each player had left before it."""
         self._left: list[float] = kept["left"] if kept else list(full)
         self._running: int | None = None
         self._since = 0.0

@@ -42,7 +42,7 @@ ORDERS = ("hello", "play", "undo", "hint", "analyse", "values", "look", "branch"
 """The commands that a message may name: methods of `Orders`."""
 ORDERS_OF_A_GAME = ("play", "undo", "hint", "analyse", "values", "look", "branch", "rematch", "pace", "explain", "save",
                     "hide", "sit", "invite", "conceal", "agree", "decline")  # fmt: skip
-"""The commands that are about the game on the board: with the number ("round") of an earlier one they are refused."""
+"""The commands about the game on the board. They are refused if they name an earlier game by its number ("round")."""
 DURING_EXERCISES = (
     "hello",
     "play",
@@ -172,7 +172,7 @@ class Orders(Board):
         if self._seat == NOBODY and not session.done:
             raise ValueError("you only watch, and do not know all that the players know: expected a game that is over")
         if self._seat is None or (len(session.persons) > 1 and not (session.game.perfect_information or session.done)):
-            raise ValueError("what one of you knew must not show the other's pieces: expected a game that is over")
+            raise ValueError("a new game must not show the other's pieces to one of you: expected a game that is over")
         self._begin(branch(session, self._start, self._seat, ply))
 
     def rematch(self, message: Message) -> None:
@@ -225,19 +225,19 @@ class Orders(Board):
         self._room.wake_others(self)
 
     def conceal(self, message: Message) -> None:
-        """Show the side of the person at this board to spectators no longer."""
+        """Stop showing the side of the person at this board to spectators."""
         self._room.show_side(self._own_side(message, "seat"), shown=False)
         self._show()
         self._room.wake_others(self)
 
     def _own_side(self, message: Message, key: str) -> int:
-        """Return the seat of the person at this board, whose side alone that person may show."""
+        """Return the seat of the person at this board; ValueError for another one, whose side they may not show."""
         session = self._session
         seat = number_of(message, key, session.game.num_players - 1)
         if session.game.perfect_information:
             raise ValueError("nothing is hidden in this game: spectators see all of it")
         if seat != self._seat or seat not in session.persons:
-            raise ValueError(f"{key!r} is {seat}: expected your own seat, since each player shows only the own side")
+            raise ValueError(f"{key!r} is {seat}: expected your own seat, since you can show only your own side")
         return seat
 
     def new(self, message: Message) -> None:

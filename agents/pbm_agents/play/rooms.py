@@ -156,7 +156,7 @@ class Room:
             self.clock.follow(present=any(self.seats(member.role) for member in self.members))
 
     def flag_fell(self) -> bool:
-        """Take the player to move out of the game if the time of this player is over; return whether it is."""
+        """Remove the player to move from the game if that player's time is over; return whether it is."""
         if self.clock is None or not self.clock.has_fallen():
             return False
         self.session.forfeit(OUT_OF_TIME)

@@ -86,7 +86,7 @@ class Table:
         Args:
             send: Called with each message to the person, in another thread.
             start: The first game.
-            records: As in `Orders`, like the next two.
+            records: Games that can be opened by number; if there are any, the first is opened instead of `start`.
             limits: The limits on agents; None for no limits.
             kept: The store of games; None for a folder of this table.
             processes: Where agents think; None for threads of this process.
@@ -122,7 +122,7 @@ class Table:
 
     @property
     def idle_seconds(self) -> float:
-        """How long nobody has done anything at this board, nor at others with the same game."""
+        """Seconds since anybody did anything at this board or at others with the same game."""
         room = self.orders.room
         return self._now() - max(self._opened, -math.inf if room is None else room.touched)
 

@@ -17,7 +17,7 @@ the result, which is overwritten and returned. Wrong arguments raise ValueError.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import takewhile
 from types import MappingProxyType
@@ -28,10 +28,11 @@ from numpy.typing import ArrayLike
 
 from .boards import Deal
 from .checks import check_flag, check_range, check_writable, quoted
-from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES, GameHooks
+from .hooks import AVOID_LOSING_MOVES, LAST_PLAYER_BY_ACTION, SAVE_BRIDGES
 from .options import check_names, options_of
 from .randomness import seeds
-from .scene import Drawn, Scene, Seat, with_names
+from .scene import Drawn
+from .shown import ShownGame
 from .state import (
     INT8,
     NO_ACTION,
@@ -57,8 +58,6 @@ from .validation import (
     check_same_games,
     check_states,
     output,
-    seat,
-    status,
     to_actions,
     to_record,
     validate_common_fields,
@@ -73,7 +72,7 @@ MOST_ROWS, MOST_WORLDS, MOST_PLAYOUTS = 50_000, 5000, 1000
 NOT_RECORDED = np.zeros((0, 0), np.int8)
 
 
-class Game(GameHooks):
+class Game(ShownGame):
     """The rules of a board game under one set of options. Immutable; games with the same options are equal.
 
     >>> from pbm_envs import Chameleon
@@ -95,7 +94,16 @@ class Game(GameHooks):
         return type(self)(**{**self.options, **changes})
 
     def init(self, batch_size: int, rng: Rng | Seeds, board: str | None = None) -> States:
-        """Return (B,) new games, which all start from the board text `board`; None means the game's own set-up."""
+        """Return (B,) new games.
+
+        Args:
+            batch_size: The number of games, B.
+            rng: A generator or seeds, which draw random set-ups.
+            board: The board text from which all games start; None for the game's own set-up.
+
+        Raises:
+            ValueError: If the batch size or the board is invalid.
+        """
         check_range("batch_size", batch_size, 0, 2**31)
         if not isinstance(board, (str, type(None))):
             raise ValueError(f"board is {quoted(board)}: expected a board text, or None")
@@ -255,9 +263,13 @@ class Game(GameHooks):
             self._remove_player(state)
 
     def transform(self, states: States, symmetry: Symmetry) -> States:
-        """Return states or views transformed by a symmetry: `symmetry.actions[a]` there corresponds to `a` in `states`.
+        """Return copies of states or views, transformed by a symmetry.
 
-        `symmetry` is one of `symmetries`.
+        Action `symmetry.actions[a]` in the result corresponds to action `a` in `states`.
+
+        Args:
+            states: (B,) states or views.
+            symmetry: One of `symmetries`.
         """
         check_states(self, states)
         if not isinstance(symmetry, Symmetry) or len(symmetry.actions) != self.num_actions:
@@ -299,79 +311,6 @@ class Game(GameHooks):
         """The actions that name no cell, such as `swap`, with their texts. They come after all others."""
         actions = takewhile(lambda action: not self._cells(action), reversed(range(self.num_actions)))
         return MappingProxyType({action: self.action_to_string(action) for action in sorted(actions)})
-
-    def scene(self, view: States | Record, heat: ArrayLike | None = None, *, public: bool = False) -> Scene:
-        """Return the picture of a view (as its viewer knows it) or of a full state, as data.
-
-        Args:
-            view: A record, or a batch of one.
-            heat: (A,) numbers such as visits, priors or values, drawn over the actions in proportion to the greatest;
-                masked entries and NaN are left out, and negative ones have another colour.
-            public: Draw only what every player knows of a full state.
-        """
-        record = to_record(self, view)
-        check_flag("public", public)
-        warmth = {} if heat is None else self.drawing.warmth(heat, self.num_actions)
-        return self._scene(self._public(record) if public else record, warmth)
-
-    def show(
-        self,
-        view: States | Record,
-        heat: ArrayLike | None = None,
-        *,
-        public: bool = False,
-        size: int = 480,
-        theme: str = "light",
-        legend: bool = True,
-        coordinates: bool = True,
-        transparent: bool = False,
-    ) -> Drawn:
-        """Return `scene(view, heat, public=public)` as a drawing, to be displayed in a notebook or saved.
-
-        The longer side has `size` pixels; `theme` is "light" or "dark". The legend shows players, scores, captures and
-        actions without a cell; `transparent` omits the background.
-        """
-        check_flag("legend", legend)
-        check_flag("coordinates", coordinates)
-        check_flag("transparent", transparent)
-        scene = self.drawing.cropped(self.scene(view, heat, public=public), legend=legend, coordinates=coordinates)
-        return self.drawing.picture(scene, size, theme, transparent=transparent)
-
-    def to_text(
-        self,
-        view: States | Record,
-        *,
-        colour: bool = False,
-        width: int | None = None,
-        names: Sequence[str] | None = None,
-    ) -> str:
-        """Return `scene(view)` as text; `colour` adds escape codes for colours and for the last move in reverse video.
-
-        A board wider than `width` columns is drawn in its narrow form, if it has one. `names`, one per player, replace
-        `player_0`, `player_1`, ... below the board.
-        """
-        check_flag("colour", colour)
-        scene = self.scene(view)
-        if names is not None:
-            if isinstance(names, str) or len(names) != self.num_players:
-                raise ValueError(f"names are {quoted(names)}: expected {self.num_players} names, one for each player")
-            scene = with_names(scene, names)
-        return self.drawing.text(scene, colour=colour, width=width)
-
-    def seat(self, view: Record, player: int) -> Seat:
-        """Return the description of a player in a picture."""
-        check_range("player", player, 0, self.num_players - 1)
-        return seat(self, to_record(self, view), player)
-
-    def status(self, view: States | Record) -> str:
-        """Return the last move, and the player to move or the result of the game.
-
-        >>> from pbm_envs import Chameleon
-        >>> game = Chameleon(size=3)
-        >>> game.status(game.init(1, np.random.default_rng(0)))
-        'ply 0 - player_0 (Vert) to move'
-        """
-        return status(self, to_record(self, view))
 
     def _repr_svg_(self) -> str:
         """Return the picture of an initial position as its first player sees it."""

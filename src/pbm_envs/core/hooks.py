@@ -354,7 +354,7 @@ class GameHooks(ABC):
         return Explanation()
 
     def ending(self, view: Record, player: int) -> str:
-        """Return why a game is over that nobody resigned, as in "your chain joins top and bottom"; "" says nothing.
+        """Return why a game that nobody resigned is over, as in "your chain joins top and bottom"; "" says nothing.
 
         Args:
             view: The final position.

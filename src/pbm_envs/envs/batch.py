@@ -40,7 +40,7 @@ class GameBatch:
         self.states = np.zeros(count, game.dtype)
         self.illegal, self.over = np.zeros((2, count), np.bool_)
         self.returns = np.zeros((count, game.num_players), np.float32)
-        """`over` marks games over after the last step, also by an illegal action; `returns` were theirs then."""
+        """(N, P) returns after the last step; `over` (N,) marks games that were over then, also by illegal actions."""
         self._ended = np.zeros(count, np.int64)
         """The rows that the last step ended, at the beginning of the array."""
         self.states_are_views = type(game)._view is GameHooks._view

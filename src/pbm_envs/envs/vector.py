@@ -19,15 +19,16 @@ In self-play each action is the current player's, and observations show what the
 | `info["mask_history"]` | (N, k, A) int8 | and under Curio's `*_total`: the player's masks at their last k turns |
 | `info["final_obs"]` | (N,) object | SAME_STEP: the last observation of games that just ended, else None |
 | `info["final_info"]` | dict | for games that just ended: `action_mask`, `returns` (N, P), `plies`, `to_move` (N,) |
-| | | with an opponent: `seat`, `opponent`, and the learner's `score`: 1, 0, or a part for a draw |
+| | | with an opponent: `seat`, `opponent`, and the learner's `score`: 1, 0, or an equal share for a draw |
 
-The last observation of a game truncated by a limit of plies (`truncated` and not `terminated`) is that of a turn of the
-next player to move, or of the seat, so a learner can estimate its value; `final_info["action_mask"]` is its mask. A
-terminated game has a mask of ones.
+The last observation of a game truncated by a limit of plies (`truncated` and not `terminated`) shows the position as if
+it were the turn of the next player to move, or of the seat, so that a learner can estimate its value;
+`final_info["action_mask"]` is its mask. A terminated game has a mask of ones.
 
-Every key k has a `_k` (N,) bool that marks its rows. Row i plays the game that the AEC environment plays with the same
-seed and actions; a seed s means s, s + 1, ... . `reset(options=...)` accepts "board" and "moves" as there, one for all
-or a list with one per game (None: the game's own set-up), for the first game only; "reset_mask" (N,) selects games.
+Every key k has a `_k` (N,) bool that marks the rows in which it is valid. Row i plays the game that the AEC environment
+plays with the same seed and actions; a seed s means s, s + 1, ... . `reset(options=...)` accepts "board" and "moves" as
+in the AEC environment, one for all or a list with one per game (None: the game's own set-up); they apply only to the
+first game of each row. "reset_mask" (N,) bool selects the games to reset.
 
 Autoreset modes: SAME_STEP (default) returns the next game's first observation in the step that ends a game; in
 NEXT_STEP the action after the end is ignored and starts a game; in DISABLED finished games are unchanged until reset.
@@ -131,7 +132,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
                 changes nothing.
             copy: If False, observations and masks (also in `final_info`) are always the same arrays, which the next
                 call overwrites and the caller must not change.
-            threads: The number of threads that write observations and masks; useful from 16384 games on (Curio: 1024).
+            threads: The number of threads that write observations and masks; useful from 16384 games on (Curio: 4096).
             history: The number of last moves in the infos (`pbm_envs.envs.history`).
             buffers: "torch" returns tensors that share the memory (`pbm_envs.envs.buffers`).
             pin_memory: Whether the tensors are pinned; needs `copy=False`.
@@ -218,6 +219,13 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         return as_tensors(shown) if self._tensors else shown
 
     def step(self, actions: ArrayLike) -> tuple[Planes, Floats, Bools, Bools, dict[str, Any]]:
+        """Play `actions` (N,), one for each game, and return what the module's docstring describes.
+
+        Raises:
+            ValueError: If an action is not an integer in 0..A-1, or is illegal while `illegal_action` is "raise".
+                Nothing is changed.
+            RuntimeError: Before the first reset.
+        """
         games = self._games
         actions = to_array("actions", as_array(actions), "integers, one for each game")
         players = self._players().copy()

@@ -17,8 +17,8 @@ from .pieces import ANY, CAPTURED, DIRECTIONS, EQUAL, GREATER, LESS, NO_PIECE, b
 
 ARMIES = ("Light", "Dark")
 FACES = {
-    "large": "At the start the larger number of each piece is towards its owner.",
-    "small": "At the start the smaller number of each piece is towards its owner.",
+    "large": "At the start the larger number of each piece faces its owner.",
+    "small": "At the start the smaller number of each piece faces its owner.",
     "random": "At the start each piece is turned at random.",
 }
 COMPARED = {
@@ -44,7 +44,7 @@ def wording(game: Game) -> Wording:
     else:
         captures = (
             "It may capture an enemy piece if the number that the moving player sees on the enemy piece is "
-            f"{COMPARED[capture]} the number that this player sees on the own piece"
+            f"{COMPARED[capture]} the number that this player sees on the moving piece"
         )
     far = "at most as many cells as the number that its owner sees on it" if options["limit"] else "as far as you like"
     limit = options["no_capture_limit"]
@@ -53,8 +53,8 @@ def wording(game: Game) -> Wording:
         f"Each army has {'one piece' if sets == 1 else f'{sets} pieces'} for every pair of numbers from 1 to {base}, "
         "doubles included (11, 12, ...): one number on either side. Of every piece, friend or enemy, a player sees "
         f"only the number towards themselves. {FACES[options['face']]}",
-        "A turn moves one own piece in a straight line (along a row, column or diagonal) over empty cells, at least "
-        f"one cell and {far}. It ends on an empty cell or captures an enemy piece there. {captures}.",
+        "A turn moves one of the player's own pieces in a straight line (along a row, column or diagonal) over empty "
+        f"cells, at least one cell and {far}. It ends on an empty cell or captures an enemy piece there. {captures}.",
         "A piece that has captured turns around at once, and from then on both players know both its numbers."
         if options["turn"]
         else "A piece that has captured does not turn.",

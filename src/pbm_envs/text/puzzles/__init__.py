@@ -2,7 +2,7 @@
 
 | kind | question | answer |
 |---|---|---|
-| `win` | a move after which the player wins within `number` own moves, whatever the opponent does | any such move |
+| `win` | a move that wins within `number` moves of the player, whatever the opponent does | any such move |
 | `only-move` | the only move after which the opponent cannot win at once | that move |
 | `contract` | whether `swap` (Chameleon) or `black` (Unlur) wins now, with best play | yes or no |
 | `count` | the number of set-ups that are consistent with the player's knowledge (Curio) | an integer |
