@@ -89,6 +89,7 @@ class ShownGame(GameHooks):
     def status(self, view: States | Record) -> str:
         """Return the last move, and the player to move or the result of the game.
 
+        >>> import numpy as np
         >>> from pbm_envs import Chameleon
         >>> game = Chameleon(size=3)
         >>> game.status(game.init(1, np.random.default_rng(0)))
