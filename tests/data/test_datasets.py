@@ -222,7 +222,7 @@ def test_commands(tmp_path, monkeypatch):
     [
         ({"to": "csv"}, "to is 'csv': expected one of parquet, minari"),
         ({"shard_rows": 0}, "shard_rows is 0: expected an integer from 1 up"),
-        ({"label": "random"}, "expected an agent that searches, such as mcts"),
+        ({"label": "random"}, "label is 'random': expected an agent that searches, such as mcts"),
         ({"to": "minari", "full_states": True}, "Minari's episodes have no policies and no full states"),
         ({"out": "."}, "exists already: expected a new folder"),
     ],

@@ -134,7 +134,8 @@ def answers_of(
         else:
             actions = np.asarray(agent.act(game, views.copy(), rng))
         if actions.shape != views.shape or actions.dtype.kind not in "iu":
-            raise ValueError(f"gave {actions.dtype} of shape {actions.shape} for {len(views)} games")
+            given = f"{actions.dtype} of shape {actions.shape} for {len(views)} games"
+            raise ValueError(f"gave {given}: expected integer actions of shape {views.shape}")
     except BaseException as error:  # sys.exit() and GeneratorExit, too, end only the agent's own game
         return _failure(error)
     masks = game.legal_action_mask(views)

@@ -18,8 +18,8 @@ from ..arena import Run
 from ..arena.tournament import GAMES
 from ..data import GRADES, export_records, is_complete, make_games
 from ..data.card import Summary
-from ..data.export import FORMATS, choices
-from .settings import RECORDS, argument, check_one_given, flag, with_run, with_settings
+from ..data.export import FORMATS, choices, labelling_agent
+from .settings import RECORDS, argument, check_one_given, check_place, flag, with_run, with_settings
 from .terminal import say, show_board
 
 
@@ -48,6 +48,8 @@ def replay(
         raise ValueError("--ply, --seen-by and --names need --show N: which game?")
     if write is not None and write.exists():
         raise ValueError(f"{str(write)!r} exists: expected the name of a new file")
+    if write is not None:
+        check_place(write)
     (path, lines), good = _lines(source), []
     for number, line in enumerate(lines, start=1):
         try:
@@ -154,6 +156,7 @@ def dataset(
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
     require(to.capitalize(), "data", *FORMATS[to])  # before any game is played
+    labelling_agent(form["label"])
     rules, names = parse_game(game), GRADES[grade] if grade else tuple(agent or ())
     make_games(rules, out, names, **settings, run=Run(**run, progress=True))
     place = minari_id or str(out / to)
