@@ -143,6 +143,37 @@ def test_minari_loads_the_episodes_and_they_fit_their_spaces(played, tmp_path, m
         export_records(folder, f"pbm/{game.name}/tests-v0", "minari")
 
 
+@pytest.mark.parametrize(
+    "name", ["pbm/cham/v0", "foo", "x-v0.5", "has space-v0", "../esc-v0", "/abs/x-v0", "a//b-v0", "a/x-v0", ""]
+)
+def test_what_is_no_id_for_minari_leaves_nothing(played, tmp_path, monkeypatch, name):
+    pytest.importorskip("minari")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    with pytest.raises(ValueError, match=r"is not an id for Minari|Malformed dataset ID"):
+        export_records(played[0], name, "minari")
+    assert not [path for path in tmp_path.rglob("*") if path != tmp_path / "minari"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_interrupted_data_set_of_minari_does_not_exist(played, tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari")
+    from pbm_agents.data.minari import _episodes
+
+    def interrupted(game, record):
+        if record == played[1][2]:
+            raise KeyboardInterrupt
+        return _episodes(game, record)
+
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr("pbm_agents.data.minari._episodes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            export_records(played[0], "pbm/part-v0", "minari")
+    assert not list(tmp_path.iterdir())
+    export_records(played[0], "pbm/part-v0", "minari")
+    assert list(minari.list_local_datasets()) == ["pbm/part-v0"]
+
+
 def seen_by(records, player, game):
     """Everything but the outcome that rows and episodes hold for a player."""
     from pbm_agents.data.minari import _episodes

@@ -7,9 +7,14 @@ environment, `dataset.recover_environment()` returns it. Needs the extra `data` 
 
 from __future__ import annotations
 
+import os
+import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium
@@ -19,8 +24,20 @@ from gymnasium import spaces
 from pbm_envs import Game
 from pbm_envs.authoring import take_rows
 from pbm_envs.records import PLY_LIMIT, GameRecord, replay
+from pbm_envs.toolbox import quoted
 
 from .card import Summary, card_text
+
+FOLDER = "MINARI_DATASETS_PATH"
+"""The variable that names Minari's folder."""
+
+
+def check_dataset_id(dataset_id: str) -> None:
+    """Raise ValueError unless this is an id for Minari, whose list of data sets any other folder would break."""
+    if not re.fullmatch(r"([-\w]+/)*[-\w]+-v\d+", dataset_id, re.ASCII):
+        raise ValueError(
+            f"{quoted(dataset_id)} is not an id for Minari: expected one such as pbm/chameleon-5/expert-v0"
+        )
 
 
 def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: str) -> None:
@@ -32,12 +49,16 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         dataset_id: An id for Minari, such as `pbm/chameleon-5/expert-v0`.
 
     Raises:
-        ValueError: The data set exists, or no player has chosen a move.
+        ValueError: The id is none, the data set exists, or no player has chosen a move.
     """
     import minari
     from minari.data_collector.episode_buffer import EpisodeBuffer
+    from minari.namespace import create_namespace, list_local_namespaces
+    from minari.storage import get_dataset_path
 
-    if dataset_id in minari.list_local_datasets():
+    check_dataset_id(dataset_id)
+    place, namespace = get_dataset_path(dataset_id), dataset_id.rpartition("/")[0]
+    if place.exists():
         raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
     game = summary.game
     episodes = (EpisodeBuffer(**episode) for record in records for episode in _episodes(game, record))
@@ -49,22 +70,41 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
     }
     spec = _env_spec(game)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Minari warns of missing metadata that is optional, such as e-mail addresses
-        dataset = minari.create_dataset_from_buffers(
-            dataset_id,
-            [first],
-            env=spec,
-            eval_env=spec,
-            observation_space=spaces.Dict(observations),
-            action_space=spaces.Discrete(game.num_actions),
-            author="pbm_envs",
-            description=card_text(summary),
-            requirements=["pbm-envs"],
-            data_format="arrow",
-        )
-    dataset.storage.update_episodes(episodes)  # one at a time: all of them may not fit into memory
-    dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(summary.agents))})
+    with TemporaryDirectory(prefix=".", dir=get_dataset_path()) as part:  # Minari lists no folders with a dot
+        with warnings.catch_warnings(), _folder_of_minari(part):
+            warnings.simplefilter("ignore")  # Minari warns of missing metadata that is optional, such as addresses
+            dataset = minari.create_dataset_from_buffers(
+                dataset_id,
+                [first],
+                env=spec,
+                eval_env=spec,
+                observation_space=spaces.Dict(observations),
+                action_space=spaces.Discrete(game.num_actions),
+                author="pbm_envs",
+                description=card_text(summary),
+                requirements=["pbm-envs"],
+                data_format="arrow",
+            )
+            dataset.storage.update_episodes(episodes)  # one at a time: all of them may not fit into memory
+            dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(summary.agents))})
+        if namespace and namespace not in list_local_namespaces():
+            create_namespace(namespace)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        Path(part, dataset_id).rename(place)
+
+
+@contextmanager
+def _folder_of_minari(folder: str) -> Iterator[None]:
+    """Let Minari use this folder, and then its own again."""
+    own = os.environ.get(FOLDER)
+    os.environ[FOLDER] = folder
+    try:
+        yield
+    finally:
+        if own is None:
+            del os.environ[FOLDER]
+        else:
+            os.environ[FOLDER] = own
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
