@@ -18,6 +18,7 @@ from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, s
 from pbm_agents.arena.openings import draw_opening
 from pbm_agents.cli.app import app
 from pbm_agents.players.names import make_agent_for
+from pbm_agents.search import Playouts
 from pettingzoo.test import api_test
 from typer.testing import CliRunner
 
@@ -26,7 +27,7 @@ from pbm_envs import Game, make_game, register_game
 from pbm_envs.envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
 from pbm_envs.records import GameRecord, RecordError, append_records, read_records, replay, verify
 from pbm_envs.registry import parse_game
-from pbm_envs.testing import CHECKS
+from pbm_envs.testing import CHECKS, check_random_games
 
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
 NAMES = {
@@ -123,6 +124,74 @@ def test_a_game_without_rules_says_what_is_missing(classes):
 
     with pytest.raises(TypeError, match="NoRules has no _step, _legal_action_mask, _observe: expected these or `rules"):
         NoRules()
+
+
+@pytest.fixture(params=["kernels", "kernels and a playout", "hooks"])
+def endless(request, classes):
+    """Tic-tac-toe whose author has forgotten to end it."""
+    from pbm_envs.authoring import RecordRules, kernel
+
+    @kernel
+    def play(state, mover, action, tables):
+        state["marks"][action] = 1 + mover
+
+    @kernel
+    def playout(state, seeds, i, tables, last_player):
+        state["ply"] = 9
+        state["marks"][:] = 1
+
+    module = sys.modules["tictactoe"]
+    kernels = RecordRules(play, module.mark_legal, module.observe, playout if "playout" in request.param else None)
+
+    class Endless(classes["tictactoe"]):
+        name = "endless"
+        rules = kernels
+
+    class EndlessHooks(Endless):
+        rules = None
+
+        def _legal_action_mask(self, states, out):
+            out[:] = states["marks"] == 0
+
+        def _step(self, states, actions):
+            rows = np.arange(len(states))
+            if (taken := states["marks"][rows, actions] != 0).any():
+                return int(taken.argmax())
+            states["marks"][rows, actions] = 1 + states["to_move"]
+            states["to_move"] = 1 - states["to_move"]
+            states["ply"] += 1
+            return -1
+
+        def _observe(self, views, out):
+            out[:] = 0
+
+    return EndlessHooks() if request.param == "hooks" else Endless()
+
+
+def test_rules_that_do_not_end_a_game_are_named(endless):
+    """Nothing is endless, and no agent forfeits for it."""
+    rng = np.random.default_rng(0)
+    states = endless.init(2, rng)
+    fault = rf"{endless!r} is not over after 9 plies \(legal actions: 0\): expected rules".replace("()", r"\(\)")
+    with pytest.raises(ValueError, match=fault):
+        endless.playout(states.copy(), rng)
+    for search in (Search(simulations=50), Search(simulations=50, evaluator=Playouts(2))):
+        with pytest.raises(ValueError, match=fault):
+            search.run(endless, states, rng)
+    with pytest.raises(ValueError, match=fault):
+        evaluate(first_legal, endless, games=2)
+    with pytest.raises(AssertionError, match=fault):
+        check_random_games(endless, rng)
+    env, envs = make_aec_env(endless), make_vector_env(endless, 2)
+    env.reset()
+    envs.reset()
+    for action in range(9):
+        env.step(action)
+        envs.step(np.full(2, action))
+    with pytest.raises(ValueError, match=fault):
+        env.step(0)
+    with pytest.raises(ValueError, match=fault):
+        envs.step(np.zeros(2, np.int64))
 
 
 def test_records_and_replay(game, tmp_path):
