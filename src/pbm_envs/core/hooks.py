@@ -12,13 +12,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .boards import Board, Deal
+from .checks import check_range
 from .kernels import register_records
 from .notation import Notation
 from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
 from .record_rules import NetworkInputs, PlayKernels, RecordRules
 from .scene import Heat, Sample, Scene
-from .state import NO_ACTION, NOBODY, Ints, Mask, Planes, Record, Seeds, States, copy_batch, copy_states, take_rows
+from .state import (
+    NO_ACTION,
+    NOBODY,
+    Ints,
+    Mask,
+    Planes,
+    Record,
+    Seeds,
+    States,
+    check_state_dtype,
+    copy_batch,
+    copy_states,
+    take_rows,
+)
 from .symmetry import Symmetry
 from .wording import JSON, Explanation, Rule, Step, Wording, default_wording, rules_page
 
@@ -111,6 +125,8 @@ class GameHooks(ABC):
             num_players: The number of players, P.
             other_texts: Alternative texts that are accepted, with their actions.
         """
+        check_state_dtype(dtype, num_players)
+        check_range("max_plies", max_plies, 1, 2**31 - 1)
         self.options = MappingProxyType(dict(options))
         self.num_players, self.board, self.dtype, self.planes = num_players, board, register_records(dtype), planes
         resigns = ["resign"] if self.options.get("allow_resign") else []
@@ -184,13 +200,11 @@ class GameHooks(ABC):
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         """Play every game to its end, as `playout` does. An unused option arrives as an array (0, 0) or False."""
         if kernels := self._kernels[avoid_losing_moves, False]:
-            playout, arguments = kernels.playout
-            playout(states, seeds, *arguments, last_player_by_action)
+            kernels.playout.kernel(states, seeds, *kernels.playout.arguments, last_player_by_action)
         else:
             self._playout_by_hooks(states, seeds, last_player_by_action)
         if np.count_nonzero(states["done"]) < len(states):
-            row = int(states["done"].argmin())
-            raise ValueError(self._why_endless(states[row : row + 1]))
+            raise ValueError(self._why_endless(states[~states["done"]][:1]))
 
     def _playout_by_hooks(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         rows = np.flatnonzero(~states["done"])
