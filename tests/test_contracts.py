@@ -28,7 +28,7 @@ from pbm_envs.authoring import hexagon, rhombus, square, state_dtype, triangle
 from pbm_envs.envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
 from pbm_envs.records import GameRecord, RecordError, append_records, read_records, replay, verify
 from pbm_envs.registry import parse_game
-from pbm_envs.testing import CHECKS, check_random_games
+from pbm_envs.testing import CHECKS, check_boards, check_random_games
 
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
 NAMES = {
@@ -163,6 +163,24 @@ def test_sizes_that_no_board_can_have(make, sizes, message):
     assert square(3, 3).size == 9
     with pytest.raises(ValueError, match=message):
         make(*sizes)
+
+
+def test_checks_say_what_is_wrong(classes):
+    class Lenient(classes["tictactoe"]):
+        def __init__(self):
+            super().__init__()
+            self.max_plies = 3
+
+        def _init(self, states, seeds, board):
+            pass
+
+    rng = np.random.default_rng(0)
+    with pytest.raises(AssertionError, match=r"is not over after 3 plies \(legal actions: 6\): .* max_plies = 3"):
+        check_random_games(Lenient(), rng)
+    with pytest.raises(
+        AssertionError, match=r"init\(1, .* \{'board': ''\} was accepted: expected a ValueError that says"
+    ):
+        check_boards(Lenient(), rng)
 
 
 def test_a_game_without_rules_says_what_is_missing(classes):
