@@ -221,7 +221,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         try:
             self.game.step(states, self._action)
         except ValueError:
-            if not self._checks:
+            if not self._checks or not self.game.legal_action_mask(states).any():  # the latter is the game's fault
                 raise
             self._end_at_an_illegal_action(agent)
             return
