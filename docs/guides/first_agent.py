@@ -128,6 +128,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=8, help="Minutes of training.")
     parser.add_argument("--interval", type=float, default=50, help="Half width of the rating's interval, in Elo.")
     options = parser.parse_args()
+    if not options.minutes > 0:
+        parser.error(f"--minutes is {options.minutes}: expected a number above 0")
     options.folder.mkdir(parents=True, exist_ok=True)
     file = (options.folder / "weights.npz").absolute()
     train(file, options.minutes, np.random.default_rng(7))

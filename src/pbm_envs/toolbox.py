@@ -13,7 +13,7 @@
 | `derive`, `stream`, `BITS`, `RECORDED_BITS` | seeds and generators for parts of a program, by name |
 | `setting`, `options_of`, `check_settings`, `checked`, `REQUIRED`, `nearest` | settings: declared, read, checked |
 | `parse_options`, `choices_given`, `narrowed`, `without_implied`, `typed` | options of games as text |
-| `check_number`, `check_seed` | checks of arguments; raise a clear ValueError |
+| `check_game`, `check_number`, `check_seed` | checks of arguments; raise a clear ValueError |
 | `quoted`, `printable`, `summary`, `describe_error` | untrusted values and errors in one safe line |
 | `require`, `install_command` | errors for missing extras |
 | `write_text`, `in_one_piece`, `is_partial` | files that are written atomically |
@@ -49,6 +49,7 @@ from .core.randomness import BITS, RECORDED_BITS, branch, derive, stream
 from .core.record_rules import BatchKernel, NetworkInputs, PlayKernels
 from .core.scene import Drawn, Sample
 from .core.state import Array, Floats, as_bytes
+from .core.validation import check_game
 
 __all__ = ["stack_kernel"]
 __all__ += ["call", "call_for_flag", "call_for_int", "table_of_calls"]
@@ -60,7 +61,7 @@ __all__ += ["exp", "exp_in_range", "log"]
 __all__ += ["BITS", "RECORDED_BITS", "derive", "stream"]
 __all__ += ["REQUIRED", "check_settings", "checked", "nearest", "options_of", "setting"]
 __all__ += ["choices_given", "narrowed", "parse_options", "typed", "without_implied"]
-__all__ += ["check_number", "check_seed"]
+__all__ += ["check_game", "check_number", "check_seed"]
 __all__ += ["describe_error", "printable", "quoted", "summary"]
 __all__ += ["in_one_piece", "is_partial", "write_text"]
 __all__ += ["install_command", "require"]

@@ -37,6 +37,8 @@ from pbm_envs.envs.vector import BoardGameVectorEnv
 from pbm_envs.registry import find_game
 from pbm_envs.render import Picture
 
+from .bad_matches import match_calls
+
 Call = Callable[[Any], object]
 LONGEST = 1500
 """Characters of an error."""
@@ -357,7 +359,7 @@ class Answer(NamedTuple):
     """What is wrong with the error; "" if nothing is."""
 
 
-FAMILIES = (game_calls, environment_calls, agent_calls, registry_calls)
+FAMILIES = (game_calls, environment_calls, agent_calls, registry_calls, match_calls)
 
 
 def _frames(trace: TracebackType | None) -> list[tuple[str, str]]:

@@ -20,10 +20,10 @@ from pbm_envs import Game
 from pbm_envs.authoring import check_range
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import check_number, quoted
+from pbm_envs.toolbox import check_game, check_number, quoted
 
 from ..common.faults import Budget, InfrastructureError
-from ..players.agent import Actions, Agent, AnyAgent, Views, check_game
+from ..players.agent import Actions, Agent, AnyAgent, Views
 from ..players.names import AgentLike, as_agent
 from .asking import usage_of
 from .journal import total

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pbm_envs import Game
 from pbm_envs.envs.memory import AgentWithMemory, new_ids, watches
 from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record
-from pbm_envs.toolbox import stream
+from pbm_envs.toolbox import check_game, quoted, stream
 
 from ..common.faults import InfrastructureError
 from ..players.agent import AnyAgent, Views
@@ -92,9 +92,11 @@ def play_games(
 
     Raises:
         InfrastructureError: A fault kept an agent from answering; there are no records.
-        ValueError: Two games with hidden information share a set-up (`check_openings`).
+        ValueError: Two games with hidden information share a set-up (`check_openings`), or a seat has no agent.
     """
+    check_game(game)
     check_openings(game, openings)
+    _check_seats(game, agents, seats, openings)
     so_far = so_far or SoFar()
     games = GamesInPlay(game, agents, seats, openings, _generators(seed, len(agents), so_far.restarts), report)
     try:
@@ -105,6 +107,18 @@ def play_games(
     finally:
         games.end()
     return games.records(first_number)
+
+
+def _check_seats(
+    game: Game, agents: Mapping[str, AnyAgent], seats: Sequence[Sequence[str]], openings: Sequence[Opening]
+) -> None:
+    def is_row(row: object) -> bool:
+        names = row if isinstance(row, (list, tuple)) else ()
+        return len(names) == game.num_players and all(isinstance(name, str) and name in agents for name in names)
+
+    if not isinstance(seats, (list, tuple)) or not seats or len(seats) != len(openings) or not all(map(is_row, seats)):
+        expected = f"{game.num_players} names for each of {len(openings)} openings, out of {', '.join(agents)}"
+        raise ValueError(f"seats are {quoted(seats)}: expected {expected}")
 
 
 @final

@@ -16,6 +16,7 @@ from functools import lru_cache
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.authoring import check_range
 from pbm_envs.records import board_text, play_moves
 from pbm_envs.toolbox import BITS, RECORDED_BITS, derive
 
@@ -33,6 +34,9 @@ class Opening:
     seed: int
     board: str | None = None
     moves: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_range("seed", self.seed, 0)
 
     def board_text(self, game: Game) -> str | None:
         """Return the initial board in the form of a record: None if it is empty."""

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs.records import GameRecord
+from pbm_envs.toolbox import quoted
 
 from .results import Array, Results, results_of
 
@@ -72,7 +73,7 @@ def bootstrap(
     results = results_of(records)
     agents, seats, together = who_met(results)
     if anchor is not None and anchor not in agents:
-        raise ValueError(f"anchor is {anchor!r}: expected one of {', '.join(agents)}")
+        raise ValueError(f"anchor is {quoted(anchor)}: expected one of {', '.join(agents)}")
     if not agents:
         return [], np.zeros(0), np.zeros((REPLICATES, 0))
     opening, cell, share = results.cells()

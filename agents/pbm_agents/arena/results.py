@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pbm_envs.records import UNFINISHED, GameRecord
 from pbm_envs.registry import make_registered_game
+from pbm_envs.toolbox import quoted
 
 Array = NDArray[np.float64]
 
@@ -41,11 +42,15 @@ class Results:
         self._met: dict[tuple[str, ...], int] = {}
         self._openings: dict[tuple[Any, ...], int] = {}
         self._rows = array("d")
+        if not isinstance(records, Iterable) or isinstance(records, np.ndarray):
+            raise ValueError(f"records are {quoted(records)}: expected GameRecords")
         for record in records:
             self.add(record)
 
     def add(self, record: GameRecord) -> None:
         """Count a game."""
+        if not isinstance(record, GameRecord):
+            raise ValueError(f"a record is {quoted(record)}: expected a GameRecord")
         if record.ending == UNFINISHED:
             return
         self.games += 1

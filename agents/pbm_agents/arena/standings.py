@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import in_one_piece
+from pbm_envs.toolbox import in_one_piece, quoted
 
 from .ratings import Rating, rate
 from .results import Array, Results, results_of
@@ -77,8 +77,11 @@ def standings(records: Iterable[GameRecord] | Results, anchor: str | None = None
 
 
 def head_to_head(records: Iterable[GameRecord] | Results, agents: Sequence[str]) -> HeadToHead:
-    """Return the head-to-head results between `agents`, in this order."""
-    pairs = results_of(records).pairs
+    """Return the head-to-head results between `agents`, in this order; ValueError if one has played no game."""
+    results = results_of(records)
+    if unknown := [agent for agent in agents if agent not in results.agents]:
+        raise ValueError(f"agents name {quoted(unknown[0])}: expected some of {', '.join(results.agents)}")
+    pairs = results.pairs
     found = np.array([[pairs.get((agent, other), (0.0, 0)) for other in agents] for agent in agents])
     won, games = found[..., 0], found[..., 1]
     scores = np.divide(won, games, out=np.full_like(won, np.nan), where=games > 0)

@@ -19,7 +19,7 @@ from typing import Any, final
 
 from pbm_envs import Game, __version__
 from pbm_envs.records import GameRecord, RecordError, append_to, record_of_line, verify
-from pbm_envs.toolbox import check_settings, printable, setting
+from pbm_envs.toolbox import check_settings, printable, quoted, setting
 
 from ..common.faults import Budget, InfrastructureError
 from ..common.folders import check_programs, locked, programs, write_about
@@ -76,6 +76,8 @@ def play_tournament(tournament: Tournament, folder: str | Path, run: Run = ALONE
         ValueError: The folder holds another tournament, was made with other programs, or is in use.
         InfrastructureError: Faults outside the agents, or the budget (BudgetSpentError), left games unplayed.
     """
+    if not isinstance(tournament, Tournament):
+        raise ValueError(f"tournament is {quoted(tournament)}: expected a Tournament")
     play_in_folder(tournament.plan(), folder, run)
     return tournament_records(folder)
 

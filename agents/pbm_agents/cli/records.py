@@ -52,6 +52,8 @@ def replay(
     if write is not None:
         check_place(write)
     (path, lines), good = _lines(source), []
+    if not lines:
+        raise ValueError(f"{path} holds no games: expected some")
     for number, line in enumerate(lines, start=1):
         try:
             record = GameRecord.from_json(line.decode())
@@ -64,7 +66,7 @@ def replay(
         append_records(write, good)
     if len(good) < len(lines):
         raise typer.Exit(1)
-    if lines:
+    if good:
         print(f"on a board: pbm serve --replay {printable(str(source))}")
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from pbm_envs import Game
 from pbm_envs.authoring import Option, check_range
 from pbm_envs.records import GameRecord
-from pbm_envs.toolbox import checked, derive
+from pbm_envs.toolbox import check_game, checked, derive, quoted
 
 from ..arena import Run, tournament_records
 from ..arena.openings import draw_opening
@@ -50,9 +50,12 @@ def make_games(
         ValueError: There are no agents, a number is invalid, or the folder has other content.
         InfrastructureError: As for `play_tournament`.
     """
-    if not agents or len(set(agents)) < len(agents):
-        raise ValueError(f"agents are {', '.join(agents) or 'none'}: expected some, each only once")
+    check_game(game)
+    named = isinstance(agents, (list, tuple)) and all(isinstance(name, str) for name in agents)
+    if not named or not agents or len(set(agents)) < len(agents):
+        raise ValueError(f"agents are {quoted(agents)}: expected a list of names, each only once")
     check_range("games", games, len(agents))
+    games = int(games)
     for name in agents:
         make_agent(name)
     batches: list[Batch] = []

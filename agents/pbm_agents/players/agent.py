@@ -10,16 +10,10 @@ from numpy.typing import NDArray
 from pbm_envs import Game, sample_actions
 from pbm_envs.authoring import Option, take_rows
 from pbm_envs.envs.memory import AgentWithMemory
-from pbm_envs.toolbox import checked, quoted
+from pbm_envs.toolbox import check_game, checked, quoted
 
 Views: TypeAlias = NDArray[np.void]
 Actions: TypeAlias = NDArray[np.int64]
-
-
-def check_game(game: Game) -> None:
-    """Raise ValueError unless `game` is a game."""
-    if not isinstance(game, Game):
-        raise ValueError(f"game is {quoted(game)}: expected a game, such as pbm_envs.Chameleon(size=7)")
 
 
 def check_searchable(game: Game, views: Views) -> None:

@@ -51,6 +51,12 @@ def expect_flag(states: States, field: str) -> None:
     expect(values.reshape(len(states), -1) <= 1, states, field, "True or False")
 
 
+def check_game(game: GameHooks) -> None:
+    """Raise ValueError unless `game` is a game."""
+    if not isinstance(game, GameHooks):
+        raise ValueError(f"game is {quoted(game)}: expected a game, such as pbm_envs.Chameleon(size=7)")
+
+
 def validate_common_fields(game: GameHooks, states: States) -> None:
     """Raise InvalidStateError unless the fields common to all games are valid."""
     for field in ("done", "truncated"):

@@ -244,8 +244,9 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
     def _number(self, action: Any) -> int:
         """Return an action as int; raise TypeError unless it is an integer, ValueError if it exceeds 64 bits."""
         expected = f"expected an integer in 0..{self.game.num_actions - 1}"
+        given: Any = None if isinstance(action, bool) else action
         try:
-            number = index(action if not isinstance(action, bool) else None)
+            number = index(given)
         except TypeError:
             raise TypeError(f"action is {quoted(action)}: {expected}") from None
         if abs(number) >= 1 << 63:

@@ -17,9 +17,10 @@ from typing import Any, final
 
 import numpy as np
 
-from ..core.checks import check_range
+from ..core.checks import check_range, check_seed, quoted
 from ..core.game import Game
 from ..core.state import NO_ACTION, Rng, States, copy_states
+from ..core.validation import check_game
 from ..records import RESIGN, Forfeit, GameRecord, make_record
 from .history import History
 from .prompts import FULL, PromptStyle, correction, system_prompt, turn_prompt
@@ -62,7 +63,11 @@ class TextGame:
                 resigning (A2).
             disguise: A seed for made-up names (`Disguise`), or None for the game's own.
         """
+        check_game(game)
+        if not isinstance(style, PromptStyle):
+            raise ValueError(f"style is {quoted(style)}: expected a PromptStyle, such as COMPACT")
         check_range("attempts", attempts, 1)
+        check_seed("disguise", disguise)
         self.game, self.style, self.attempts = game, style, attempts
         self.words: Vocabulary = Vocabulary(game) if disguise is None else Disguise(game, disguise)
         self._system = system_prompt(self.words, style, attempts)

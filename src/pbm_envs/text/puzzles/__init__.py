@@ -29,6 +29,8 @@ from ..dialogue import TextGame
 from ..prompts import FULL, PromptStyle
 from ..reading import Kind, last_json
 
+FILES = resources.files(__package__)
+
 KINDS = ("win", "only-move", "contract", "count", "probability")
 MOVE_KINDS = ("win", "only-move")
 NUMBER_KINDS = ("count", "probability")
@@ -116,25 +118,29 @@ FIELDS = json_kinds(Puzzle)
 
 def has_puzzles(game: str) -> bool:
     """Return whether there are puzzles of a game."""
-    return resources.files(__package__).joinpath(f"{game}.jsonl").is_file()
+    return isinstance(game, str) and FILES.joinpath(f"{game}.jsonl").is_file()
 
 
 def load_puzzles(game: str) -> list[Puzzle]:
     """Return the puzzles of a game; ValueError if it has none."""
-    file = resources.files(__package__).joinpath(f"{game}.jsonl")
     if not has_puzzles(game):
-        raise ValueError(f"there are no puzzles for {game!r}")
+        names = ", ".join(sorted(file.name[:-6] for file in FILES.iterdir() if file.name.endswith(".jsonl")))
+        raise ValueError(f"there are no puzzles for {quoted(game)}: expected one of {names}")
+    file = FILES.joinpath(f"{game}.jsonl")
     return [Puzzle.from_json(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def score(puzzle: Puzzle, answer: str) -> float:
-    """Return 1 for a correct answer and 0 otherwise; only its last JSON object or a move in brackets counts."""
+    """Return 1 for a correct answer and 0 otherwise; only its last JSON object or a move in brackets counts.
+
+    An answer that is not text, such as None, is not correct.
+    """
     if puzzle.kind in MOVE_KINDS:
         table = puzzle.table()
         reading = table.read(answer)
         return float(reading.kind is Kind.MOVE and table.game.action_to_string(reading.action) in puzzle.answers)
     try:
-        said = str(last_json(answer, ANSWER)).strip().lower()
+        said = str(last_json(answer if isinstance(answer, str) else "", ANSWER)).strip().lower()
         if puzzle.kind == "contract":
             return float(said in puzzle.answers)
         said = said[:100].replace(" ", "")
