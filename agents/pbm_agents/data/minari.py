@@ -7,9 +7,10 @@ environment, `dataset.recover_environment()` returns it. Needs the extra `data` 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from copy import deepcopy
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -19,12 +20,36 @@ from gymnasium import spaces
 from pbm_envs import Game
 from pbm_envs.authoring import take_rows
 from pbm_envs.records import PLY_LIMIT, GameRecord, replay
+from pbm_envs.toolbox import in_one_piece, quoted
 
 from .card import Summary, card_text
 
 
+def new_minari_path(dataset_id: str) -> Path:
+    """Return Minari's folder for a new data set.
+
+    Raises:
+        ValueError: The id is not valid, or the data set exists.
+    """
+    from minari.dataset.minari_dataset import DATASET_ID_RE
+    from minari.storage import get_dataset_path
+
+    found = DATASET_ID_RE.fullmatch(dataset_id)
+    # Minari also matches ids that its list of data sets cannot read: those without a version, or with these parts
+    if not found or not found["version"] or {"", "data"} & set(dataset_id.split("/")):
+        raise ValueError(
+            f"the id of the data set is {quoted(dataset_id)}: expected NAMESPACE/NAME-vNUMBER or NAME-vNUMBER of "
+            "letters, digits, - and _, such as pbm/chameleon-5/expert-v0. NAMESPACE has at least two characters and no "
+            "part 'data'"
+        )
+    path: Path = get_dataset_path(dataset_id)
+    if path.exists():
+        raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
+    return path
+
+
 def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: str) -> None:
-    """Make a Minari data set of finished games.
+    """Make a Minari data set of finished games, which appears when it is complete.
 
     Args:
         summary: The description of the games for the card.
@@ -32,13 +57,14 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         dataset_id: An id for Minari, such as `pbm/chameleon-5/expert-v0`.
 
     Raises:
-        ValueError: The data set exists, or no player has chosen a move.
+        ValueError: The id is not valid, the data set exists, or no player has chosen a move.
     """
     import minari
     from minari.data_collector.episode_buffer import EpisodeBuffer
+    from minari.dataset.minari_storage import MinariStorage
+    from minari.namespace import create_namespace, list_local_namespaces
 
-    if dataset_id in minari.list_local_datasets():
-        raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
+    path = new_minari_path(dataset_id)
     game = summary.game
     episodes = (EpisodeBuffer(**episode) for record in records for episode in _episodes(game, record))
     first = next(episodes, None)
@@ -49,22 +75,25 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
     }
     spec = _env_spec(game)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Minari warns of missing metadata that is optional, such as e-mail addresses
-        dataset = minari.create_dataset_from_buffers(
-            dataset_id,
-            [first],
-            env=spec,
-            eval_env=spec,
-            observation_space=spaces.Dict(observations),
-            action_space=spaces.Discrete(game.num_actions),
-            author="pbm_envs",
-            description=card_text(summary),
-            requirements=["pbm-envs"],
-            data_format="arrow",
+    metadata = {
+        "dataset_id": dataset_id,
+        "minari_version": minari.__version__,
+        "author": {"pbm_envs"},
+        "description": card_text(summary),
+        "requirements": ["pbm-envs"],
+        "algorithm_name": ", ".join(sorted(summary.agents)),
+        **({"eval_env_spec": spec.to_json()} if spec else {}),
+    }
+    namespace = dataset_id.rpartition("/")[0]
+    if namespace and namespace not in list_local_namespaces():
+        create_namespace(namespace)
+    with in_one_piece(path) as part:  # not `create_dataset_from_buffers`, whose data set is listed from the start
+        part.mkdir()
+        storage = MinariStorage.new(
+            part / "data", spaces.Dict(observations), spaces.Discrete(game.num_actions), spec, "arrow"
         )
-    dataset.storage.update_episodes(episodes)  # one at a time: all of them may not fit into memory
-    dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(summary.agents))})
+        storage.update_metadata(metadata)
+        storage.update_episodes(chain([first], episodes))  # one at a time: all of them may not fit into memory
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
