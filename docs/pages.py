@@ -336,7 +336,8 @@ def benchmarks() -> str:
     for result in sorted(RESULTS.glob("*.txt")):
         script = ROOT / "benchmarks" / f"{result.stem}.py"
         question = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or ""
-        parts.append(f"## {result.stem}\n\n{fenced(question)}")
+        title = result.stem.replace("_", " ")  # the anchor of `_` is `-` on the site and `_` on GitHub
+        parts.append(f"## {title}\n\n{fenced(question)}")
         parts.append(f"```text\n{_stripped(result.read_text(encoding='utf-8'))}\n```")
         plots = sorted((DOCS / "pictures").glob(f"{result.stem}.*"))
         parts += [f"![{result.stem}](../pictures/{plot.name})" for plot in plots]

@@ -121,6 +121,12 @@ def test_moves_after_the_end():
         env.reset(options={"moves": ["resign", "c3"]})
 
 
+def test_flags_are_not_actions():
+    env = started("chameleon")
+    with pytest.raises(TypeError, match="action is True: expected an integer"):
+        env.step(True)
+
+
 def test_a_game_that_is_drawn_from_the_start():
     """C11"""
     env = curio_v0.raw_env()

@@ -223,7 +223,14 @@ def test_ones_own_with_settings(mine):
     [
         ("mine:Steady:colour=3", "'colour=3' is not an option of mine:Steady: expected .* number, mirror"),
         ("mine:Steady:number=x", "number is 'x': expected an integer from 0 up"),
-        ("mine:Steady:number", "'number' is not an option of .*: expected NAME=VALUE"),
+        (
+            "mine:Steady:number",
+            "cannot be loaded: ValueError: option 'number' of mine:Steady has no value: expected number=VALUE",
+        ),
+        (
+            "mine:make:simulations=0",
+            "^'mine:make:simulations=0' cannot be loaded: ValueError: simulations is 0: .* None$",
+        ),
         ("mine:steady:number=3", "steady takes no settings: expected a class or a function"),
         ("mine:untyped:temperature=1", "missing 1 required positional argument: 'file'"),
         ("mine:__name__", "'mine' is not an agent"),

@@ -18,15 +18,17 @@ from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, s
 from pbm_agents.arena.openings import draw_opening
 from pbm_agents.cli.app import app
 from pbm_agents.players.names import make_agent_for
+from pbm_agents.search import Playouts
 from pettingzoo.test import api_test
 from typer.testing import CliRunner
 
 import pbm_envs
 from pbm_envs import Game, make_game, register_game
+from pbm_envs.authoring import hexagon, rhombus, square, state_dtype, triangle
 from pbm_envs.envs.factories import make_aec_env, make_raw_env, make_single_env, make_vector_env
 from pbm_envs.records import GameRecord, RecordError, append_records, read_records, replay, verify
 from pbm_envs.registry import parse_game
-from pbm_envs.testing import CHECKS
+from pbm_envs.testing import CHECKS, check_boards, check_random_games
 
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
 NAMES = {
@@ -105,16 +107,80 @@ def test_what_cannot_be_registered(classes):
         register_game(Nameless)
     with pytest.raises(ValueError, match=r"'curio' belongs to .*Curio: expected another for .*Taken"):
         register_game(Taken)
-    with pytest.raises(ValueError, match="is not a game: expected a class that is complete"):
+    with pytest.raises(ValueError, match="Unfinished is not complete: expected the methods _board_to_string, _init"):
         register_game(Unfinished)
     with pytest.raises(ValueError, match="Demanding has no default for 'size'"):
         register_game(Demanding)
     with pytest.raises(ValueError, match="is not a game: expected a class"):
         register_game(len)
+    for name, example in (
+        ("chameleon:size=5,swap_rule=no", r"make_game\('chameleon', size=5, swap_rule=no\)"),
+        ("row:Row:size=4", r"make_game\('row:Row', size=4\)"),
+    ):
+        with pytest.raises(ValueError, match=rf"'{name}' has options in the name: expected {example}"):
+            make_game(name)
     for name in ("no_such_module:Game", "json:loads", "json:no_such_name", "no_such_game"):
         with pytest.raises(ValueError, match="is not a game"):
             make_game(name)
     assert set(pbm_envs.registered_games()) == {"chameleon", "curio", "trinim", "unlur", *NAMES}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"max_plies": 0}, "max_plies is 0: expected an integer from 1"),
+        ({"max_plies": -1}, "max_plies is -1: expected an integer from 1"),
+        ({"moves": ("a1", "b1", "A1")}, "two moves of Changed are 'a1': expected a text of its own for each action"),
+        ({"dtype": np.dtype([("marks", "i1", (9,))])}, "field 'returns' of dtype is missing: expected state_dtype"),
+        ({"dtype": state_dtype(3, [])}, r"field 'returns' of dtype is .*: expected state_dtype\(2, fields\)"),
+        ({"dtype": state_dtype(2, [("marks", "O")])}, r"field 'marks' of dtype is dtype\('O'\): expected state_dtype"),
+        ({"num_players": 0}, "num_players is 0: expected an integer from 2"),
+    ],
+)
+def test_facts_that_no_game_can_have(classes, changes, message):
+    class Changed(classes["tictactoe"]):
+        def __init__(self):
+            facts = {"options": {}, "board": square(3, 3), "dtype": state_dtype(2, []), "planes": {}, "form": "a cell"}
+            Game.__init__(self, **{**facts, "moves": ("a1", "b1"), "max_plies": 9, **changes})
+
+    with pytest.raises(ValueError, match=message):
+        Changed()
+
+
+@pytest.mark.parametrize(
+    ("make", "sizes", "message"),
+    [
+        (square, (1, 30), "cols is 30: expected an integer from 1 to 26"),
+        (square, (0, 3), "rows is 0: expected an integer from 1 to 1000"),
+        (square, (3.0, 3), "rows is 3.0: expected an integer"),
+        (triangle, (27,), "size is 27: expected an integer from 1 to 26"),
+        (rhombus, (0,), "size is 0: expected an integer from 1 to 26"),
+        (hexagon, (14,), "radius is 14: expected an integer from 1 to 13"),
+        (state_dtype, (0, ()), "num_players is 0: expected an integer from 2 to 127"),
+    ],
+)
+def test_sizes_that_no_board_can_have(make, sizes, message):
+    assert square(3, 3).size == 9
+    with pytest.raises(ValueError, match=message):
+        make(*sizes)
+
+
+def test_checks_say_what_is_wrong(classes):
+    class Lenient(classes["tictactoe"]):
+        def __init__(self):
+            super().__init__()
+            self.max_plies = 3
+
+        def _init(self, states, seeds, board):
+            pass
+
+    rng = np.random.default_rng(0)
+    with pytest.raises(AssertionError, match=r"is not over after 3 plies \(legal actions: 6\): .* max_plies = 3"):
+        check_random_games(Lenient(), rng)
+    with pytest.raises(
+        AssertionError, match=r"init\(1, .* \{'board': ''\} was accepted: expected a ValueError that says"
+    ):
+        check_boards(Lenient(), rng)
 
 
 def test_a_game_without_rules_says_what_is_missing(classes):
@@ -123,6 +189,74 @@ def test_a_game_without_rules_says_what_is_missing(classes):
 
     with pytest.raises(TypeError, match="NoRules has no _step, _legal_action_mask, _observe: expected these or `rules"):
         NoRules()
+
+
+@pytest.fixture(params=["kernels", "kernels and a playout", "hooks"])
+def endless(request, classes):
+    """Tic-tac-toe whose author has forgotten to end it."""
+    from pbm_envs.authoring import RecordRules, kernel
+
+    @kernel
+    def play(state, mover, action, tables):
+        state["marks"][action] = 1 + mover
+
+    @kernel
+    def playout(state, seeds, i, tables, last_player):
+        state["ply"] = 9
+        state["marks"][:] = 1
+
+    module = sys.modules["tictactoe"]
+    kernels = RecordRules(play, module.mark_legal, module.observe, playout if "playout" in request.param else None)
+
+    class Endless(classes["tictactoe"]):
+        name = "endless"
+        rules = kernels
+
+    class EndlessHooks(Endless):
+        rules = None
+
+        def _legal_action_mask(self, states, out):
+            out[:] = states["marks"] == 0
+
+        def _step(self, states, actions):
+            rows = np.arange(len(states))
+            if (taken := states["marks"][rows, actions] != 0).any():
+                return int(taken.argmax())
+            states["marks"][rows, actions] = 1 + states["to_move"]
+            states["to_move"] = 1 - states["to_move"]
+            states["ply"] += 1
+            return -1
+
+        def _observe(self, views, out):
+            out[:] = 0
+
+    return EndlessHooks() if request.param == "hooks" else Endless()
+
+
+def test_rules_that_do_not_end_a_game_are_named(endless):
+    """Nothing is endless, and no agent forfeits for it."""
+    rng = np.random.default_rng(0)
+    states = endless.init(2, rng)
+    fault = rf"{endless!r} is not over after 9 plies \(legal actions: 0\): expected rules".replace("()", r"\(\)")
+    with pytest.raises(ValueError, match=fault):
+        endless.playout(states.copy(), rng)
+    for search in (Search(simulations=50), Search(simulations=50, evaluator=Playouts(2))):
+        with pytest.raises(ValueError, match=fault):
+            search.run(endless, states, rng)
+    with pytest.raises(ValueError, match=fault):
+        evaluate(first_legal, endless, games=2)
+    with pytest.raises(AssertionError, match=fault):
+        check_random_games(endless, rng)
+    env, envs = make_aec_env(endless), make_vector_env(endless, 2)
+    env.reset()
+    envs.reset()
+    for action in range(9):
+        env.step(action)
+        envs.step(np.full(2, action))
+    with pytest.raises(ValueError, match=fault):
+        env.step(0)
+    with pytest.raises(ValueError, match=fault):
+        envs.step(np.zeros(2, np.int64))
 
 
 def test_records_and_replay(game, tmp_path):
@@ -146,7 +280,7 @@ def test_a_game_that_nobody_has_registered(classes, monkeypatch):
     game = classes["row"](size=5)
     assert evaluate(first_legal, game, games=4)["random"].games == 4
     [record] = play_games(game, {"a": make_agent("random")}, [("a", "a")], [draw_opening(game, 0, None, 0)], seed=1)
-    with pytest.raises(RecordError, match="'row' is not a game of pbm_envs: expected one of"):
+    with pytest.raises(RecordError, match=r"'row' is not a game of pbm_envs: expected one of .* `pbm --import MODULE`"):
         GameRecord.from_json(record.to_json()).rules()
 
 

@@ -96,6 +96,9 @@ def test_it_is_known_how_many_kernels_are_to_be_compiled(caplog, monkeypatch):
     now[0] += 11
     compile_within(other, 0)
     assert "compiling their_game: 1 of 1" in caplog.text
+    told.register(again := Known("other_game.again", kept=True))
+    compile_within(again, 0)
+    assert "compiling other_game, once" in caplog.text, "for other types than those on disk: no number is known"
 
 
 def test_a_terminal_has_one_line_that_is_rewritten(capsys, monkeypatch):

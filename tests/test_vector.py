@@ -277,6 +277,8 @@ def test_a_copy_goes_its_own_way(name):
         ({"render_mode": "human"}, "render_mode is 'human': expected"),
         ({"threads": 0}, "threads is 0: expected"),
         ({"size": 1}, "size is 1"),
+        ({"seat": 1}, "seat is 1: expected an opponent with it"),
+        ({"seat": [0, 1]}, r"seat is \[0, 1\]: expected an opponent with it"),
     ],
 )
 def test_wrong_settings(settings, message):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import gymnasium
 import pettingzoo
 
-from .core.checks import quoted
+from .core.checks import printable, quoted
 from .core.game import Game
 from .core.options import REQUIRED, check_names, nearest, options_of, parse_options
 from .games.chameleon import Chameleon
@@ -53,8 +53,11 @@ def register_game(game_class: GameClass) -> GameClass:
         ValueError: If the class is not a game, or another class has the name.
     """
     name = getattr(game_class, "name", None)
-    if not isinstance(game_class, type) or not issubclass(game_class, Game) or inspect.isabstract(game_class):
-        raise ValueError(f"{quoted(game_class)} is not a game: expected a class that is complete, derived from Game")
+    if not isinstance(game_class, type) or not issubclass(game_class, Game):
+        raise ValueError(f"{quoted(game_class)} is not a game: expected a class derived from Game")
+    if inspect.isabstract(game_class):
+        missing = ", ".join(sorted(game_class.__abstractmethods__))
+        raise ValueError(f"{game_class.__name__} is not complete: expected the methods {missing}")
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise ValueError(
             f"the name of {game_class.__name__} is {quoted(name)}: expected lower-case letters, digits and _"
@@ -122,25 +125,43 @@ def parse_game_options(text: str, options: Sequence[str] | None = None) -> tuple
 
 def make_registered_game(name: str, options: Mapping[str, Any]) -> Game:
     """Return a game as `make_game` does, for names from untrusted records and messages; import nothing."""
-    if isinstance(name, str) and ":" in name:
-        raise ValueError(f"{quoted(name)} is not a game of pbm_envs: expected one of {', '.join(registered_games())}")
+    if _registered_class(name) is None:
+        raise ValueError(_unknown(name, "; import any other game first, as `pbm --import MODULE` does"))
     return make_game(name, **options)
 
 
 def find_game(name: str) -> type[Game]:
     """Return the class of a registered name, of a named set of options, or of `module:Class`."""
+    if (registered := _registered_class(name)) is not None:
+        return registered
+    if isinstance(name, str):
+        module, colon, attribute = name.partition(":")
+        if "=" in attribute:
+            game = name.partition("=")[0].rpartition(":")[0]
+            options = printable(name[len(game) + 1 :].replace(",", ", "), 100)
+            raise ValueError(f"{quoted(name)} has options in the name: expected make_game({quoted(game)}, {options})")
+        if colon:
+            return _own_game(name, module, attribute)
+    raise ValueError(_unknown(name, ", or module:Class"))
+
+
+def _registered_class(name: str) -> type[Game] | None:
+    """Return the class of a registered name or of a named set of options, or None."""
     if isinstance(name, str):
         if name in _registered or name in registered_games():
             return _registered[name]
         game, _, options = name.partition("-")
         if game in _registered and options in _registered[game].named_options:
             return _registered[game]
-        module, colon, attribute = name.partition(":")
-        if colon:
-            return _own_game(name, module, attribute)
-    raise ValueError(
-        f"{quoted(name)} is not a game of pbm_envs: expected one of {', '.join(registered_games())}, or module:Class"
-        + nearest(name, [*registered_games(), *(f"{k}-{o}" for k, c in _registered.items() for o in c.named_options)])
+    return None
+
+
+def _unknown(name: str, otherwise: str) -> str:
+    """Return the error for a name that is not registered; `otherwise`, its end, says what else is possible."""
+    named = (f"{game}-{options}" for game, its in _registered.items() for options in its.named_options)
+    known = registered_games()
+    return f"{quoted(name)} is not a game of pbm_envs: expected one of {', '.join(known)}{otherwise}" + nearest(
+        name, [*known, *named]
     )
 
 

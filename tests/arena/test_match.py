@@ -24,7 +24,7 @@ def against(game, agent, count=20, seats=("bad", "good")):
     [
         (Crashing(), "ZeroDivisionError: four is too much"),
         (Illegal(), "illegal: a1x"),
-        (Shapeless(), "ValueError: gave int64 of shape (1, 2) for 1 games"),
+        (Shapeless(), "ValueError: gave int64 of shape (1, 2) for 1 games: expected integer actions of shape (1,)"),
     ],
     ids=["crash", "illegal", "shapeless"],
 )

@@ -149,7 +149,8 @@ def test_options_as_typed():
         ("games chess", "'chess' is not a game of pbm_envs: expected one of chameleon, curio, trinim, unlur"),
         ("play chess", "'chess' is not a game of pbm_envs"),
         ("play chameleon -o sise=7", "'sise=7' is not an option of chameleon: expected NAME=VALUE, NAME one of size"),
-        ("play chameleon -o size", "'size' is not an option of chameleon: expected NAME=VALUE"),
+        ("play chameleon -o size", "option 'size' of chameleon has no value: expected size=VALUE, an integer from 3"),
+        ("games curio -o base", "option 'base' of curio has no value: expected base=VALUE, "),
         ("play chameleon -o size=2", "size is 2: expected an integer from 3 to 26"),
         ("play chameleon -o size=big", "size is 'big': expected an integer from 3 to 26"),
         ("play chameleon alphazero", "'alphazero' is not an agent: expected random, mcts"),
@@ -158,6 +159,13 @@ def test_options_as_typed():
         ("play chameleon --board x", "board is 'x': expected the empty board"),
         ("play chameleon --moves z9z", "'z9z' is not a move of Chameleon: expected a cell"),
         ("play chameleon --save nowhere/games.jsonl", "'nowhere/games.jsonl' cannot be written: expected a file"),
+        ("exploit random -g trinim:num_players=3", "has 3 players: expected two"),
+        (
+            f"replay {__file__} --write nowhere/a.jsonl",
+            "'nowhere/a.jsonl' cannot be written: expected a file in a folder",
+        ),
+        (f"rate {__file__} --out {__file__}/a", "/a' cannot be written: expected a folder, with permission to write"),
+        ("curio-bench random --results nowhere/a", "'nowhere/a' cannot be written: expected a file in a folder"),
         ("bench -o size=7", "options are given without a game: expected 'pbm bench GAME -o NAME=VALUE'"),
         ("bench chess", "'chess' is not a game of pbm_envs"),
         ("games curio-ladder-99", "Did you mean 'curio-ladder-"),
@@ -167,13 +175,14 @@ def test_options_as_typed():
             "dataset trinim --grade random -a greedy --out x",
             "--grade and --agent are both given: expected one of the two",
         ),
+        ("dataset trinim -a random --out x --label random", "label is 'random': expected an agent that searches, such"),
         ("rate nowhere", "'nowhere' is not there: expected a file of records, or the folder of a tournament"),
         ("play trinim llm:model=m,url=nowhere", "url is 'nowhere': expected an address such as 'http://"),
     ],
 )
 def test_errors_are_one_line(words, message):
-    code, _, err = pbm(words)
-    assert code == 2
+    code, out, err = pbm(words)
+    assert (code, out) == (2, "")
     assert err.startswith("pbm: ")
     assert message in err
     assert len(err.splitlines()) == 1

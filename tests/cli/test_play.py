@@ -99,7 +99,7 @@ def test_saving_in_the_middle_appends(tmp_path):
     _, out, _ = pbm("play chameleon person person -o size=3", lines, f"save\nsave {tmp_path}\n")
     assert [record.plies for record in read_records(file)] == [1, 2]
     assert "expected a file, such as 'save games.jsonl'" in out
-    assert "Is a directory" in out
+    assert f"'{tmp_path}' cannot be written: expected a file in a folder that exists" in out
 
 
 def test_everyone_may_resign_and_three_go_on(tmp_path):

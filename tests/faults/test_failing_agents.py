@@ -154,7 +154,8 @@ def test_a_failure_outside_of_questions_is_the_agents_own(tmp_path: Path, where:
     few = Tournament((Chameleon(size=4),), (f"{HERE}:{name}", "random"), openings=2, batch=4, key="5eed" * 16)
     if how == "dies":
         records = play_tournament(few, tmp_path, Run(workers=2))
-        reason = "the process ended with exit code 9 while the agent was loaded or observed"
+        outside = "while the agent was loaded, asked once before the games, or informed about them"
+        reason = f"the process ended with exit code 9 {outside}"
     else:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")

@@ -56,7 +56,10 @@ OPTIONS = "simulations, seconds, selection, parallel_simulations, solver, early_
         ("", "'' is not an agent: expected random, mcts"),
         ("mtcs:simulations=5", "'mtcs:simulations=5' is not an agent: expected random, mcts"),
         ("mcts:simulation=5", f"'mcts:simulation=5': 'simulation=5' is not an option of mcts: .* one of {OPTIONS}"),
-        ("mcts:simulations", "'simulations' is not an option of mcts: expected NAME=VALUE"),
+        (
+            "mcts:simulations",
+            "option 'simulations' of mcts has no value: expected simulations=VALUE, an integer from 1 up",
+        ),
         ("mcts:5", "'5' is not an option of mcts: expected NAME=VALUE"),
         ("mcts:simulations=5,", "'mcts:simulations=5,': '' is not an option of mcts: expected NAME=VALUE"),
         ("mcts:simulations=5;c=1", "simulations is '5;c=1': expected an integer"),
@@ -79,9 +82,9 @@ OPTIONS = "simulations, seconds, selection, parallel_simulations, solver, early_
             "no.such.module:thing",
             "'no.such.module:thing' is not an agent: expected .* module:attribute .*No module named",
         ),
-        ("pbm_agents:Nothing", "'pbm_agents:Nothing' is not an agent: .*no attribute 'Nothing'"),
-        ("math:pi", "'math:pi' is not an agent: .*3.14159.* is not an agent: expected a name, an agent with act"),
-        ("builtins:dict", "'builtins:dict' is not an agent: .*{} is not an agent: expected a name, an agent with act"),
+        ("pbm_agents:Nothing", "'pbm_agents:Nothing' cannot be loaded: .*no attribute 'Nothing'$"),
+        ("math:pi", "'math:pi' cannot be loaded: .*3.14159.* is not an agent: expected a name, an agent with act"),
+        ("builtins:dict", "'builtins:dict' cannot be loaded: .*{} is not an agent: expected a name, an agent with act"),
     ],
 )
 def test_bad_names(name, complaint):

@@ -199,6 +199,7 @@ class TestDisguise:
             words = {*game.wording.terms, *game.cell_free_actions.values()} - {"x", "o"}
             assert not seen & {word.lower() for word in words}
             assert type(game).__name__.lower() not in told.lower()
+            assert not seen & {"contract", "fight"}
             table.play(drawn(table, rng))
 
     @every_game
@@ -230,6 +231,11 @@ class TestDisguise:
     def test_seeds(self):
         game = Unlur(radius=3)
         assert Disguise(game, 1).moves == Disguise(game, 1).moves != Disguise(game, 2).moves
+
+    def test_names_are_equal_in_every_process(self):
+        words = Disguise(Unlur(radius=3), 5)
+        assert words.translate("Unlur Black White Y line contract fight") == "Godu Zoge Bepo gepi dara zolu kenu"
+        assert words.form == "a text such as 'pesu' or 'zoge'"
 
     def test_the_whole_rules_cannot_be_disguised(self):
         with pytest.raises(ValueError, match="names the cells"):

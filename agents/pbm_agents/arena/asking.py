@@ -105,7 +105,15 @@ def ask_or_fault(
         rng: Random numbers for the agent.
         asks: Called before each question with the rows of `views` that it is about.
         ids: (B,) the identifiers of the games for an agent with memory.
+
+    Raises:
+        ValueError: A position has no legal action, or the game is too long: the game's fault, and not the agent's.
     """
+    in_time = views["ply"] < game.max_plies + game.num_players  # players who have been removed counted a ply each
+    playable = game.legal_action_mask(views).any(axis=1) & in_time
+    if not playable.all():
+        row = int(playable.argmin())
+        raise ValueError(game._why_endless(views[row : row + 1]))
     asks(list(range(len(views))))
     answers = answers_of(agent, game, views, rng, ids)
     if isinstance(answers, list):
@@ -134,7 +142,8 @@ def answers_of(
         else:
             actions = np.asarray(agent.act(game, views.copy(), rng))
         if actions.shape != views.shape or actions.dtype.kind not in "iu":
-            raise ValueError(f"gave {actions.dtype} of shape {actions.shape} for {len(views)} games")
+            given = f"{actions.dtype} of shape {actions.shape} for {len(views)} games"
+            raise ValueError(f"gave {given}: expected integer actions of shape {views.shape}")
     except BaseException as error:  # sys.exit() and GeneratorExit, too, end only the agent's own game
         return _failure(error)
     masks = game.legal_action_mask(views)

@@ -6,8 +6,8 @@ far:
 
 * If the agent was asked about one game, it forfeits that game.
 * If it was asked about several games, it is asked about one at a time for the rest of the batch.
-* If it was being loaded or observed games, or has ended MOST_DEATHS processes in this batch, it forfeits its unfinished
-  games of the batch.
+* If it was being loaded, asked once before the games or informed about them, or has ended MOST_DEATHS processes in
+  this batch, it forfeits its unfinished games of the batch.
 * If the process was killed (SIGKILL, SIGTERM), for example by a system that is short of memory, the batch is played
   again from the start, once. If that happens again, its games are left unplayed.
 """
@@ -124,8 +124,8 @@ class BatchTask(Task):
         self.so_far.restarts += 1
         self.ended[name] += 1
         if not rows or self.ended[name] >= MOST_DEATHS:
-            times = f", {self.ended[name]} times in a batch" if rows else " while the agent was loaded or observed"
-            self.so_far.excluded[name] = how + times
+            outside = " while the agent was loaded, asked once before the games, or informed about them"
+            self.so_far.excluded[name] = how + (f", {self.ended[name]} times in a batch" if rows else outside)
         elif len(rows) > 1:
             self.so_far.alone.add(name)
         else:

@@ -22,8 +22,9 @@ from ..play.limits import Limits
 from ..play.session import DEFAULT_AGENT, Session, seats
 from ..players.agent import Agent
 from ..players.names import make_agent
+from .app import in_words
 from .records import all_games
-from .settings import OPTIONS, PLAYERS, StartSettings, argument, flag, with_settings
+from .settings import OPTIONS, PLAYERS, StartSettings, argument, check_place, flag, with_settings
 from .terminal import hand_over, keyboard, page, read_line, say, show_board, sure
 
 HELP = """\
@@ -61,8 +62,8 @@ def play(
     """
     rules, seed = parse_game(game, options), beginning.get("seed")
     adviser = make_agent(beginning.get("hint", DEFAULT_AGENT))
-    if save is not None and (save.is_dir() or not save.absolute().parent.is_dir()):
-        raise ValueError(f"{str(save)!r} cannot be written: expected a file in a folder that exists")
+    if save is not None:
+        check_place(save)
     chosen = secrets.randbits(63) if seed is None else seed
     names = seats(rules, players or [])
     with compiling_ahead([rules]):
@@ -75,7 +76,7 @@ def play(
     if save is not None:
         try:
             _save(session, str(save))
-        except OSError:
+        except (ValueError, OSError):
             print(session.record().to_json())  # so that the game can be recovered
             raise
 
@@ -242,13 +243,14 @@ def _carry_out(line: str, session: Session, adviser: Agent) -> bool:
             session.play(line)
             return True
     except (ValueError, OSError) as error:
-        say(str(error))
+        say(in_words(error))
     return False
 
 
 def _save(session: Session, name: str) -> None:
     if not name:
         raise ValueError("expected a file, such as 'save games.jsonl'")
+    check_place(Path(name))
     record = session.record()
     append_records(name, [record])
     print(f"saved in {name}: {record.plies} plies, {record.ending}")

@@ -96,7 +96,8 @@ def warm_up(
         with ProcessPool(workers) as crew, progress_bar(total=len(jobs), unit="step") as bar:
             for key, taken in crew.run(_timed, jobs):
                 seconds[key] = f"{taken:.1f} s"
-                bar.set_description(f"{missing - len(COMPILING.missing())} of {missing} kernels")
+                if missing:
+                    bar.set_description(f"{missing - len(COMPILING.missing())} of {missing} kernels")
                 bar.update()
     except BaseException:
         for process in multiprocessing.active_children():

@@ -18,9 +18,9 @@ from ..arena import Run
 from ..arena.tournament import GAMES
 from ..data import GRADES, export_records, is_complete, make_games
 from ..data.card import Summary
-from ..data.export import FORMATS, choices
+from ..data.export import FORMATS, choices, labelling_agent
 from ..data.minari import new_minari_path
-from .settings import RECORDS, argument, check_one_given, flag, with_run, with_settings
+from .settings import RECORDS, argument, check_one_given, check_place, flag, with_run, with_settings
 from .terminal import say, show_board
 
 
@@ -49,6 +49,8 @@ def replay(
         raise ValueError("--ply, --seen-by and --names need --show N: which game?")
     if write is not None and write.exists():
         raise ValueError(f"{str(write)!r} exists: expected the name of a new file")
+    if write is not None:
+        check_place(write)
     (path, lines), good = _lines(source), []
     for number, line in enumerate(lines, start=1):
         try:
@@ -154,9 +156,10 @@ def dataset(
     form = {"label": None, "seed": settings["seed"], **form}
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
-    require(to.capitalize(), "data", *FORMATS[to])  # before any game is played, like the next check
+    require(to.capitalize(), "data", *FORMATS[to])  # before any game is played
     if minari_id is not None:
         new_minari_path(minari_id)
+    labelling_agent(form["label"])
     rules, names = parse_game(game), GRADES[grade] if grade else tuple(agent or ())
     make_games(rules, out, names, **settings, run=Run(**run, progress=True))
     place = minari_id or str(out / to)

@@ -7,8 +7,10 @@ and annotations, which would be a second declaration.
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -43,6 +45,16 @@ def check_one_given(**values: object) -> None:
     if len(given) != 1:
         found = f"{' and '.join(given)} are both given" if given else f"neither --{' nor --'.join(values)} is given"
         raise ValueError(f"{found}: expected one of the two")
+
+
+def check_place(path: Path, *, folder: bool = False) -> None:
+    """Raise ValueError unless a file can be written to this path; with `folder`, a folder, made with its parents."""
+    parents = path.absolute().parents
+    place = next((each for each in (path, *(parents if folder else parents[:1])) if each.exists()), None)
+    wanted = folder or place is not path
+    if place is None or place.is_dir() != wanted or not os.access(place, os.W_OK):
+        expected = "a folder" if folder else "a file in a folder that exists"
+        raise ValueError(f"{str(path)!r} cannot be written: expected {expected}, with permission to write")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..arena.tournament import GAMES as GAMES_FILE
 from ..arena.tournament import play_in_folder
 from ..common.faults import InfrastructureError
 from .records import file_of_games
-from .settings import argument, check_one_given, flag, with_run, with_settings
+from .settings import argument, check_one_given, check_place, flag, with_run, with_settings
 from .terminal import stopped, table
 
 ALL_GAMES = "all games"
@@ -74,6 +74,7 @@ def rate(
     """
     if out is not None:
         require("pbm rate --out", "plot", "matplotlib")
+        check_place(out, folder=True)
     for each in sources:
         file_of_games(each)  # before anything is counted
     tables = report(

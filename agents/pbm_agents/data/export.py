@@ -14,11 +14,12 @@ from pbm_envs.toolbox import checked, in_one_piece, require
 from ..arena import tournament_records
 from ..common.progress import progress_bar
 from ..learning.training_data import ended_games
+from ..players.agent import Agent
 from ..players.names import make_agent
 from .card import CARD, Summary, card_text
 from .minari import write_minari
 from .parquet import RECORDS, ParquetWriter, parquet_records
-from .rows import columns_of, position_tables, shape_of
+from .rows import analysis_of, columns_of, position_tables, shape_of
 
 FORMATS = {"parquet": ("pyarrow",), "minari": ("pyarrow", "minari", "PIL")}
 """The formats and the modules that they need."""
@@ -71,7 +72,7 @@ def export_records(
     if to == "minari":
         write_minari(summary, _with_progress(records, progress), str(out))
         return summary
-    agent, folder = make_agent(label) if label else None, Path(out)
+    agent, folder = labelling_agent(label), Path(out)
     if folder.exists():
         raise ValueError(f"{folder} exists already: expected a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +89,14 @@ def export_records(
         about = json.dumps(schema(summary) | {"made_with": made_with}, indent=1)
         (part / SCHEMA).write_text(about + "\n", encoding="utf-8")
     return summary
+
+
+def labelling_agent(label: str | None) -> Agent | None:
+    """Return the agent with this name, None without one; ValueError if it does not search."""
+    agent = make_agent(label) if label else None
+    if agent is not None:
+        analysis_of(agent, str(label))
+    return agent
 
 
 def choices(

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from copy import deepcopy
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium
@@ -20,7 +21,7 @@ from gymnasium import spaces
 from pbm_envs import Game
 from pbm_envs.authoring import take_rows
 from pbm_envs.records import PLY_LIMIT, GameRecord, replay
-from pbm_envs.toolbox import in_one_piece, quoted
+from pbm_envs.toolbox import quoted
 
 from .card import Summary, card_text
 
@@ -63,6 +64,7 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
     from minari.data_collector.episode_buffer import EpisodeBuffer
     from minari.dataset.minari_storage import MinariStorage
     from minari.namespace import create_namespace, list_local_namespaces
+    from minari.storage import get_dataset_path
 
     path = new_minari_path(dataset_id)
     game = summary.game
@@ -84,16 +86,18 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         "algorithm_name": ", ".join(sorted(summary.agents)),
         **({"eval_env_spec": spec.to_json()} if spec else {}),
     }
-    namespace = dataset_id.rpartition("/")[0]
-    if namespace and namespace not in list_local_namespaces():
-        create_namespace(namespace)
-    with in_one_piece(path) as part:  # not `create_dataset_from_buffers`, whose data set is listed from the start
-        part.mkdir()
-        storage = MinariStorage.new(
-            part / "data", spaces.Dict(observations), spaces.Discrete(game.num_actions), spec, "arrow"
-        )
+    # `minari.create_dataset_from_buffers` would list the data set from the start; no list has folders with a dot
+    with TemporaryDirectory(prefix=".", dir=get_dataset_path("")) as part:
+        folder = Path(part, path.name)
+        folder.mkdir()
+        observed, chosen = spaces.Dict(observations), spaces.Discrete(game.num_actions)
+        storage = MinariStorage.new(folder / "data", observed, chosen, spec, "arrow")
         storage.update_metadata(metadata)
         storage.update_episodes(chain([first], episodes))  # one at a time: all of them may not fit into memory
+        namespace = dataset_id.rpartition("/")[0]
+        if namespace and namespace not in list_local_namespaces():
+            create_namespace(namespace)
+        folder.rename(path)
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:

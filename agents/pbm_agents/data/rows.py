@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.records import GameRecord, replay
+from pbm_envs.toolbox import quoted
 
 from ..learning.training_data import ended_games
 from ..players.agent import Agent
@@ -102,12 +103,17 @@ def position_tables(
         ValueError: The records are of different games, one is unfinished, or the label does not search.
         RecordError: A record contradicts the rules.
     """
-    analyse = getattr(label, "analyse", None)
-    if label is not None and analyse is None:
-        raise ValueError(f"label is {label!r}: expected an agent that searches, such as mcts")
+    analyse = None if label is None else analysis_of(label, type(label).__name__)
     numbered = enumerate(ended_games(records))
     while held := list(islice(numbered, GAMES_AT_ONCE)):
         yield _table(held, analyse, seed, full_states)
+
+
+def analysis_of(label: Agent, name: str) -> Any:
+    """Return the method that searches positions; ValueError, which calls the agent by this name, if it has none."""
+    if not hasattr(label, "analyse"):
+        raise ValueError(f"label is {quoted(name)}: expected an agent that searches, such as mcts")
+    return label.analyse
 
 
 def _table(games: list[tuple[int, GameRecord]], analyse: Any, seed: int, full_states: bool) -> Table:

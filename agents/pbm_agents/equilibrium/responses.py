@@ -24,7 +24,7 @@ from pbm_envs.toolbox import Array, as_bytes
 from ..common.progress import NoBar, progress_bar
 from ..players.agent import Agent
 from .evaluation import MemoizedAgent, agent_policy, best_response
-from .growth import GIBIBYTE, TreeTooLargeError, count_set_ups, set_ups, with_views
+from .growth import GIBIBYTE, TreeTooLargeError, check_two_players, count_set_ups, set_ups, with_views
 from .lookahead import same_views
 from .response_table import ResponseTable
 from .tree import PublicTree
@@ -85,8 +85,7 @@ class Responder(ABC):
         `progress` shows a bar (extra `cli`). Raises ValueError if the game is not for two, or a number is too small.
         """
         check_range("games", games, 2)
-        if self.game.num_players != 2:
-            raise ValueError(f"{self.game!r} has {self.game.num_players} players: expected two")
+        check_two_players(self.game)
         won: list[list[float]] = [[], []]
         with progress_bar(progress, total=2 * games, unit=" games", unit_scale=True) as bar:
             play = self.prepare(games, rng, bar)

@@ -171,5 +171,5 @@ def how_far(game: str, progress: Progress) -> dict[str, Any]:
     """Return the message about the progress of compilation for a person who waits for this game."""
     what = "the search" if progress.part == SEARCH else "the rules"
     compiled, expected = COMPILING.count({rules_of(game), SHARED, SEARCH, progress.part})
-    text = f"Preparing {what} on this machine, once: {compiled} of {expected}"
+    text = f"Preparing {what} on this machine, once" + (f": {compiled} of {expected}" if expected else "")
     return {"type": "preparing", "text": text, "compiled": compiled, "expected": expected, "running": progress.running}

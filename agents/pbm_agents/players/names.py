@@ -231,12 +231,14 @@ def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
         if settings:
             if not callable(found):
                 raise ValueError(f"{attribute} takes no settings: expected a class or a function")
-            found = found(**_settings(name, f"{module}:{attribute}", settings, options_of(found)))
+            found = found(**parse_options(f"{module}:{attribute}", settings.split(","), options_of(found)))
         elif isinstance(found, type) or (callable(found) and not hasattr(found, "act") and _accepts(found, 0)):
             found = found()
         return as_agent(found)
     except (Exception, SystemExit) as error:  # users' code may raise anything
         reason = describe_error(error, REASON_LENGTH)
+        if not isinstance(error, ModuleNotFoundError) or not f"{module}.".startswith(f"{error.name}."):
+            raise ValueError(f"{quoted(name)} cannot be loaded: {reason}") from error
         kinds = ", ".join(agent_kinds())
         raise ValueError(f"{quoted(name)} is not an agent: expected {kinds} or module:attribute ({reason})") from error
 

@@ -21,7 +21,7 @@ from .gumbel import GumbelRoots
 from .rules import PUCT, Gumbel, Rule
 from .settings import SearchSettings
 from .tree import EVALUATED, NOT_OPENED, add_roots, copy_subtree, edges_of
-from .waves import NO_WORLDS, Arguments, arguments_of, make_waves, stages
+from .waves import ENDLESS, NO_WORLDS, Arguments, arguments_of, make_waves, stages
 from .workspace import Memory, Simulations
 
 NO_TREES = np.zeros(0, np.int64)
@@ -168,7 +168,10 @@ class Simulator:
     def _make_waves(self, trees: Array, waves: int, *, drawn: bool) -> tuple[int, int]:
         assert self.arguments is not None
         given = self.stages, waves, trees, drawn, self.views, self.root_masks, self.arguments
-        return make_waves(*given, *self.memory.buffers, *self.memory.tree)
+        made, proven = make_waves(*given, *self.memory.buffers, *self.memory.tree)
+        if proven == ENDLESS:
+            raise ValueError(self.game._why_endless(self.memory.buffers.states[made : made + 1]))
+        return made, proven
 
     def _draw_worlds(self, trees: Array) -> None:
         """Draw the worlds in which the simulations of `trees` begin, with the streams in `Buffers.seeds`."""

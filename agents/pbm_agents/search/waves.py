@@ -19,8 +19,9 @@ BUFFERS = len(Buffers._fields)
 SELECT, ADVANCE, BACKUP, STEP, MASK, PLAYOUT, PRIORS, PUT, NETWORK, WORLD = range(10)
 Calls: TypeAlias = Any
 """A table of calls, as an array of addresses: see `pbm_envs.toolbox.table_of_calls`."""
-NO_WORLDS = -1
-"""Returned instead of the number of proven roots: `Game.determinize` has to draw the worlds first."""
+NO_WORLDS, ENDLESS = -1, -2
+"""Returned instead of the number of proven roots: `Game.determinize` has to draw the worlds first; a playout has not
+ended the game."""
 
 
 class Arguments(NamedTuple):
@@ -105,7 +106,8 @@ def make_waves(
 
     Returns:
         The number of waves made, and the number of roots that the last one has proven, or NO_WORLDS if determinization
-        needs Python: draw worlds with `Buffers.seeds`, then call again with `drawn=True`.
+        needs Python: draw worlds with `Buffers.seeds`, then call again with `drawn=True`. If a playout has not ended a
+        game, the row of that game in `Buffers.states`, and ENDLESS; the trees cannot be used any more.
     """
     buffers, in_tree = Buffers(*arrays[:BUFFERS]), arrays[BUFFERS:]
     states, state_bytes, masks, simulations = buffers.states, buffers.state_bytes, buffers.masks, buffers.simulations
@@ -154,6 +156,8 @@ def make_waves(
                     last_players[r, a] = NOBODY
             call(calls, PLAYOUT, (leaves, leaf_seeds[:arrived], *arguments.playout, last_players[:arrived]))
             for r in range(arrived):
+                if not leaves[r]["done"]:
+                    return first + r, ENDLESS
                 for k in range(len(value)):
                     values[r, k] = leaves[r]["returns"][k]
         proven = call_for_int(calls, BACKUP, (simulations[first:], arrived, values, last_players, value, *in_tree))

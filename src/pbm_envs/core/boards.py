@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import check_range
+
 NO_CELL = -1
+MOST_ROWS = 1000
+"""The maximum number of rows of a square board; the numbers of its cells have 16 bits, and its columns are letters."""
+sized = lru_cache(maxsize=None, typed=True)
+"""Cache boards by their sizes; 3.0, which is not a size, is not taken for 3."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,24 +77,27 @@ def make_board(
     return board
 
 
-@cache
+@sized
 def square(rows: int, cols: int) -> Board:
     """Return Curio's board (C4), row 1 first. Directions k and 7 - k are opposite.
 
     >>> square(5, 5).names[:6]
     ('a1', 'b1', 'c1', 'd1', 'e1', 'a2')
     """
+    check_range("rows", rows, 1, MOST_ROWS)
+    check_range("cols", cols, 1, 26)
     cells = {(row, col): f"{ascii_lowercase[col]}{row + 1}" for row in range(rows) for col in range(cols)}
     return make_board(cells, [(1, -1), (1, 0), (1, 1), (0, -1), (0, 1), (-1, -1), (-1, 0), (-1, 1)], {})
 
 
-@cache
+@sized
 def triangle(size: int) -> Board:
     """Return Trinim's board (T2), row by row from the top. Directions: right along a row, up a column, up along "/".
 
     >>> triangle(5).names[:4]
     ('E1', 'D2', 'E2', 'C3')
     """
+    check_range("size", size, 1, 26)
     cells = {
         (row, col): f"{ascii_uppercase[col]}{row + 1}" for row in range(size) for col in range(size - 1 - row, size)
     }
@@ -98,13 +107,14 @@ def triangle(size: int) -> Board:
 TOP, BOTTOM, LEFT, RIGHT = 1, 2, 4, 8
 
 
-@cache
+@sized
 def rhombus(size: int) -> Board:
     """Return Chameleon's Hex board (H1, H2), row by row from the top left, with edges TOP, BOTTOM, LEFT, RIGHT.
 
     >>> rhombus(3).names[:4]
     ('a1', 'b1', 'c1', 'a2')
     """
+    check_range("size", size, 1, 26)
     cells = {(row, col): f"{ascii_lowercase[col]}{row + 1}" for row in range(size) for col in range(size)}
     last = size - 1
     edges = {
@@ -114,13 +124,14 @@ def rhombus(size: int) -> Board:
     return make_board(cells, [(0, 1), (-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0)], edges)
 
 
-@cache
+@sized
 def hexagon(radius: int) -> Board:
     """Return Unlur's board (U2), row by row from the top; bit k - 1 of `edges` is side k.
 
     >>> hexagon(6).names[:7], hexagon(6).names[-1]
     (('a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'b1'), 'k11')
     """
+    check_range("radius", radius, 1, 13)
     middle, last = radius - 1, 2 * radius - 2
     cells = {
         (row, col): f"{ascii_lowercase[row]}{col + 1}"

@@ -95,12 +95,13 @@ class Compiling:
     def _show(self, progress: Progress) -> None:
         part, compiled, expected, running = progress
         pause, self._last = monotonic() - self._last, monotonic()
-        text = f"compiling {part}: {min(compiled + 1, expected)} of {expected}"
+        text = f"compiling {part}" + (f": {min(compiled + 1, expected)} of {expected}" if expected else "")
         if in_jupyter():
             if self._display is None:
                 self._began = monotonic()
             self._compiled[part] = compiled
-            counts = f"{', '.join(self._compiled)}: {sum(self._compiled.values())} kernels"
+            number = sum(self._compiled.values())
+            counts = ", ".join(self._compiled) + (f": {number} kernels" if number else "")
             done = f"compiled {counts}, {monotonic() - self._began:.0f} s"
             self._show_in_jupyter(f"{text}, once on this machine ..." if running else done)
         elif sys.stderr is not None and sys.stderr.isatty() and not logger.hasHandlers():

@@ -12,13 +12,27 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .boards import Board, Deal
+from .checks import check_range
 from .kernels import register_records
 from .notation import Notation
 from .options import Option, check_names, options_of, signature_of
 from .randomness import sample_batch
 from .record_rules import NetworkInputs, PlayKernels, RecordRules
 from .scene import Heat, Sample, Scene
-from .state import NO_ACTION, NOBODY, Ints, Mask, Planes, Record, Seeds, States, copy_batch, copy_states, take_rows
+from .state import (
+    NO_ACTION,
+    NOBODY,
+    Ints,
+    Mask,
+    Planes,
+    Record,
+    Seeds,
+    States,
+    check_state_dtype,
+    copy_batch,
+    copy_states,
+    take_rows,
+)
 from .symmetry import Symmetry
 from .wording import JSON, Explanation, Rule, Step, Wording, default_wording, rules_page
 
@@ -111,6 +125,8 @@ class GameHooks(ABC):
             num_players: The number of players, P.
             other_texts: Alternative texts that are accepted, with their actions.
         """
+        check_state_dtype(dtype, num_players)
+        check_range("max_plies", max_plies, 1, 2**31 - 1)
         self.options = MappingProxyType(dict(options))
         self.num_players, self.board, self.dtype, self.planes = num_players, board, register_records(dtype), planes
         resigns = ["resign"] if self.options.get("allow_resign") else []
@@ -184,23 +200,39 @@ class GameHooks(ABC):
     def _playout(self, states: States, seeds: Seeds, last_player_by_action: Ints, avoid_losing_moves: bool) -> None:
         """Play every game to its end, as `playout` does. An unused option arrives as an array (0, 0) or False."""
         if kernels := self._kernels[avoid_losing_moves, False]:
-            playout, arguments = kernels.playout
-            playout(states, seeds, *arguments, last_player_by_action)
-            return
+            kernels.playout.kernel(states, seeds, *kernels.playout.arguments, last_player_by_action)
+        else:
+            self._playout_by_hooks(states, seeds, last_player_by_action)
+        if np.count_nonzero(states["done"]) < len(states):
+            raise ValueError(self._why_endless(states[~states["done"]][:1]))
+
+    def _playout_by_hooks(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         rows = np.flatnonzero(~states["done"])
-        while len(rows):
+        for _ in range(self.max_plies):
+            if not len(rows):
+                return
             batch, streams = take_rows(states, rows), seeds[rows]
             masks = np.empty((len(rows), self.num_actions), np.bool_)
             self._legal_action_mask(batch, masks)
             if self.resign_action >= 0:
                 masks[:, self.resign_action] = False
             actions = np.empty(len(rows), np.int64)
-            sample_batch(masks.view(np.uint8), streams, actions)
+            if sample_batch(masks.view(np.uint8), streams, actions) >= 0:
+                return
             if last_player_by_action.size:
                 last_player_by_action[rows, actions] = batch["to_move"]
             self._step(batch, actions)
             states[rows], seeds[rows] = batch, streams
             rows = rows[~batch["done"]]
+
+    def _why_endless(self, state: States) -> str:
+        """Return the error for a state or mover's view (1,) that is not over, though the rules should have ended it."""
+        mask = np.empty((1, self.num_actions), np.bool_)
+        self._legal_action_mask(state, mask)
+        return (
+            f"{self!r} is not over after {state['ply'][0]} plies (legal actions: {np.count_nonzero(mask)}): "
+            f"expected rules that end every game within max_plies = {self.max_plies}, before legal actions run out"
+        )
 
     def _bridge_playout(self, states: States, seeds: Seeds, last_player_by_action: Ints) -> None:
         """Play as `_playout` does, with the option `save_bridges`. Moves that lose immediately are avoided."""
@@ -223,7 +255,7 @@ class GameHooks(ABC):
         options = list(product((False, True), repeat=2))
         if not self._inherits("_play_kernels"):
             return {each: self._play_kernels(*each) for each in options}
-        facts = self.tables, self.resign_action, self.num_actions
+        facts = self.tables, self.resign_action, self.num_actions, self.max_plies
         return dict.fromkeys(options, self.rules and self.rules.kernels(*facts))
 
     def _network_inputs(self) -> NetworkInputs | None:

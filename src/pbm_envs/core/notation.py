@@ -22,6 +22,9 @@ class Notation:
         self._texts = tuple(texts)
         self.form = form
         self._actions = {text.lower(): action for action, text in enumerate(self._texts)}
+        for action, text in enumerate(self._texts):
+            if self._actions[text.lower()] != action:
+                raise ValueError(f"two moves of {game} are {quoted(text)}: expected a text of its own for each action")
         for text, action in (other or {}).items():
             self._actions[text.lower()] = action
 

@@ -220,7 +220,9 @@ def parse_options(owner: str, texts: Iterable[str], options: Iterable[Option]) -
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         name = name.replace("-", "_")
-        if not equals or name not in known:
+        if not equals and name in known:
+            raise ValueError(f"option {name!r} of {owner} has no value: expected {name}=VALUE, {known[name].typed}")
+        if name not in known:
             expected = f"NAME=VALUE, NAME one of {', '.join(known)}" if known else "none"
             raise ValueError(f"{quoted(text)} is not an option of {owner}: expected {expected}{nearest(name, known)}")
         if name in values:

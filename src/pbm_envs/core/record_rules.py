@@ -28,7 +28,7 @@ class PlayKernels(NamedTuple):
     """Called as `kernel(states, out, *arguments)`, as `GameHooks._legal_action_mask` is."""
     playout: BatchKernel
     """Called as `kernel(states, seeds, *arguments, last_player_by_action)`, as `GameHooks._playout` is. Another
-    evaluator can take its place and write its values to `returns`."""
+    evaluator can take its place, end the games (`done`) and write its values to `returns`."""
     world: BatchKernel | None = None
     """Called as `kernel(worlds, seeds, good, *arguments)`: replaces views by the full states that
     `GameHooks._determinize` finds with these seeds, which are not advanced, if one of its first
@@ -130,11 +130,15 @@ class RecordRules:
             return -1
 
         @kernel
-        def playout_records(states: States, seeds: Seeds, tables: Tables, num_actions: int, last_player: Ints) -> None:
+        def playout_records(
+            states: States, seeds: Seeds, tables: Tables, num_actions: int, max_plies: int, last_player: Ints
+        ) -> None:
             mask, legal = np.empty(num_actions, np.bool_), np.empty(num_actions, np.int64)
             for i in range(len(states)):
                 state = states[i]
-                while not state["done"]:
+                for _ in range(max_plies):  # rules that do not end the game must not make this loop endless
+                    if state["done"]:
+                        break
                     mask[:] = False
                     mark_legal(state, mask, tables)
                     count = 0
@@ -142,6 +146,8 @@ class RecordRules:
                         if mask[a]:
                             legal[count] = a
                             count += 1
+                    if count == 0:
+                        break
                     action = legal[draw(seeds, i, count)]
                     mover = begin_ply(state, action)
                     if last_player.size:
@@ -152,18 +158,20 @@ class RecordRules:
         self._step, self._mask = step_records, mask_records
         self._playout = playout_records if playout is None else _playout_loop(playout)
 
-    def kernels(self, tables: Tables, resign: int, num_actions: int) -> PlayKernels:
-        """Return the kernels of a game with these tables and actions."""
+    def kernels(self, tables: Tables, resign: int, num_actions: int, max_plies: int) -> PlayKernels:
+        """Return the kernels of a game with these tables, actions and plies."""
         return PlayKernels(
             step=BatchKernel(self._step, (tables, resign, num_actions)),
             mask=BatchKernel(self._mask, (tables, resign)),
-            playout=BatchKernel(self._playout, (tables, num_actions)),
+            playout=BatchKernel(self._playout, (tables, num_actions, max_plies)),
         )
 
 
 def _playout_loop(playout: Callable[..., Any]) -> Callable[..., None]:
     @kernel
-    def playout_records(states: States, seeds: Seeds, tables: Tables, num_actions: int, last_player: Ints) -> None:
+    def playout_records(
+        states: States, seeds: Seeds, tables: Tables, num_actions: int, max_plies: int, last_player: Ints
+    ) -> None:
         for i in range(len(states)):
             if not states[i]["done"]:
                 playout(states[i], seeds, i, tables, last_player)

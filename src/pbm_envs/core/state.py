@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import check_range, quoted
 from .kernels import stack_kernel
 
 Array: TypeAlias = NDArray[Any]
@@ -43,7 +44,21 @@ def state_dtype(num_players: int, fields: Sequence[Any]) -> np.dtype[np.void]:
     >>> state_dtype(2, [("stones", "i1", (9,))])["stones"].shape
     (9,)
     """
+    check_range("num_players", num_players, 2, 127)
     return np.dtype([*common_fields(num_players), *fields], align=True)
+
+
+def check_state_dtype(dtype: np.dtype[np.void], num_players: int) -> None:
+    """Check for a dtype of records as `state_dtype` makes it: the common fields, and no Python objects."""
+    wanted = state_dtype(num_players, [])
+    fields = getattr(dtype, "fields", None) or {}
+    wrong = [name for name in wanted.names or () if name not in fields or fields[name][0] != wanted[name]]
+    wrong += [name for name, field in fields.items() if field[0].hasobject]
+    if wrong:
+        raise ValueError(
+            f"field {wrong[0]!r} of dtype is {quoted(fields[wrong[0]][0]) if wrong[0] in fields else 'missing'}: "
+            f"expected state_dtype({num_players}, fields), with fields of numbers"
+        )
 
 
 def common_fields(players: int) -> list[Any]:

@@ -199,5 +199,7 @@ def why_illegal(game: GameHooks, state: States, row: int, action: int) -> str:
     mask = np.empty((1, game.num_actions), np.bool_)
     game._legal_action_mask(state, mask)
     legal = [game.notation.write(int(a)) for a in np.flatnonzero(mask)]
+    if not legal:
+        return f"row {row}: {game._why_endless(state)}"
     some = ", ".join(legal[:LISTED]) + (", ..." if len(legal) > LISTED else "")
     return f"row {row}: {game.notation.write(action)!r} is illegal here: expected one of {len(legal)} ({some})"

@@ -170,7 +170,8 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         Args:
             seed: Determines all set-ups from here on; without a seed, the random stream continues.
             options: "board", a board text (default: the game's own set-up), and "moves", a list of move texts played
-                from there. Others are ignored with a logged warning (PettingZoo's own api_test passes one).
+                from there, for which nobody is rewarded, even if they end the game. Others are ignored with a logged
+                warning (PettingZoo's own api_test passes one).
         """
         check_seed("seed", seed)
         options = to_options(options)
@@ -220,7 +221,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         try:
             self.game.step(states, self._action)
         except ValueError:
-            if not self._checks:
+            if not self._checks or not self.game.legal_action_mask(states).any():  # the latter is the game's fault
                 raise
             self._end_at_an_illegal_action(agent)
             return
@@ -244,7 +245,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         """Return an action as int; raise TypeError unless it is an integer, ValueError if it exceeds 64 bits."""
         expected = f"expected an integer in 0..{self.game.num_actions - 1}"
         try:
-            number = index(action)
+            number = index(action if not isinstance(action, bool) else None)
         except TypeError:
             raise TypeError(f"action is {quoted(action)}: {expected}") from None
         if abs(number) >= 1 << 63:

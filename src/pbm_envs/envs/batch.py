@@ -188,12 +188,15 @@ class GameBatch:
             self.history.add(rows, before, np.asarray(actions))
 
     def _forfeit(self, actions: ArrayLike, masks: NDArray[np.bool_]) -> bool:
-        """End games with an illegal action; return whether there are any. Do nothing if an action does not exist."""
+        """End games with an illegal action; return whether there are any. Do nothing if an action does not exist.
+
+        Nor if a game has no legal action, which is its own fault.
+        """
         chosen, states = np.asarray(actions), self.states
         if chosen.shape != states.shape or chosen.dtype.kind not in "iu":
             return False
         live = np.flatnonzero(~states["done"])
-        if np.any((chosen[live] < 0) | (chosen[live] >= self.game.num_actions)):
+        if np.any((chosen[live] < 0) | (chosen[live] >= self.game.num_actions)) or not masks[live].any(axis=1).all():
             return False
         rows = live[~masks[live, chosen[live]]]
         self.illegal[rows] = True

@@ -125,7 +125,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             game: The rules.
             num_envs: The number of games.
             opponent: Opponents (`pbm_envs.envs.opponents`), which `set_opponents` replaces later; None for self-play.
-            seat: The learner's seat, or "random" to draw it for each game.
+            seat: The learner's seat, or "random" to draw it for each game; needs `opponent`.
             autoreset_mode: Gymnasium's autoreset mode (see the module's docstring).
             illegal_action: "terminate" ends the game, with -1 for the offender and 0 for the others, terminated and
                 truncated (for the seat of a game with opponents, only terminated); "raise" raises ValueError and
@@ -163,6 +163,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._games = GameBatch(game, num_envs, history)
+        if opponent is None and not (isinstance(seat, str) and seat == RANDOM):
+            raise ValueError(f"seat is {quoted(seat)}: expected an opponent with it, since self-play plays all seats")
         self._opponents = None if opponent is None else Opponents(self._games, opponent, seat)
         self._raises = illegal_action == "raise"
         self._copy = copy

@@ -18,17 +18,19 @@ from .random_games import BATCH, equal, expect_error, positions, random_actions,
 def check_facts(game: Game, rng: Rng) -> None:
     """Check that sizes, types and names are consistent, and that games with the same options are equal."""
     states = game.init(3, rng)
-    assert states.shape == (3,)
-    assert states.dtype == game.dtype
+    assert states.shape == (3,), "init(3, rng) did not return three states"
+    assert states.dtype == game.dtype, "init did not return states of game.dtype"
     for field in common_fields(game.num_players):
-        assert game.dtype[field[0]] == np.dtype([field])[field[0]], field[0]
-    assert game.observation_shape == (*game.board.shape, len(game.planes))
-    assert (states["viewer"] == NOBODY).all()
-    assert not game.perfect_information or equal(game.determinize(game.view(states, 0), rng), states)
+        assert game.dtype[field[0]] == np.dtype([field])[field[0]], f"{field[0]!r} in game.dtype differs"
+    assert game.observation_shape == (*game.board.shape, len(game.planes)), "observation_shape is not that of the board"
+    assert (states["viewer"] == NOBODY).all(), "init made views: `_init` must not set `viewer`"
+    same = not game.perfect_information or equal(game.determinize(game.view(states, 0), rng), states)
+    assert same, "views hide something: expected perfect_information = False"
     twin = pickle.loads(pickle.dumps(game))
-    assert twin == game
+    assert twin == game, "the pickled game has other options: does `options` hold all arguments?"
     assert hash(twin) == hash(game)
-    assert equal(twin.init(3, np.random.default_rng(5)), game.init(3, np.random.default_rng(5)))
+    same = equal(twin.init(3, np.random.default_rng(5)), game.init(3, np.random.default_rng(5)))
+    assert same, "the same seed gave other set-ups: does `_init` draw from its seeds alone?"
     assert equal(pickle.loads(pickle.dumps(states)), states)
     assert game.init(0, rng).shape == (0,)
 
@@ -44,22 +46,26 @@ def check_random_games(game: Game, rng: Rng) -> None:
         done = states["done"].copy()
         masks = game.legal_action_mask(states)
         assert masks.dtype == np.bool_
-        assert (masks.any(axis=1) != done).all()
+        wrong = masks.any(axis=1) == done
+        assert not (wrong & done).any(), "a game that is done has legal actions"
+        assert not wrong.any(), game._why_endless(states[wrong][:1])
         gone = states["returns"][~done]
-        assert ((gone == 0) | (game.num_players > 2)).all()
+        assert ((gone == 0) | (game.num_players > 2)).all(), "returns are not 0 in a game that is not done"
         assert (gone[np.arange(len(gone)), states["to_move"][~done]] == 0).all(), "a resigned player is to move"
         if done.all():
             break
         before = states.copy()
         game.step(states, random_actions(game, states, rng))
-        assert (states["ply"] - before["ply"] == ~done).all()
+        assert (states["ply"] - before["ply"] == ~done).all(), (
+            "step did not count exactly one ply in each unfinished game"
+        )
         assert equal(states[done], before[done]), "a game that is done has changed"
-    assert states["done"].all()
-    assert (states["ply"] <= game.max_plies).all()
-    assert np.allclose(states["returns"].sum(axis=1), 0)
-    assert (states["returns"] <= 1).all()
-    assert (states["returns"] >= -1).all()
-    assert not states["returns"][states["truncated"]].any()
+    done = states["done"]
+    assert done.all(), game._why_endless(states[~done][:1])
+    assert (states["ply"] <= game.max_plies).all(), f"{states['ply'].max()} plies: expected at most {game.max_plies}"
+    assert np.allclose(states["returns"].sum(axis=1), 0), "the returns of a finished game do not sum to 0"
+    assert (abs(states["returns"]) <= 1).all(), "returns are not in -1..1"
+    assert not states["returns"][states["truncated"]].any(), "returns are not 0 after a truncation"
 
 
 def check_playout(game: Game, rng: Rng) -> None:
@@ -76,11 +82,12 @@ def check_playout(game: Game, rng: Rng) -> None:
     game.playout(states, seeds.copy())
     if LAST_PLAYER_BY_ACTION in game.playout_options:
         game.playout(recorded, seeds, last_player_by_action=players)
-        assert equal(recorded, states)
+        assert equal(recorded, states), f"a playout with {LAST_PLAYER_BY_ACTION} is another game"
         assert ((players >= NOBODY) & (players < game.num_players)).all()
-        assert ((players != NOBODY).sum(axis=1) <= states["ply"] - before["ply"]).all()
-        movers = before["to_move"]
-        assert ((players == movers[:, None]).any(axis=1) | (states["ply"] <= before["ply"] + 1)).mean() > 0.5
+        named = (players != NOBODY).sum(axis=1)
+        assert (named <= states["ply"] - before["ply"]).all(), f"{LAST_PLAYER_BY_ACTION} has more actions than plies"
+        moved = (players == before["to_move"][:, None]).any(axis=1)
+        assert (moved | (states["ply"] <= before["ply"] + 1)).mean() > 0.5, f"{LAST_PLAYER_BY_ACTION} lacks players"
     else:
         expect_error(partial(game.playout, recorded, rng, last_player_by_action=players), LAST_PLAYER_BY_ACTION)
     if AVOID_LOSING_MOVES in game.playout_options:
@@ -95,11 +102,11 @@ def check_playout(game: Game, rng: Rng) -> None:
         assert equal(saving[before["done"]], before[before["done"]])
     else:
         expect_error(partial(game.playout, saving, rng, save_bridges=True), SAVE_BRIDGES)
-    assert states["done"].all()
-    assert equal(states[before["done"]], before[before["done"]])
+    assert states["done"].all(), "a playout did not end the game"
+    assert equal(states[before["done"]], before[before["done"]]), "a playout changed a game that is done"
     one_ply = game.max_plies == 1
-    assert one_ply or (states["ply"] > before["ply"])[~before["done"]].all()
-    assert np.allclose(states["returns"].sum(axis=1), 0)
+    assert one_ply or (states["ply"] > before["ply"])[~before["done"]].all(), "a playout did not count its plies"
+    assert np.allclose(states["returns"].sum(axis=1), 0), "the returns after a playout do not sum to 0"
 
 
 def check_setup(game: Game, rng: Rng) -> None:
@@ -111,7 +118,7 @@ def check_setup(game: Game, rng: Rng) -> None:
     starts = game.init(BATCH, rng)
     if not game.random_setup:
         assert equal(starts, np.repeat(starts[:1], BATCH)), "set-ups differ: expected random_setup = True"
-        assert game.deal is None
+        assert game.deal is None, "there is a `_deal`: expected random_setup = True"
     if game.deal is not None:
         for row in range(BATCH):
             text = game.board_to_string(starts[row])
@@ -201,11 +208,10 @@ def check_symmetries(game: Game, rng: Rng) -> None:
 def check_texts(game: Game, rng: Rng) -> None:
     """Check that move texts are read back as the same action (A3), in any case and with blanks; others raise."""
     texts = [game.action_to_string(action) for action in range(game.num_actions)]
-    assert len(set(texts)) == game.num_actions
+    assert len(set(texts)) == game.num_actions, "two actions have the same text"
     for action, text in enumerate(texts):
-        assert game.string_to_action(text) == action
-        assert game.string_to_action(f"  {text.upper()}\n") == action
-        assert game.string_to_action(text.lower()) == action
+        for form in (text, f"  {text.upper()}\n", text.lower()):
+            assert game.string_to_action(form) == action, f"{form!r} is not read as action {action}"
     known = {text.lower() for text in texts}
     unknown = ["", " ", "-", "a", "resign!", "a1 b2", "é4", "0", "a0", "zz99", "\0", "a1-a1"]
     for thing in (*unknown, None, 3, b"a1"):
@@ -233,8 +239,8 @@ def check_boards(game: Game, rng: Rng) -> None:
     for row in range(len(states)):
         text = game.board_to_string(states[row])
         again = game.init(1, rng, board=text)
-        assert equal(again, states[row : row + 1])
-        assert game.board_to_string(again) == text
+        assert equal(again, states[row : row + 1]), f"init(board={text!r}) is not the state that was written so"
+        assert game.board_to_string(again) == text, f"the board {text!r} is written as {game.board_to_string(again)!r}"
     unknown: list[object] = ["", "/", "no board", "....", text + "/x", 5, b"", [text], {}]
     for wrong in unknown:
         expect_error(partial(game.init, 1, rng, board=cast(str, wrong)), repr(wrong)[:60], "expected")
@@ -247,8 +253,9 @@ def check_boards(game: Game, rng: Rng) -> None:
         except ValueError:
             continue
         written = game.board_to_string(again)
-        assert "".join(written.split()).lower() == "".join(changed.split()).lower()
-        assert equal(game.init(1, rng, board=written), again)
+        same = "".join(written.split()).lower() == "".join(changed.split()).lower()
+        assert same, f"the board {changed!r} is accepted, but written as {written!r}: expected a ValueError"
+        assert equal(game.init(1, rng, board=written), again), f"the board {written!r} is read as another state"
 
 
 def check_illegal_actions(game: Game, rng: Rng) -> None:
@@ -264,7 +271,7 @@ def check_illegal_actions(game: Game, rng: Rng) -> None:
             tried[row] = wrong
             text = repr(game.action_to_string(int(wrong))) if 0 <= wrong < game.num_actions else str(wrong)
             expect_error(partial(game.step, states, tried), f"row {row}", text)
-            assert equal(states, before)
+            assert equal(states, before), "an illegal action in one row has changed states"
 
 
 def check_arguments(game: Game, rng: Rng) -> None:
@@ -296,22 +303,23 @@ def check_observations(game: Game, rng: Rng) -> None:
         observations = game.observe(views)
         assert observations.shape == (len(states), *game.observation_shape)
         assert observations.dtype == np.int8
-        assert (observations >= 0).all()
+        assert (observations >= 0).all(), "an observation has negative numbers"
         off_board = np.ones(game.board.shape, np.bool_)
         off_board[game.board.rows, game.board.cols] = False
-        assert not observations[:, off_board].any()
+        assert not observations[:, off_board].any(), "planes are not 0 off the board"
         dirty = np.full_like(observations, 77)
         assert game.observe(views, out=dirty) is dirty
-        assert (dirty == observations).all()
+        assert (dirty == observations).all(), "`_observe` leaves old content in `out`"
         masks = game.legal_action_mask(views)
         mine = states["to_move"] == player
-        assert (masks[mine] == game.legal_action_mask(states)[mine]).all()
-        assert not masks[~mine].any()
+        assert (masks[mine] == game.legal_action_mask(states)[mine]).all(), "the mover's view has another mask"
+        assert not masks[~mine].any(), "a view of a player not to move has legal actions"
         observed, allowed = game.observe_with_mask(states, player)
         assert (observed == observations).all()
         assert (allowed == masks).all()
     dirty_masks = np.ones((len(states), game.num_actions), np.bool_)
-    assert (game.legal_action_mask(states, out=dirty_masks) == game.legal_action_mask(states)).all()
+    cleaned = game.legal_action_mask(states, out=dirty_masks) == game.legal_action_mask(states)
+    assert cleaned.all(), "`_legal_action_mask` leaves old content in `out`"
 
 
 def check_views(game: Game, rng: Rng) -> None:
@@ -320,16 +328,16 @@ def check_views(game: Game, rng: Rng) -> None:
     before = copy_states(states)
     for player in range(game.num_players):
         views = game.view(states, player)
-        assert (views["viewer"] == player).all()
+        assert (views["viewer"] == player).all(), "`_view` must leave `viewer` as it is"
         assert equal(game.view(states, np.full(len(states), player)), views)
         buffer = game.init(len(states), rng)
         assert game.view(states, player, out=buffer) is buffer
         assert equal(buffer, views)
         worlds = game.determinize(views, rng)
         assert (worlds["viewer"] == NOBODY).all()
-        assert equal(game.view(worlds, player), views)  # C15
+        assert equal(game.view(worlds, player), views), "a determinized view looks different to its player"  # C15
         assert equal(game.determinize(worlds, rng), worlds), "a full state has nothing to fill in"
-    assert equal(states, before)
+    assert equal(states, before), "`_view` or `_determinize` has changed the states"
     if not states["done"].all():
         expect_error(lambda: game.step(views, random_actions(game, states, rng)), "view")
 
@@ -340,8 +348,10 @@ def check_secrets(game: Game, rng: Rng) -> None:
     for player in range(game.num_players):
         twins = game.determinize(game.view(states, player), rng)
         mine, others = game.view(states, player), game.view(twins, player)
-        assert game.observe(mine).tobytes() == game.observe(others).tobytes()
-        assert game.legal_action_mask(mine).tobytes() == game.legal_action_mask(others).tobytes()
+        assert game.observe(mine).tobytes() == game.observe(others).tobytes(), "observations show what the view hides"
+        masks = game.legal_action_mask(mine).tobytes(), game.legal_action_mask(others).tobytes()
+        assert masks[0] == masks[1], "masks show what the view hides"
         for row in range(0, len(states), 3):
-            assert game.scene(mine[row]) == game.scene(others[row])
-            assert game.board_to_string(mine[row]) == game.board_to_string(others[row])
+            assert game.scene(mine[row]) == game.scene(others[row]), "pictures show what the view hides"
+            texts = game.board_to_string(mine[row]), game.board_to_string(others[row])
+            assert texts[0] == texts[1], f"board texts show what the view hides: {texts}"

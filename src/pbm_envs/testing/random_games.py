@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from ..core.checks import printable
 from ..core.game import Game
 from ..core.state import NO_ACTION, Ints, Rng, States
 
@@ -50,4 +52,5 @@ def expect_error(call: Callable[[], object], *words: str) -> None:
         if missing:
             raise AssertionError(f"the error does not say {missing}: {error}") from error
     else:
-        raise AssertionError("no error was raised")
+        given = f"{call.func.__name__}{call.args} {call.keywords}" if isinstance(call, partial) else "a wrong argument"
+        raise AssertionError(f"{printable(given, 200)} was accepted: expected a ValueError that says {words}")

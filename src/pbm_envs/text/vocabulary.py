@@ -112,9 +112,9 @@ class Disguise(Vocabulary):
         self.symmetry = drawn if symmetry is None else symmetry
         self._shown = self.symmetry.actions
         self._true = np.argsort(self._shown)
-        words = list(dict.fromkeys((*game.wording.terms, *game.cell_free_actions.values(), *_letters(game))))
-        own = {word.lower() for word in words}
-        plain = own | RESERVED | set(re.findall(r"\w+", game.wording.summary.lower()))
+        words = (*game.wording.terms, *game.cell_free_actions.values(), *_letters(game))
+        own = list(dict.fromkeys(word.lower() for word in words))  # in order: a set's order differs between processes
+        plain = RESERVED | {*own} | set(re.findall(r"\w+", game.wording.summary.lower()))
         made = (name for name in _made_up(rng) if name not in plain)
         self.cells = tuple(next(made) for _ in range(game.board.size))
         self._words = {word: next(made) for word in own}
@@ -135,7 +135,7 @@ class Disguise(Vocabulary):
         for action, text in enumerate(self.moves):
             examples.setdefault(len(self.game.action_cells(action)) or text, text)
         texts = [repr(text) for text in examples.values()]
-        return "a move such as " + ", ".join(texts[:-1]) + (" or " if len(texts) > 1 else "") + texts[-1]
+        return "a text such as " + ", ".join(texts[:-1]) + (" or " if len(texts) > 1 else "") + texts[-1]
 
     def translate(self, prose: str) -> str:
         return self._pattern.sub(lambda found: self._like(found[1]), prose.replace("`", ""))

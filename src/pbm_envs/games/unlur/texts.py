@@ -36,7 +36,7 @@ def wording(game: Game) -> Wording:
             "4 bottom row, 5 lower left, 6 upper left. In the picture X is black, O is white."
         ),
         edges=tuple(f"side {k}" for k in range(1, 7)),
-        terms=("Unlur", "Black", "White", "Y", "line"),
+        terms=("Unlur", "Black", "White", "Y", "line", "contract", "fight"),
         goal="Black joins three sides that are not neighbours (a Y), White two opposite sides (a line).",
         calls={"black": "Take Black"},
     )
