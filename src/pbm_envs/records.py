@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from .core.checks import check_path, describe_error, quoted
+from .core.checks import check_path, check_seed, describe_error, quoted
 from .core.game import Game
 from .core.scene import Drawn
 from .core.state import NOBODY, States
@@ -122,6 +122,7 @@ class GameRecord:
                     f"schema is {quoted(given.get('schema'), 60)}: expected {SCHEMA}, which this version reads"
                 )
             check_fields({"usage": []} | given, FIELDS, "a record")
+            check_seed("seed", given["seed"])
         except ValueError as error:
             raise RecordError(str(error)) from None
         given.setdefault("usage", [])

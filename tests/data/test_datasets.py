@@ -143,35 +143,52 @@ def test_minari_loads_the_episodes_and_they_fit_their_spaces(played, tmp_path, m
         export_records(folder, f"pbm/{game.name}/tests-v0", "minari")
 
 
-@pytest.mark.parametrize(
-    "name", ["pbm/cham/v0", "foo", "x-v0.5", "has space-v0", "../esc-v0", "/abs/x-v0", "a//b-v0", "a/x-v0", ""]
-)
-def test_what_is_no_id_for_minari_leaves_nothing(played, tmp_path, monkeypatch, name):
-    pytest.importorskip("minari")
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
-    with pytest.raises(ValueError, match=r"is not an id for Minari|Malformed dataset ID"):
-        export_records(played[0], name, "minari")
-    assert not [path for path in tmp_path.rglob("*") if path != tmp_path / "minari"]
+MALFORMED = ("pbm/cham/v0", "foo", "x-v", "x-v0.5", "has space-v0", "../esc-v0", "a/../esc-v0", "{}/x-v0", "ab//x-v0",
+             "ab//cd/x-v0", "a/x-v0", "data/x-v0", "ab/data/x-v0", "x-v0/", "x-v0\n", "")  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_an_interrupted_data_set_of_minari_does_not_exist(played, tmp_path, monkeypatch):
+@pytest.fixture
+def games_and_minari(tmp_path, monkeypatch):
+    """A file of games, and Minari with an empty folder."""
     minari = pytest.importorskip("minari")
-    from pbm_agents.data.minari import _episodes
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    records = make_games(Chameleon(size=3), tmp_path / "games", ("random",), 4)
+    append_records(tmp_path / "games.jsonl", records)
+    return tmp_path / "games.jsonl", minari
 
-    def interrupted(game, record):
-        if record == played[1][2]:
-            raise KeyboardInterrupt
-        return _episodes(game, record)
 
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    with monkeypatch.context() as patch:
-        patch.setattr("pbm_agents.data.minari._episodes", interrupted)
+@pytest.mark.parametrize("wrong", MALFORMED)
+def test_a_malformed_id_of_minari_is_refused_before_anything_is_written(games_and_minari, tmp_path, wrong):
+    source, minari = games_and_minari
+    wrong = wrong.format(tmp_path)
+    before = set(tmp_path.rglob("*"))
+    with pytest.raises(ValueError, match=r"id of the data set is .*: expected NAMESPACE/NAME-vNUMBER"):
+        export_records(source, wrong, "minari")
+    words = ["dataset", "trinim", "-a", "random", "--out", str(tmp_path / "out"), "--to", "minari", "--minari-id"]
+    assert CliRunner().invoke(app, [*words, wrong]).exit_code == 2
+    assert set(tmp_path.rglob("*")) == before
+    export_records(source, "ab-c_d/éa/x-v01", "minari")
+    assert list(minari.list_local_datasets()) == ["ab-c_d/éa/x-v01"]
+
+
+@pytest.mark.parametrize("dataset_id", ["pbm/x-v0", "x-v0"])
+def test_minari_lists_a_data_set_only_when_it_is_complete(games_and_minari, monkeypatch, dataset_id):
+    source, minari = games_and_minari
+    listed = []
+
+    def interrupted(records, progress):
+        yield from records[:3]
+        listed.append(minari.list_local_datasets())  # as another process would see it, or this one if it were killed
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pbm_agents.data.export._with_progress", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            export_records(played[0], "pbm/part-v0", "minari")
-    assert not list(tmp_path.iterdir())
-    export_records(played[0], "pbm/part-v0", "minari")
-    assert list(minari.list_local_datasets()) == ["pbm/part-v0"]
+            export_records(source, dataset_id, "minari")
+    assert listed == [{}]
+    assert not list((source.parent / "minari").iterdir())
+    export_records(source, dataset_id, "minari")
+    assert minari.load_dataset(dataset_id).total_episodes == 8
 
 
 def seen_by(records, player, game):

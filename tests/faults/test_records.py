@@ -148,6 +148,7 @@ def test_lines_that_break_readers(line, message):
         ("plies", True, "of a wrong type in a record: plies"),
         ("plies", 10**400, "plies: 1000.*: expected 0 to"),
         ("options", {"size": [3]}, "of a wrong type in a record: options"),
+        ("seed", -1, "seed is -1: expected an integer from 0 up"),
         ("ending", "won?", "ending is 'won[?]': expected one of won, drawn"),
         ("forfeits", [{"ply": "2", "player": 0, "reason": ""}], "forfeits hold .*: expected ply, player and reason"),
         ("forfeits", [{"ply": 2, "player": 2, "reason": ""}], "forfeits hold .*: expected ply, player and reason"),

@@ -19,7 +19,7 @@ from ..arena.tournament import GAMES
 from ..data import GRADES, export_records, is_complete, make_games
 from ..data.card import Summary
 from ..data.export import FORMATS, choices, labelling_agent
-from ..data.minari import check_dataset_id
+from ..data.minari import new_minari_path
 from .settings import RECORDS, argument, check_one_given, check_place, flag, with_run, with_settings
 from .terminal import say, show_board
 
@@ -158,9 +158,9 @@ def dataset(
     form = {"label": None, "seed": settings["seed"], **form}
     if (to == "minari") != (minari_id is not None):
         raise ValueError(f"--to is {to} and --minari-id is {minari_id}: expected an id for Minari, and for it alone")
-    if minari_id is not None:
-        check_dataset_id(minari_id)
     require(to.capitalize(), "data", *FORMATS[to])  # before any game is played
+    if minari_id is not None:
+        new_minari_path(minari_id)
     labelling_agent(form["label"])
     rules, names = parse_game(game), GRADES[grade] if grade else tuple(agent or ())
     make_games(rules, out, names, **settings, run=Run(**run, progress=True))

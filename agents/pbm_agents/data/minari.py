@@ -7,12 +7,9 @@ environment, `dataset.recover_environment()` returns it. Needs the extra `data` 
 
 from __future__ import annotations
 
-import os
-import re
-import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,20 +25,32 @@ from pbm_envs.toolbox import quoted
 
 from .card import Summary, card_text
 
-FOLDER = "MINARI_DATASETS_PATH"
-"""The variable that names Minari's folder."""
 
+def new_minari_path(dataset_id: str) -> Path:
+    """Return Minari's folder for a new data set.
 
-def check_dataset_id(dataset_id: str) -> None:
-    """Raise ValueError unless this is an id for Minari, whose list of data sets any other folder would break."""
-    if not re.fullmatch(r"([-\w]+/)*[-\w]+-v\d+", dataset_id, re.ASCII):
+    Raises:
+        ValueError: The id is not valid, or the data set exists.
+    """
+    from minari.dataset.minari_dataset import DATASET_ID_RE
+    from minari.storage import get_dataset_path
+
+    found = DATASET_ID_RE.fullmatch(dataset_id)
+    # Minari also matches ids that its list of data sets cannot read: those without a version, or with these parts
+    if not found or not found["version"] or {"", "data"} & set(dataset_id.split("/")):
         raise ValueError(
-            f"{quoted(dataset_id)} is not an id for Minari: expected one such as pbm/chameleon-5/expert-v0"
+            f"the id of the data set is {quoted(dataset_id)}: expected NAMESPACE/NAME-vNUMBER or NAME-vNUMBER of "
+            "letters, digits, - and _, such as pbm/chameleon-5/expert-v0. NAMESPACE has at least two characters and no "
+            "part 'data'"
         )
+    path: Path = get_dataset_path(dataset_id)
+    if path.exists():
+        raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
+    return path
 
 
 def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: str) -> None:
-    """Make a Minari data set of finished games.
+    """Make a Minari data set of finished games, which appears when it is complete.
 
     Args:
         summary: The description of the games for the card.
@@ -49,17 +58,15 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         dataset_id: An id for Minari, such as `pbm/chameleon-5/expert-v0`.
 
     Raises:
-        ValueError: The id is none, the data set exists, or no player has chosen a move.
+        ValueError: The id is not valid, the data set exists, or no player has chosen a move.
     """
     import minari
     from minari.data_collector.episode_buffer import EpisodeBuffer
+    from minari.dataset.minari_storage import MinariStorage
     from minari.namespace import create_namespace, list_local_namespaces
     from minari.storage import get_dataset_path
 
-    check_dataset_id(dataset_id)
-    place, namespace = get_dataset_path(dataset_id), dataset_id.rpartition("/")[0]
-    if place.exists():
-        raise ValueError(f"Minari has a data set {dataset_id} already: expected another id")
+    path = new_minari_path(dataset_id)
     game = summary.game
     episodes = (EpisodeBuffer(**episode) for record in records for episode in _episodes(game, record))
     first = next(episodes, None)
@@ -70,41 +77,27 @@ def write_minari(summary: Summary, records: Iterable[GameRecord], dataset_id: st
         "action_mask": spaces.Box(0, 1, (game.num_actions,), np.int8),
     }
     spec = _env_spec(game)
-    with TemporaryDirectory(prefix=".", dir=get_dataset_path()) as part:  # Minari lists no folders with a dot
-        with warnings.catch_warnings(), _folder_of_minari(part):
-            warnings.simplefilter("ignore")  # Minari warns of missing metadata that is optional, such as addresses
-            dataset = minari.create_dataset_from_buffers(
-                dataset_id,
-                [first],
-                env=spec,
-                eval_env=spec,
-                observation_space=spaces.Dict(observations),
-                action_space=spaces.Discrete(game.num_actions),
-                author="pbm_envs",
-                description=card_text(summary),
-                requirements=["pbm-envs"],
-                data_format="arrow",
-            )
-            dataset.storage.update_episodes(episodes)  # one at a time: all of them may not fit into memory
-            dataset.storage.update_metadata({"algorithm_name": ", ".join(sorted(summary.agents))})
+    metadata = {
+        "dataset_id": dataset_id,
+        "minari_version": minari.__version__,
+        "author": {"pbm_envs"},
+        "description": card_text(summary),
+        "requirements": ["pbm-envs"],
+        "algorithm_name": ", ".join(sorted(summary.agents)),
+        **({"eval_env_spec": spec.to_json()} if spec else {}),
+    }
+    # `minari.create_dataset_from_buffers` would list the data set from the start; no list has folders with a dot
+    with TemporaryDirectory(prefix=".", dir=get_dataset_path("")) as part:
+        folder = Path(part, path.name)
+        folder.mkdir()
+        observed, chosen = spaces.Dict(observations), spaces.Discrete(game.num_actions)
+        storage = MinariStorage.new(folder / "data", observed, chosen, spec, "arrow")
+        storage.update_metadata(metadata)
+        storage.update_episodes(chain([first], episodes))  # one at a time: all of them may not fit into memory
+        namespace = dataset_id.rpartition("/")[0]
         if namespace and namespace not in list_local_namespaces():
             create_namespace(namespace)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        Path(part, dataset_id).rename(place)
-
-
-@contextmanager
-def _folder_of_minari(folder: str) -> Iterator[None]:
-    """Let Minari use this folder, and then its own again."""
-    own = os.environ.get(FOLDER)
-    os.environ[FOLDER] = folder
-    try:
-        yield
-    finally:
-        if own is None:
-            del os.environ[FOLDER]
-        else:
-            os.environ[FOLDER] = own
+        folder.rename(path)
 
 
 def _episodes(game: Game, record: GameRecord) -> list[dict[str, Any]]:
