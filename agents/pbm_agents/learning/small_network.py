@@ -199,7 +199,7 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
         """Expand the first `count` leaves with priors and first-layer sums, and write their values (R, P).
 
         A leaf's sums in `all_sums` (G, N + 1, perspectives, H) are those of its parent, whose state is in `node_states`
-        (G, N), updated for the inputs that the move changed; the last entry is for leaves without a node. The other
+        (G * N,), updated for the inputs that the move changed; the last entry is for leaves without a node. The other
         arrays are as in Buffers and a Tree.
         """
         tree, weights, first = Tree(*arrays), network.weights, network.weights.first
@@ -218,7 +218,7 @@ def make_evaluate(changed: Callable[..., int], perspective: Callable[[Record], i
             for p in range(all_sums.shape[2]):
                 for i in range(all_sums.shape[3]):
                     all_sums[g, at, p, i] = all_sums[g, n, p, i]
-                number = changed(node_states[g, n], state, p, network.tables, changes)
+                number = changed(node_states[g * tree.states.shape[1] + n], state, p, network.tables, changes)
                 add_changes(first, changes, number, all_sums[g, at, p])
             mover = perspective(state)
             forward(weights, all_sums[g, at, mover], hidden, logits, shares)

@@ -33,7 +33,7 @@ def kernels_of(game: Game, evaluator: Evaluator, rule: Rule, memory: Memory) -> 
     if play is not None and play.network is not None:
         if memory.hidden:
             return None
-        node_states = memory.tree.states.view(game.dtype)[..., 0]
+        node_states = memory.tree.states.view(game.dtype).reshape(-1)  # kernels know states of all sizes only as (N,)
         arguments = *play.network.arguments, node_states, memory.accumulators
         return play._replace(network=play.network._replace(arguments=arguments))
     priors: ActionPriors | None = getattr(rule, "priors", None)
