@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
@@ -13,17 +12,18 @@ from pbm_agents.play.ahead import STEPS, compile_rules, compile_search
 
 from pbm_envs import Chameleon, chameleon_v0
 from pbm_envs.core.compiling import COMPILING
-from pbm_envs.core.kernel_files import cache_directory
 from pbm_envs.core.kernels import COMPILES
 from tests.test_docs import COMMANDS, command_words, commands_of_pages
 
 LEARNING = {"value_states", "feature_batch", "features_of", "is_live", "estimate", "link_moves"}
-"""Kernels for scripts that learn, and for games of other authors."""
+"""Kernels for scripts that learn."""
+AUTHORS = {"begin_ply", "end_in_draw"}
+"""Kernels for games of other authors."""
 SAMPLING = {"sample_externally", "sample_outcomes", "match", "pick"}
 """Kernels of Monte Carlo CFR, which is for scripts."""
 LARGE = {"mask_large_batch", "playout_large_batch"}
-"""Kernels for boards of Curio with more cells than a step has; they are known once another test has such a board."""
-NOT_IN_COMMANDS = LEARNING | SAMPLING | LARGE
+"""Kernels for boards of Curio with more cells than a step has."""
+NOT_IN_COMMANDS = LEARNING | AUTHORS | SAMPLING | LARGE
 
 
 @pytest.mark.skipif(not COMPILES, reason="nothing is compiled")
@@ -60,9 +60,10 @@ print(*(name.rpartition(".")[2] for name in COMPILING.missing(parts)))
 
 
 @pytest.mark.slow
-def test_its_steps_use_every_kernel(tmp_path):
-    """Of the rules, the search and what commands use; in a process that knows no kernels of other tests."""
-    out, _ = run(EVERY_KERNEL, cache_directory(), tmp_path)
+@pytest.mark.xdist_group("warm-up")
+def test_its_steps_use_every_kernel(warm_cache, tmp_path):
+    """Of the rules, the search and what commands use."""
+    out, _ = run(EVERY_KERNEL, warm_cache, tmp_path)
     assert set(out.split()) <= NOT_IN_COMMANDS
 
 
@@ -78,11 +79,10 @@ def run(code, cache, folder):
 
 @pytest.fixture(scope="module")
 def warm_cache(tmp_path_factory):
-    """A copy of the cache after `pbm warm-up`, since other tests write into the common one."""
+    """A cache after `pbm warm-up`, without the kernels of other tests."""
     folder = tmp_path_factory.mktemp("warm")
-    out, err = run(
-        "from pbm_agents.cli.app import app; app(['warm-up', '--processes', '2'])", cache_directory(), folder
-    )
+    cache = folder / "cache"
+    out, err = run("from pbm_agents.cli.app import app; app(['warm-up', '--processes', '2'])", cache, folder)
     lines = out.splitlines()
     assert re.split(r"\s{2,}", lines[0].strip()) == list(STEPS)
     for name in ("Chameleon", "Curio", "Trinim", "Unlur"):
@@ -90,9 +90,6 @@ def warm_cache(tmp_path_factory):
         assert len(re.findall(r"\d+\.\d s", line)) == len(STEPS)
     assert lines[-1].startswith("kept in ")
     assert f"{4 * len(STEPS)}/{4 * len(STEPS)}" in err, "the bar"
-    cache = folder / "cache"
-    shutil.copytree(cache_directory(), cache, copy_function=os.link, ignore=shutil.ignore_patterns("*.part", "*.lock"))
-    cache.chmod(0o700)
     return cache
 
 

@@ -24,7 +24,8 @@ from ..search import PUCT, UCT, Gumbel, Search, Workspace
 SIMULATIONS = 8
 """Simulations of a search that is run only to compile it."""
 GAMES = 16
-"""Random games whose last positions a champion plays; in some of them nothing hidden is left."""
+"""Games whose worlds are drawn, in some by Curio's Markov chain; random games whose last positions a champion plays, in
+some of which nothing hidden is left."""
 
 
 def compile_rules(game: Game) -> None:
@@ -36,7 +37,7 @@ def compile_rules(game: Game) -> None:
     envs = make_vector_env(game, 2, opponent="random")
     _, info = envs.reset(seed=0)
     envs.step(info["action_mask"].argmax(axis=1))
-    states = game.init(2, rng)
+    states = game.init(GAMES, rng)
     game.playout(game.determinize(game.view(states, states["to_move"]), rng), rng)
 
 
@@ -109,6 +110,7 @@ def compile_analysis(game: Game) -> None:
         equilibrium.MirrorDescent(tree).run(1)
         policy = equilibrium.solve(tree, iterations=1)
         equilibrium.exploitability(tree, policy)
+        equilibrium.expected_value(tree, policy)
         agent, rng = equilibrium.PolicyAgent(policy), np.random.default_rng(0)
         equilibrium.SearchResponder(tree.game, agent, simulations=8, endgame=0).run(2, rng)
         equilibrium.TableResponder(tree.game, agent, steps=8).run(2, rng)
