@@ -2,8 +2,8 @@
 
 An agent that raises any exception, or returns an illegal action, forfeits that game. If a question about many games
 fails, the agent is asked again about each game separately, so that one bad position does not forfeit all of them. A
-fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing. If an
-agent with memory fails in a method other than `act`, this counts as a failure in the games that the call was about.
+fault of the infrastructure (`InfrastructureError`, `OSError`, `MemoryError`) forfeits nothing. If an agent with memory
+fails in a method other than `act`, this counts as a failure in the games that the call was about.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from pbm_envs import Game
+from pbm_envs.authoring import Mask
 from pbm_envs.envs.memory import AgentWithMemory, Ids, new_ids, watches
 from pbm_envs.records import MOST
 from pbm_envs.toolbox import describe_error
@@ -110,12 +111,13 @@ def ask_or_fault(
         ValueError: A position has no legal action, or the game is too long: the game's fault, and not the agent's.
     """
     in_time = views["ply"] < game.max_plies + game.num_players  # players who have been removed counted a ply each
-    playable = game.legal_action_mask(views).any(axis=1) & in_time
+    masks = game.legal_action_mask(views)
+    playable = masks.any(axis=1) & in_time
     if not playable.all():
         row = int(playable.argmin())
         raise ValueError(game._why_endless(views[row : row + 1]))
     asks(list(range(len(views))))
-    answers = answers_of(agent, game, views, rng, ids)
+    answers = answers_of(agent, game, views, rng, ids, masks)
     if isinstance(answers, list):
         return [*answers]
     if len(views) == 1:
@@ -127,15 +129,24 @@ def ask_or_fault(
             each.append(last[-1])
             continue
         asks([row])
-        answers = answers_of(agent, game, views[row : row + 1], rng, None if ids is None else ids[row : row + 1])
+        one = slice(row, row + 1)
+        answers = answers_of(agent, game, views[one], rng, None if ids is None else ids[one], masks[one])
         each.append(answers[0] if isinstance(answers, list) else answers)
     return each
 
 
 def answers_of(
-    agent: AnyAgent, game: Game, views: Views, rng: np.random.Generator, ids: Ids | None
+    agent: AnyAgent,
+    game: Game,
+    views: Views,
+    rng: np.random.Generator,
+    ids: Ids | None,
+    masks: Mask | None = None,
 ) -> list[int | str] | Failure:
-    """Return the answers to one question, or the reason why there are none. Only Ctrl-C is ever raised."""
+    """Return the answers to one question, or the reason why there are none. Only Ctrl-C is ever raised.
+
+    `masks` (B, A) are the legal actions, if the caller knows them.
+    """
     try:
         if isinstance(agent, AgentWithMemory):
             actions = np.asarray(agent.act(game, views.copy(), rng, new_ids(len(views)) if ids is None else ids))
@@ -146,7 +157,7 @@ def answers_of(
             raise ValueError(f"gave {given}: expected integer actions of shape {views.shape}")
     except BaseException as error:  # sys.exit() and GeneratorExit, too, end only the agent's own game
         return _failure(error)
-    masks = game.legal_action_mask(views)
+    masks = game.legal_action_mask(views) if masks is None else masks
     return [
         action if 0 <= action < game.num_actions and mask[action] else f"illegal: {_name(game, action)}"
         for action, mask in zip(actions.tolist(), masks, strict=True)
