@@ -234,7 +234,7 @@ class Game(ShownGame):
         """
         check_states(self, states)
         check_writable("states", states)
-        if any_view(states["viewer"]):
+        if any_view(states):
             raise ValueError("a view cannot be played on: determinize it first")
         for option, wanted in ((AVOID_LOSING_MOVES, avoid_losing_moves), (SAVE_BRIDGES, save_bridges)):
             check_flag(option, wanted)

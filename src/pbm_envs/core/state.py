@@ -110,10 +110,10 @@ def copy_batch(states: States, views: States) -> None:
 
 
 @stack_kernel
-def any_view(viewers: Ints) -> bool:
-    """Return whether one of the records with these `viewer` fields is a view."""
-    for viewer in viewers:  # noqa: SIM110  Numba knows no any()
-        if viewer != NOBODY:
+def any_view(states: States) -> bool:
+    """Return whether one of these records is a view."""
+    for i in range(len(states)):  # noqa: SIM110  Numba knows no any()
+        if states[i]["viewer"] != NOBODY:
             return True
     return False
 
