@@ -120,6 +120,7 @@ def test_a_registered_kind_plays_a_tournament(tmp_path):
         ("My Agent", Steady, {}, "'My Agent': expected lower-case letters, digits and hyphens"),
         ("", Steady, {}, "named ''"),
         (None, Steady, {}, "named None"),
+        ("steady", "nocolon", {}, "make is .nocolon.: expected a class, a function or its module:attribute"),
         ("steady", Steady, {"web_settings": ("colour",)}, "web_settings name 'colour': expected settings of steady"),
     ],
 )

@@ -33,7 +33,7 @@ def match_calls(game: Game) -> Iterator[tuple[str, Callable[[Any], object]]]:
     yield "rate anchor", lambda bad: rate(good, bad)
     yield "standings", standings
     yield "head_to_head", lambda bad: head_to_head(good, [bad])
-    yield "register_agent", lambda bad: None if callable(bad) or isinstance(bad, str) else register_agent("bad", bad)
+    yield "register_agent", lambda bad: None if callable(bad) else register_agent("bad", bad)
     with TemporaryDirectory() as folder:
         yield "make_games game", lambda bad: None if isinstance(bad, Game) else make_games(bad, folder, ["random"], 1)
         yield "make_games agents", lambda bad: make_games(game, folder, bad, 1)

@@ -98,7 +98,7 @@ def register_agent(
     """
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9-]*", name):
         raise ValueError(f"the kind of agent is named {quoted(name)}: expected lower-case letters, digits and hyphens")
-    if not callable(make) and not isinstance(make, str):
+    if not callable(make) and not (isinstance(make, str) and re.fullmatch(r"[\w.]+:\w+", make)):
         raise ValueError(f"make is {quoted(make)}: expected a class, a function or its module:attribute")
     allowed = None if web_settings is None else frozenset(web_settings)
     kind = AgentKind(name, make, tuple(settings), help, allowed)
