@@ -81,6 +81,16 @@ def test_by_id(name):
     assert info["legal_moves"]
 
 
+def test_a_reset_that_fails_changes_nothing():
+    env = make_text_env("chameleon", size=3)
+    text, info = env.reset(seed=1, options={"moves": None})
+    for seed, options in ((-1, None), (3, [1]), (3, {"moves": "a1x"}), (3, {"moves": ["a1x", "a1x"]})):
+        with pytest.raises(ValueError, match="expected"):
+            env.reset(seed=seed, options=options)
+        assert env.step("?")[4] == info | {"kind": "unreadable", "attempts_left": info["attempts_left"] - 1}
+        assert env.reset(seed=1)[0] == text
+
+
 def test_render():
     env = make_text_env("unlur", radius=3, render_mode="ansi")
     env.reset(seed=1)

@@ -180,20 +180,20 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
     check_seed("seed", seed)
     rng = np.random.default_rng(seed)
     ids: dict[str, Ids] = {}
-    last_game, last_ply = -1, -1
+    last_game = -1
 
     def policy(env: Any) -> int | None:
-        nonlocal last_game, last_ply
+        nonlocal last_game
         player = env.agent_selection
         if env.terminations[player] or env.truncations[player]:
             return None
         game, states = env.unwrapped.game, env.unwrapped.states
-        number, ply = env.unwrapped.game_number, int(states["ply"][0])
-        if number != last_game or ply < last_ply:  # another game, or an earlier position in a copy of the environment
+        number = env.unwrapped.game_number
+        if number != last_game:
             for old in ids.values():
                 asked.end(old)
             ids.clear()
-        last_game, last_ply = number, ply
+        last_game = number
         if player not in ids:
             ids[player] = new_ids(1)
             asked.begin(game, ids[player])
