@@ -273,7 +273,7 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
         numbers = np.asarray(weights, np.float64)
     except Exception:  # NumPy raises various errors for non-numeric values
         numbers = np.zeros(0)
-    if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
+    if numbers.shape != (len(names),) or (numbers < 0).any() or not 0 < sum(numbers.tolist()) < np.inf:
         raise ValueError(f"weights are {quoted(weights)}: expected {len(names)} numbers from 0 up, not all 0")
     return numbers / numbers.sum()
 

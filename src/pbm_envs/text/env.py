@@ -103,6 +103,8 @@ class TextSeat:
         """Play the seat's answer and the opponents' replies, or return a correction of the answer."""
         if self.done:
             raise RuntimeError("the game is over: call reset()")
+        if self.table.to_move != self.seat:
+            raise RuntimeError("an opponent failed while it was to move: call reset()")
         outcome = self.table.answer(answer)
         self._opponents()
         return outcome
