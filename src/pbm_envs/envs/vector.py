@@ -52,7 +52,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.checks import check_flag, check_range, check_seed, quoted, to_array
+from ..core.checks import check_flag, check_range, check_seed, quoted, to_array, to_options
 from ..core.game import Game
 from ..core.state import NOBODY, Planes, States, as_bytes
 from ..render import Scene
@@ -214,14 +214,13 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             super().reset(seed=int(seed))
         else:
             super().reset()
-        if options and "reset_mask" in options:
+        options = to_options(options)
+        if "reset_mask" in options:
             self._check_uninterrupted()
         rows, seeded = self._games.reset(seed, options)
         if self._opponents is not None:
             self._interrupted = True
-            self._opponents.assign_seats(
-                rows, seeded, explicit_start=bool(options and {"board", "moves"} & set(options))
-            )
+            self._opponents.assign_seats(rows, seeded, explicit_start=bool({"board", "moves"} & set(options)))
             self._interrupted = False
         shown = self._observe_games(), self._info({"rewards": np.zeros_like(self.states["returns"])})
         return as_tensors(shown) if self._tensors else shown
