@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -316,7 +316,7 @@ def _generators(seed: int | Sequence[int], count: int, restarts: int) -> list[np
 
     A restart gets new generators, because the numbers that an agent has already drawn are unknown.
     """
-    numbers = seed if isinstance(seed, (list, tuple)) else [seed]
+    numbers: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
     for number in numbers:
         check_range("seed", number, 0)
     return [stream("", "agent", k, restarts, *map(int, numbers)) for k in range(count)]
