@@ -106,6 +106,16 @@ def test_a_registered_kind_works_everywhere():
         make_agent("steady:colour=1")
 
 
+def test_a_setting_without_a_default_has_to_be_given():
+    def needy(depth: int) -> Steady:
+        return Steady(number=depth)
+
+    register_agent("needy", needy)
+    assert make_agent("needy:depth=3").number == 3
+    with pytest.raises(ValueError, match="'needy' has no depth: expected needy:depth=VALUE, an integer"):
+        make_agent("needy")
+
+
 def test_a_registered_kind_plays_a_tournament(tmp_path):
     register_agent("steady", Steady)
     records = play_tournament(Tournament((GAME,), ("steady:number=2", "random"), openings=2), tmp_path / "results")

@@ -35,6 +35,23 @@ def test_a_tournament_ends_with_its_tables(played):
     assert "score in % against" in out
 
 
+@pytest.mark.parametrize(
+    ("words", "stops"),
+    [
+        ("sprt random mcts -g trinim", "pbm_agents.arena.play_sprt"),
+        ("ladder random -g trinim", "pbm_agents.arena.rate_on_ladder"),
+        ("dataset trinim -a random", "pbm_agents.cli.records.make_games"),
+    ],
+)
+def test_ctrl_c_says_how_to_resume(words, stops, tmp_path, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(stops, stop)
+    code, _, err = pbm(*words.split(), "--out", tmp_path / "results")
+    assert (code, err) == (130, "\npbm: what has been played is kept; the same command resumes it\n")
+
+
 def test_rating_shows_them_again_and_writes_them(played, tmp_path):
     folder, out = played
     assert pbm("rate", folder)[1] == out

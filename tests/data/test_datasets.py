@@ -257,7 +257,10 @@ def test_commands(tmp_path, monkeypatch):
     assert "20/20" in first.stderr
     assert "positions of 20 games to one/parquet" in first.stdout
     assert "is complete" in pbm(*words, "--out", "one").stdout
+    left = Path("two/.parquet.0123456789abcdef.part")  # as by a process that was killed
+    left.mkdir(parents=True)
     pbm(*words, "--out", "two", "--workers", 2)
+    assert not left.exists()
     one, two = (pyarrow.read_table(f"{name}/parquet/positions-00000.parquet") for name in ("one", "two"))
     assert one.equals(two)
     assert one["policy"].null_count == 0

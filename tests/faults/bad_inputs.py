@@ -36,6 +36,7 @@ from pbm_envs.envs.factories import make_aec_env, make_raw_env, make_single_env,
 from pbm_envs.envs.vector import BoardGameVectorEnv
 from pbm_envs.registry import find_game
 from pbm_envs.render import Picture
+from pbm_envs.text import make_text_env
 
 from .bad_matches import match_calls
 
@@ -241,6 +242,11 @@ def environment_calls(game: Game) -> Iterator[tuple[str, Call]]:
         env.reset(seed=1)
         return env
 
+    def text() -> Any:
+        env = make_text_env(game)
+        env.reset(seed=1)
+        return env
+
     for kind, make in (("raw", make_raw_env), ("single", make_single_env)):
         yield f"{kind} game", make
         settings = ["render_mode", "render_size", "render_theme", "illegal_action", "history", *rules[:1]]
@@ -255,7 +261,7 @@ def environment_calls(game: Game) -> Iterator[tuple[str, Call]]:
     for setting in ("opponent", "seat", "autoreset_mode", "illegal_action", "copy", "history", "buffers", "pin_memory",
                     "render_mode", "render_size", "render_theme", "threads"):  # fmt: skip
         yield f"vector {setting}", lambda bad, setting=setting: vector(**{setting: bad})
-    for kind, env in (("raw", aec), ("env", checked), ("single", single), ("vector", vector)):
+    for kind, env in (("raw", aec), ("env", checked), ("single", single), ("vector", vector), ("text", text)):
         yield f"{kind} reset seed", lambda bad, env=env: env().reset(seed=bad)
         yield f"{kind} reset options", lambda bad, env=env: env().reset(options=bad)
         yield f"{kind} reset board", lambda bad, env=env: env().reset(options={"board": bad})

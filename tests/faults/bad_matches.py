@@ -26,6 +26,7 @@ def match_calls(game: Game) -> Iterator[tuple[str, Callable[[Any], object]]]:
     agents, openings = {"random": RandomAgent()}, [Opening(7)]
     yield "Opening seed", lambda bad: Opening(bad)
     yield "play_games seats", lambda bad: play_games(game, agents, bad, openings, 7)
+    yield "play_games seed", lambda bad: play_games(game, agents, [("random",) * game.num_players], openings, bad)
     yield "play_games row of seats", lambda bad: play_games(game, agents, [bad], openings, 7)
     yield "play_games agent", lambda bad: play_games(game, agents, [(bad,) * game.num_players], openings, 7)
     yield "play_tournament", lambda bad: play_tournament(bad, "never")

@@ -39,6 +39,15 @@ def test_everything_that_the_rules_make_is_valid(game):
     game.validate(live)
 
 
+@pytest.mark.parametrize("flag", [True, np.True_], ids=repr)
+def test_a_flag_is_neither_a_player_nor_an_action(flag):
+    game = Trinim(size=3)
+    with pytest.raises(ValueError, match="expected integers in"):
+        game.view(game.init(1, np.random.default_rng(7)), flag)
+    with pytest.raises(ValueError, match="is not an action of Trinim"):
+        game.action_to_string(flag)
+
+
 def test_who_leaves_a_game_of_three_pays_the_others_alike():
     """What a game has that says nothing else: Trinim, which does, lets the others play on."""
     game = Trinim(size=3, num_players=3)

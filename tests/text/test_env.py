@@ -81,6 +81,28 @@ def test_by_id(name):
     assert info["legal_moves"]
 
 
+def test_a_reset_that_fails_changes_nothing():
+    env = make_text_env("chameleon", size=3)
+    text, info = env.reset(seed=1, options={"moves": None})
+    for seed, options in ((-1, None), (3, [1]), (3, {"moves": "a1x"}), (3, {"moves": ["a1x", "a1x"]})):
+        with pytest.raises(ValueError, match="expected"):
+            env.reset(seed=seed, options=options)
+        assert env.step("?")[4] == info | {"kind": "unreadable", "attempts_left": info["attempts_left"] - 1}
+        assert env.reset(seed=1)[0] == text
+
+
+def test_after_a_failure_the_seat_does_not_play_for_the_opponent():
+    def fails(game, views, rng):
+        raise OSError("the server is down")
+
+    env = TextEnv(Chameleon(size=3), fails, seat=0)
+    _, info = env.reset(seed=1)
+    with pytest.raises(OSError, match="the server is down"):
+        env.step(info["legal_moves"][0])
+    with pytest.raises(RuntimeError, match="an opponent failed while it was to move: call reset"):
+        env.step(info["legal_moves"][1])
+
+
 def test_render():
     env = make_text_env("unlur", radius=3, render_mode="ansi")
     env.reset(seed=1)

@@ -65,6 +65,14 @@ def test_fresh_tensors_are_the_callers():
     assert envs.action_masks().any()
 
 
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16, torch.bool], ids=str)
+def test_actions_are_integers(kind):
+    envs = chameleon_v0.vector_env(2, size=4)
+    envs.reset(seed=1)
+    with pytest.raises(ValueError, match="expected integers"):
+        envs.step(torch.tensor([1, 1]).to(kind))
+
+
 def test_pinned_memory_needs_a_gpu():
     settings = {"size": 3, "buffers": "torch", "copy": False, "pin_memory": True}
     if torch.cuda.is_available():

@@ -1,15 +1,21 @@
 """Agents with memory: told which game each row is, wherever agents play."""
 
+import copy
+import itertools
+import pickle
+
 import numpy as np
 import pytest
-from pbm_agents import as_policy, evaluate
+from pbm_agents import RandomAgent, as_policy, evaluate
 from pbm_agents.arena import Opening, Tournament, play_games, play_tournament
 from pbm_agents.arena.asking import ask
 from pbm_agents.arena.match import Answer, SoFar
 from pbm_agents.play.session import Session
 
 from pbm_envs import Chameleon, Curio, Trinim, chameleon_v0, sample_actions, trinim_v0
+from pbm_envs.envs import memory
 from pbm_envs.envs.memory import AgentWithMemory, new_ids
+from pbm_envs.text import TextEnv, make_text_env
 
 GAME = Chameleon(size=3, swap_rule=False)
 
@@ -143,6 +149,14 @@ def test_a_game_that_is_left_at_once_is_not_taken_for_the_next():
     assert agent.ended == 2
 
 
+def test_the_opponent_of_a_text_environment_ends_only_games_that_it_began():
+    opponent = Counting()
+    env = TextEnv(GAME, opponent, seat=0)
+    for seed in range(2):
+        env.reset(seed=seed)
+        assert (len(opponent.turns), opponent.ended) == (2, 2 * seed)
+
+
 def test_it_plays_a_person_who_takes_moves_back():
     """What is asked after an undo is as if the moves that are undone had never been."""
     session = Session(GAME, ["person", "tests.training.test_memory:counting"], Opening(1))
@@ -167,3 +181,21 @@ def test_numbers_are_never_used_twice():
     drawn = np.concatenate([new_ids(k) for k in (3, 0, 5)])
     assert len(set(drawn.tolist())) == 8
     assert (np.diff(drawn) > 0).all()
+
+
+@pytest.mark.parametrize(
+    "env", [chameleon_v0.vector_env(2, size=3, opponent=RandomAgent()), make_text_env("chameleon", size=3)], ids=str
+)
+def test_nor_are_those_of_an_environment_from_another_process(env, monkeypatch):
+    env.reset(seed=1)
+    kept = pickle.dumps(env)
+    monkeypatch.setattr(memory, "_numbers", itertools.count())  # as in a process that has just started
+    used = vars(vars(pickle.loads(kept))["_seat" if isinstance(env, TextEnv) else "_opponents"])["_ids"]
+    assert new_ids(1) > used.max()
+
+
+def test_a_copied_environment_is_another_game():
+    env = chameleon_v0.env(size=3)
+    env.reset(seed=1)
+    copies = [env, env.clone(), copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    assert len({each.game_number for each in copies}) == 4

@@ -1,6 +1,7 @@
 """Opponents that are exchanged while a learner trains: when they change, how often each is drawn, how one does."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -152,6 +153,7 @@ def test_a_game_is_counted_once(mode):
         (["random", first_legal], [0, 0], "not all 0"),
         (["random", first_legal], [1, -1], "from 0 up"),
         (["random", first_legal], [1, np.nan], "from 0 up"),
+        (["random", first_legal], [1e308, 1e308], "from 0 up"),
         ({"a": "random"}, {"b": 1}, r"weights name \['b'\]: expected some of \['a'\]"),
     ],
 )
@@ -165,6 +167,29 @@ def test_wrong_opponents_change_nothing(agents, weights, message):
             env.set_opponents(agents, weights)
         assert [score.name for score in env.opponent_scores()] == ["random"]
         env.reset(seed=1)
+
+
+@pytest.mark.parametrize("failure", range(1, 8))
+def test_after_a_failure_the_learner_does_not_play_for_the_opponent(failure):
+    """The opponent fails in a game or at the start of one."""
+    calls, rng = itertools.count(), np.random.default_rng(1)
+
+    def fails(game, views, rng):
+        if next(calls) == failure:
+            raise OSError("the server is down")
+        return first_legal(game, views, rng)
+
+    envs = chameleon_v0.vector_env(2, size=3, swap_rule=False, opponent=fails, seat=1)
+    _, info = envs.reset(seed=1)
+    with pytest.raises(OSError, match="the server is down"):
+        last(envs, info, 99, rng)
+    again = "an opponent failed while it was to move: call reset"
+    with pytest.raises(RuntimeError, match=again):
+        envs.step(info["action_mask"].argmax(axis=1))
+    with pytest.raises(RuntimeError, match=again):
+        envs.reset(options={"reset_mask": np.ones(2, bool)})
+    _, info = envs.reset()
+    last(envs, info, 9, rng)
 
 
 def test_self_play_has_no_opponents():

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple, TypeAlias, final
+from typing import Any, NamedTuple, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pbm_envs import Game
+from pbm_envs.authoring import check_range
 from pbm_envs.envs.memory import AgentWithMemory, new_ids, watches
 from pbm_envs.records import RESIGN, Forfeit, GameRecord, make_record
 from pbm_envs.toolbox import check_game, quoted, stream
@@ -92,7 +93,8 @@ def play_games(
 
     Raises:
         InfrastructureError: A fault kept an agent from answering; there are no records.
-        ValueError: Two games with hidden information share a set-up (`check_openings`), or a seat has no agent.
+        ValueError: Two games with hidden information share a set-up (`check_openings`), a seat has no agent, or the
+            seed is not an integer from 0 up or a list of such.
     """
     check_game(game)
     check_openings(game, openings)
@@ -314,5 +316,7 @@ def _generators(seed: int | Sequence[int], count: int, restarts: int) -> list[np
 
     A restart gets new generators, because the numbers that an agent has already drawn are unknown.
     """
-    numbers = [seed] if isinstance(seed, int) else list(seed)
-    return [stream("", "agent", k, restarts, *numbers) for k in range(count)]
+    numbers: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
+    for number in numbers:
+        check_range("seed", number, 0)
+    return [stream("", "agent", k, restarts, *map(int, numbers)) for k in range(count)]

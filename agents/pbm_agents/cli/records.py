@@ -1,6 +1,7 @@
 """`pbm replay`, `pbm animate`, `pbm export` and `pbm dataset`: records of games, checked, shown and as data sets."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from pbm_envs.registry import parse_game
 from pbm_envs.render.animation import animate as film_of
 from pbm_envs.render.film import check_path
 from pbm_envs.server_log import is_server_log, read_server_log
-from pbm_envs.toolbox import in_one_piece, printable, require
+from pbm_envs.toolbox import in_one_piece, is_partial, printable, require
 
 from ..arena import Run
 from ..arena.tournament import GAMES
+from ..common.folders import locked
 from ..data import GRADES, export_records, is_complete, make_games
 from ..data.card import Summary
 from ..data.export import FORMATS, choices, labelling_agent
@@ -168,9 +170,12 @@ def dataset(
     if minari_id is None and is_complete(place, choices(**form, with_games=True)):
         print(f"{place} is complete")
         return
-    _say_written(
-        export_records(out, place, to, title=f"{rules.name}, {grade or ', '.join(names)}", progress=True, **form), place
-    )
+    title = f"{rules.name}, {grade or ', '.join(names)}"
+    with locked(out, "writing a data set"):
+        for part in filter(is_partial, out.iterdir()):  # of a process that was killed
+            shutil.rmtree(part, ignore_errors=True)
+        summary = export_records(out, place, to, title=title, progress=True, **form)
+    _say_written(summary, place)
 
 
 def all_games(source: Path) -> list[GameRecord]:

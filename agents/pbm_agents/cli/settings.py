@@ -20,6 +20,7 @@ from pbm_envs.toolbox import REQUIRED, options_of, setting
 
 from ..arena import Run
 from ..play.session import DEFAULT_AGENT
+from .terminal import stopped
 
 SIMPLE = (bool, int, float)
 
@@ -107,8 +108,20 @@ def with_settings(
 
 
 def with_run(*skip: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the parameters of `Run` in `run`, except those in `skip`."""
-    return with_settings(Run, flags={"accept_changes": "--accept-changes"}, skip=("progress", *skip), into="run")
+    """Give a command the parameters of `Run` in `run`, except those in `skip`; after Ctrl-C, say that it resumes."""
+    add = with_settings(Run, flags={"accept_changes": "--accept-changes"}, skip=("progress", *skip), into="run")
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def resumable(*given: Any, **settings: Any) -> None:
+            try:
+                command(*given, **settings)
+            except KeyboardInterrupt:
+                stopped("what has been played is kept; the same command resumes it")
+
+        return add(resumable)
+
+    return decorate
 
 
 def _parameter(option: Option, flags: str) -> inspect.Parameter:

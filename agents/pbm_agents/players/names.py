@@ -23,7 +23,7 @@ from pbm_envs import Game
 from pbm_envs.authoring import Option
 from pbm_envs.envs.memory import Ids, new_ids
 from pbm_envs.envs.opponents import single_opponent
-from pbm_envs.toolbox import check_seed, describe_error, nearest, options_of, parse_options, quoted
+from pbm_envs.toolbox import REQUIRED, check_seed, describe_error, nearest, options_of, parse_options, quoted
 
 from ..search import SEARCH_SETTINGS, Search
 from .agent import Agent, AnyAgent, GreedyAgent, RandomAgent
@@ -180,20 +180,20 @@ def as_policy(agent: AgentLike, seed: int | None = None) -> Callable[[Any], int 
     check_seed("seed", seed)
     rng = np.random.default_rng(seed)
     ids: dict[str, Ids] = {}
-    last_game, last_ply = -1, -1
+    last_game = -1
 
     def policy(env: Any) -> int | None:
-        nonlocal last_game, last_ply
+        nonlocal last_game
         player = env.agent_selection
         if env.terminations[player] or env.truncations[player]:
             return None
         game, states = env.unwrapped.game, env.unwrapped.states
-        number, ply = env.unwrapped.game_number, int(states["ply"][0])
-        if number != last_game or ply < last_ply:  # another game, or an earlier position in a copy of the environment
+        number = env.unwrapped.game_number
+        if number != last_game:
             for old in ids.values():
                 asked.end(old)
             ids.clear()
-        last_game, last_ply = number, ply
+        last_game = number
         if player not in ids:
             ids[player] = new_ids(1)
             asked.begin(game, ids[player])
@@ -217,9 +217,13 @@ def may_be_named_on_the_web(name: str) -> bool:
 def _settings(name: str, kind: str, text: str, known: Collection[Option]) -> dict[str, Any]:
     """Return the settings in an agent's name."""
     try:
-        return parse_options(kind, text.split(",") if text else (), known)
+        values = parse_options(kind, text.split(",") if text else (), known)
     except ValueError as error:
         raise ValueError(f"{quoted(name)}: {error}") from None
+    for each in known:
+        if each.default is REQUIRED and each.name not in values:
+            raise ValueError(f"{quoted(name)} has no {each.name}: expected {kind}:{each.name}=VALUE, {each.typed}")
+    return values
 
 
 def _own(name: str, module: str, attribute: str, settings: str) -> Agent:

@@ -22,7 +22,7 @@ of open_spiel 2.0.2 crash on every such game, including `python_tic_tac_toe`; it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -177,7 +177,7 @@ class SpielState(pyspiel.State):
         seen = tuple((*moment.seen[k], int(rules.seen_actions(now, [action], k)[0])) for k in players)
         rules.step(now, np.array([action]))
         if not rules.public_moves:
-            allowed = [digest(allowed[k].encode(), rules.view(now, k).tobytes()) for k in players]
+            allowed = [digest(allowed[k].encode(), *fields_of(rules.view(now, k))) for k in players]
         self._moment = replace(moment, now=now, allowed=tuple(allowed), seen=seen)
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -356,8 +356,12 @@ def has_tensor(rules: Game) -> bool:
 
 def board_with_digest(rules: Game, record: States) -> str:
     """Return the board text with a digest of the whole record."""
-    fields = (record[name].tobytes() for name in record.dtype.names or ())
-    return f"{rules.board_to_string(record)} #{digest(*fields)}"
+    return f"{rules.board_to_string(record)} #{digest(*fields_of(record))}"
+
+
+def fields_of(record: States) -> Iterator[bytes]:
+    """Yield the content of each field, without the arbitrary bytes between fields."""
+    return (record[name].tobytes() for name in record.dtype.names or ())
 
 
 def digest(*parts: bytes) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -82,6 +82,15 @@ def to_options(given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise ValueError(f"options are {quoted(given)}: expected a mapping from names to values, or None")
     return dict(given)
+
+
+def to_moves(given: Any) -> Sequence[str]:
+    """Return the moves among the options of a reset: a list, or none for None."""
+    if given is None:
+        return ()
+    if not isinstance(given, (list, tuple)):
+        raise ValueError(f"moves are {quoted(given)}: expected a list of move texts")
+    return given
 
 
 def to_array(name: str, given: Any, expected: str) -> NDArray[Any]:

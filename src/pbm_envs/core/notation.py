@@ -30,7 +30,7 @@ class Notation:
 
     def write(self, action: int) -> str:
         try:
-            number = index(action)
+            number = -1 if isinstance(action, bool) else index(action)
         except TypeError:
             number = -1
         if not 0 <= number < len(self._texts):

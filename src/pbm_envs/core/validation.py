@@ -100,7 +100,7 @@ def to_actions(given: ArrayLike, states: States) -> Ints:
     if type(given) is np.ndarray and given.dtype is INT64 and given.shape == states.shape:
         return given  # fast path
     actions = to_array("actions", given, "integers, one for each game")
-    if actions.shape != states.shape or actions.dtype.kind not in "iu":
+    if actions.shape != states.shape or (actions.dtype.kind not in "iu" and actions.size):  # np.asarray([]) is float64
         raise ValueError(
             f"actions are {actions.dtype} {actions.shape}: expected integers {states.shape}, one for each game"
         )
@@ -110,7 +110,7 @@ def to_actions(given: ArrayLike, states: States) -> Ints:
 def check_players(game: GameHooks, given: int | ArrayLike, states: States) -> None:
     """Check players, given as one per state or one for all."""
     count = game.num_players
-    if isinstance(given, int):
+    if type(given) is int:
         known = 0 <= given < count
     elif type(given) is np.ndarray and given.dtype is INT8 and given.shape == states.shape:
         known = bool(given.view(np.uint8).max(initial=0) < count)  # fast path

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ..core.checks import check_range, check_seed, quoted, to_options
+from ..core.checks import check_range, check_seed, quoted, to_moves, to_options
 from ..core.compiling import logger
 from ..core.game import Game
 from ..core.state import INT64, Rng, States, copy_states
@@ -124,7 +124,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         self._view = np.empty(1, game.dtype)  # reused: allocating records takes as long as playing a ply
         self._rng: Rng | None = None
         self.game_number = -1
-        """The number of the game that `reset` or `set_state` began last, unique in the process."""
+        """The number of the game that `reset`, `set_state` or copying began last, unique in the process."""
         self._cut_off = False
         """True if a limit of plies has ended the game."""
         self._stepped = False
@@ -175,9 +175,7 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
         """
         check_seed("seed", seed)
         options = to_options(options)
-        board, moves = options.pop("board", None), options.pop("moves", ())
-        if not isinstance(moves, (list, tuple)):
-            raise ValueError(f"moves are {quoted(moves)}: expected a list of move texts")
+        board, moves = options.pop("board", None), to_moves(options.pop("moves", None))
         if options:
             logger.warning("reset ignores the options %s: expected 'board' and 'moves'", sorted(options))
         rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
@@ -322,9 +320,11 @@ class BoardGameAECEnv(AECEnv[str, Observation, int | None]):
 
     def clone(self) -> BoardGameAECEnv:
         """Return an equal, independent environment."""
-        twin = copy.deepcopy(self, {id(self.game): self.game})
-        twin.game_number = next(_numbers)
-        return twin
+        return copy.deepcopy(self, {id(self.game): self.game})
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        """Restore a copy, also from another process, as a game with a number of its own."""
+        self.__dict__.update(fields, game_number=next(_numbers))
 
     def get_state(self) -> Snapshot:
         """Return a snapshot of the game, for `set_state`."""

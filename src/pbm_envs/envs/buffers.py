@@ -63,5 +63,5 @@ def as_tensors(value: Any) -> Any:
 
 
 def as_array(actions: Any) -> Any:
-    """Return actions, such as a tensor on any device, as an array."""
-    return actions.detach().cpu().numpy() if hasattr(actions, "detach") else actions
+    """Return actions in memory that NumPy can read, also those of a tensor on any device."""
+    return actions.detach().cpu() if hasattr(actions, "detach") else actions

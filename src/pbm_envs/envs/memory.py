@@ -53,6 +53,12 @@ def watches(agent: Any) -> bool:
     return isinstance(agent, AgentWithMemory) and type(agent).watch is not AgentWithMemory.watch
 
 
+def reserve_ids(ids: Ids) -> None:
+    """Keep `new_ids` from returning these numbers, which a copied environment brings from another process."""
+    global _numbers
+    _numbers = itertools.count(max(next(_numbers), int(ids.max(initial=-1)) + 1))
+
+
 def new_ids(count: int) -> Ids:
     """Return (count,) numbers that have not been used before."""
     return np.fromiter(itertools.islice(_numbers, count), np.int64, count)

@@ -32,7 +32,7 @@ from ..core.game import Game
 from ..core.randomness import apart_from
 from ..core.state import Rng, States, as_bytes, copy_states, take_rows
 from .batch import GameBatch, Rows
-from .memory import AgentWithMemory, Ids, new_ids
+from .memory import AgentWithMemory, Ids, new_ids, reserve_ids
 
 Act: TypeAlias = Callable[..., Any]
 Weights: TypeAlias = "Sequence[float] | Mapping[str, float] | NDArray[np.floating[Any]] | None"
@@ -121,6 +121,10 @@ class Opponents:
         """(N, P) the ids of all games and seats for agents with memory."""
         self._begun = np.zeros(count, np.bool_)
         self.set(agents)
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        self.__dict__.update(fields)
+        reserve_ids(self._ids)
 
     def set(self, agents: Any, weights: Weights = None) -> None:
         """Set the opponents of all later games, as `BoardGameVectorEnv.set_opponents` describes."""
@@ -269,7 +273,7 @@ def _chances(weights: Weights, names: Sequence[str]) -> NDArray[np.float64] | No
         numbers = np.asarray(weights, np.float64)
     except Exception:  # NumPy raises various errors for non-numeric values
         numbers = np.zeros(0)
-    if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.sum() > 0:
+    if numbers.shape != (len(names),) or (numbers < 0).any() or not 0 < sum(numbers.tolist()) < np.inf:
         raise ValueError(f"weights are {quoted(weights)}: expected {len(names)} numbers from 0 up, not all 0")
     return numbers / numbers.sum()
 

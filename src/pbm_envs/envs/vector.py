@@ -52,7 +52,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.checks import check_flag, check_range, check_seed, quoted, to_array
+from ..core.checks import check_flag, check_range, check_seed, quoted, to_array, to_options
 from ..core.game import Game
 from ..core.state import NOBODY, Planes, States, as_bytes
 from ..render import Scene
@@ -100,6 +100,8 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
     _instead = dict.fromkeys(("opponent", "opponents", "league", "weights"), "call set_opponents(agents, weights)")
     _pool: ThreadPoolExecutor | None = None
     """Created by the first step that needs it. A class attribute, since Gymnasium also closes failed environments."""
+    _interrupted: bool = False
+    """True while opponents play, and after one of them has raised an exception or Ctrl-C has stopped it."""
 
     def __init__(
         self,
@@ -212,11 +214,14 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             super().reset(seed=int(seed))
         else:
             super().reset()
+        options = to_options(options)
+        if "reset_mask" in options:
+            self._check_uninterrupted()
         rows, seeded = self._games.reset(seed, options)
         if self._opponents is not None:
-            self._opponents.assign_seats(
-                rows, seeded, explicit_start=bool(options and {"board", "moves"} & set(options))
-            )
+            self._interrupted = True
+            self._opponents.assign_seats(rows, seeded, explicit_start=bool({"board", "moves"} & set(options)))
+            self._interrupted = False
         shown = self._observe_games(), self._info({"rewards": np.zeros_like(self.states["returns"])})
         return as_tensors(shown) if self._tensors else shown
 
@@ -226,8 +231,9 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
         Raises:
             ValueError: If an action is not an integer in 0..A-1, or is illegal while `illegal_action` is "raise".
                 Nothing is changed.
-            RuntimeError: Before the first reset.
+            RuntimeError: Before the first reset; or if an opponent has failed since the last one.
         """
+        self._check_uninterrupted()
         games = self._games
         actions = to_array("actions", as_array(actions), "integers, one for each game")
         players = self._players().copy()
@@ -235,6 +241,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
             games.take_stock()
         games.play(actions, None if self._raises else self._masks)
         if self._opponents is not None:
+            self._interrupted = True
             self._opponents.play_opponents()
         restarts = self.autoreset_mode is AutoresetMode.NEXT_STEP
         waiting = set_rows(games.over) if restarts else NO_ROWS
@@ -248,6 +255,7 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
                 self._opponents.count(ended)
             if self.autoreset_mode is AutoresetMode.SAME_STEP:
                 self._next_games(ended)
+        self._interrupted = False
         shown = self._observe_games(), brought.reward, brought.terminated, brought.truncated, self._info(info)
         return as_tensors(shown) if self._tensors else shown
 
@@ -272,6 +280,11 @@ class BoardGameVectorEnv(NoNewAttributes, VectorEnv[Planes, ArrayLike, NDArray[A
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"_pool": None}
+
+    def _check_uninterrupted(self) -> None:
+        """Raise RuntimeError after a failure of an opponent: the learner would play the opponent's next move."""
+        if self._interrupted:
+            raise RuntimeError("an opponent failed while it was to move: call reset() to start all games again")
 
     def _players(self) -> NDArray[np.int8]:
         """Return the learner's seat, or the player to move, in each game (N,)."""

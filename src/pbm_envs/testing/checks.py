@@ -32,7 +32,9 @@ def check_facts(game: Game, rng: Rng) -> None:
     same = equal(twin.init(3, np.random.default_rng(5)), game.init(3, np.random.default_rng(5)))
     assert same, "the same seed gave other set-ups: does `_init` draw from its seeds alone?"
     assert equal(pickle.loads(pickle.dumps(states)), states)
-    assert game.init(0, rng).shape == (0,)
+    none = game.init(0, rng)
+    game.step(none, [])
+    assert none.shape == (0,)
 
 
 def check_random_games(game: Game, rng: Rng) -> None:

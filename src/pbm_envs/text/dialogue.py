@@ -17,11 +17,11 @@ from typing import Any, final
 
 import numpy as np
 
-from ..core.checks import check_range, check_seed, quoted
+from ..core.checks import check_range, check_seed, quoted, to_moves, to_options
 from ..core.game import Game
 from ..core.state import NO_ACTION, Rng, States, copy_states
 from ..core.validation import check_game
-from ..records import RESIGN, Forfeit, GameRecord, make_record
+from ..records import RESIGN, Forfeit, GameRecord, make_record, play_moves
 from .history import History
 from .prompts import FULL, PromptStyle, correction, system_prompt, turn_prompt
 from .reading import Kind, Reading
@@ -87,13 +87,19 @@ class TextGame:
         Args:
             seed: Seed of the set-up; by default the random stream of the last seed continues.
             options: "board", a board text, and "moves", move texts to play from there, in the game's own names.
+
+        Raises:
+            ValueError: If one of these is wrong; nothing is changed.
         """
-        options = dict(options or {})
-        board, moves = options.pop("board", None), options.pop("moves", ())
+        check_seed("seed", seed)
+        options = to_options(options)
+        board, moves = options.pop("board", None), to_moves(options.pop("moves", None))
         if options:
             raise ValueError(f"reset was given the options {sorted(options)}: expected 'board' and 'moves'")
         rng = np.random.default_rng(seed) if seed is not None or self._rng is None else self._rng
         states = self.game.init(1, rng, board)
+        for _ in play_moves(self.game, copy_states(states), moves):  # raises before anything is changed
+            pass
         self._rng, self._states, self._start = rng, states, copy_states(states)
         self.histories = [History(self.game, self.view(player)) for player in range(self.game.num_players)]
         self.moves: list[str] = []
@@ -101,8 +107,6 @@ class TextGame:
         self.failed = 0
         self._correction = ""
         for text in moves:
-            if self.done:
-                raise ValueError(f"move {text!r} comes after the end of the game")
             self.play(self.game.string_to_action(text))
         self.opening = len(self.moves)
 

@@ -20,9 +20,10 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
+from ..core.checks import check_seed
 from ..core.game import Game
 from ..envs.factories import make_env
-from ..envs.memory import new_ids
+from ..envs.memory import new_ids, reserve_ids
 from ..envs.opponents import RANDOM, check_seat, single_opponent
 from .dialogue import ATTEMPTS, Outcome, TextGame
 from .prompts import FULL, PromptStyle
@@ -62,22 +63,27 @@ class TextSeat:
         check_seat(seat, game.num_players)
         self.table = TextGame(game, style, attempts=attempts, disguise=disguise)
         self._opponent = single_opponent(opponent)
-        self._ids = new_ids(game.num_players)
-        """(P,) the numbers by which an agent with memory identifies the seats."""
+        self._ids = new_ids(0)
+        """(P,) the numbers by which an agent with memory identifies the seats; empty before the first game."""
         self._seat = seat
         self._rng = np.random.default_rng()
         self.seat = 0
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Start a game and play up to the seat's first turn; `seed` also decides the seat and the opponents."""
+        self.table.reset(seed, options)
         if seed is not None:
             self._rng = np.random.default_rng(seed).spawn(1)[0]
-        self.table.reset(seed, options)
-        self._opponent.end(self._ids)
-        self._ids = new_ids(len(self._ids))
+        if self._ids.size:
+            self._opponent.end(self._ids)
+        self._ids = new_ids(self.table.game.num_players)
         self._opponent.begin(self.table.game, self._ids)
         self.seat = int(self._rng.integers(self.table.game.num_players)) if self._seat == RANDOM else int(self._seat)
         self._opponents()
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        self.__dict__.update(fields)
+        reserve_ids(self._ids)
 
     @property
     def done(self) -> bool:
@@ -97,6 +103,8 @@ class TextSeat:
         """Play the seat's answer and the opponents' replies, or return a correction of the answer."""
         if self.done:
             raise RuntimeError("the game is over: call reset()")
+        if self.table.to_move != self.seat:
+            raise RuntimeError("an opponent failed while it was to move: call reset()")
         outcome = self.table.answer(answer)
         self._opponents()
         return outcome
@@ -137,7 +145,8 @@ class TextEnv(gymnasium.Env[str, str]):
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start a game. `options`: "board" and "moves", see `TextGame.reset`."""
-        super().reset(seed=seed)
+        check_seed("seed", seed)
+        super().reset(seed=None if seed is None else int(seed))
         self._seat.reset(seed, options)
         return self._text(f"{self._table.system_prompt()}\n\n{self._seat.prompt()}"), self._info("")
 
