@@ -1,23 +1,21 @@
-"""Measure `pbm train`: strength by seed and processor time, speed, threads of the learner, and the parts of a round.
+"""Measure `pbm train`: strength by seed and processor time, threads of the learner, and the parts of a round.
 
     python benchmarks/training.py learn 7 --seed 1 --minutes 10 [--runs FOLDER]
-    python benchmarks/training.py speed NEW OLD
     python benchmarks/training.py threads
     python benchmarks/training.py ray
     python benchmarks/training.py report [--runs FOLDER]
 
 `learn` trains on Chameleon of a size with the defaults of `pbm train` in one process until it has used the given
 minutes of processor time, and resumes if it was stopped. Then the network plays against the search with playouts at
-equal simulations (64 on 5x5, 400 on 7x7), as the agent that `pbm train` names at its end. `speed` compares two
-checkouts. Each command leaves a file in the folder. `report` adds these files to `training.jsonl`, where they replace
-earlier ones of the same name, and writes `results/training.txt` and a picture from all. Needs the extras `cli`,
-`torch`, `plot` and `bench`; `ray` needs the extra `ray`.
+equal simulations (64 on 5x5, 400 on 7x7), as the agent that `pbm train` names at its end. Each command leaves a file
+in the folder. `report` adds these files to `training.jsonl`, where they replace earlier ones of the same name, and
+writes `results/training.txt` and a picture from all. Needs the extras `cli`, `torch`, `plot` and `bench`; `ray` needs
+the extra `ray`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -47,30 +45,6 @@ GAMES, TEST_SEED, OPENING_MOVES = 400, 10_000, 2
 FIRST_ROUNDS = 14
 """Rounds before the first check of the processor time."""
 BUSY, THREADS, REPEATS = (0, 2, 8), (1, 2), 5
-SPEED = """
-import json, resource, sys, tempfile, time
-from dataclasses import replace
-from pbm_agents.learning import trainer
-from pbm_envs import Chameleon
-
-def used():
-    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in spent)
-
-game, rounds = Chameleon(size=7), int(sys.argv[1])
-if hasattr(trainer, "default_training"):
-    settings = replace(trainer.default_training(game), imitation_rounds=0)
-else:
-    settings, rounds = trainer.Training(), -(-rounds // 3)
-short = replace(settings, rounds=1, games=4, evaluation_games=2, gate_games=2)
-for settings in (short, replace(settings, rounds=max(1, rounds)))[: 1 + (rounds > 0)]:
-    with tempfile.TemporaryDirectory() as folder:
-        began, before = time.perf_counter(), used()
-        last = trainer.train(game, folder + "/run", settings, workers=2)[-1]
-        found = {"seconds": time.perf_counter() - began, "processor_seconds": used() - before}
-print(json.dumps(found | {"positions": last["positions"]}))
-"""
-"""What `speed` runs in each checkout: a short run, which compiles, and the one that counts (unless `rounds` is 0)."""
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.")]
 app = typer.Typer(add_completion=False)
 
@@ -97,19 +71,6 @@ def learn(size: int, seed: int = 1, minutes: float = 10.0, runs: Runs = Path("ru
 def write(runs: Path, name: str, found: Any) -> None:
     runs.mkdir(parents=True, exist_ok=True)
     (runs / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
-
-
-@app.command()
-def speed(new: Path, old: Path, runs: Runs = Path("runs/training"), rounds: int = 6) -> None:
-    """Train with two workers in two checkouts, one after the other, and count positions per second."""
-    found = {}
-    for name, checkout in (("new", new), ("old", old)):
-        paths = os.pathsep.join(str(checkout / part) for part in ("src", "agents"))
-        command = [sys.executable, "-c", SPEED, str(rounds)]
-        done = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, check=True, stdout=subprocess.PIPE)
-        found[name] = json.loads(done.stdout.splitlines()[-1])
-        print(name, found[name], flush=True)
-    write(runs, "speed", found)
 
 
 @app.command()
@@ -194,7 +155,7 @@ def report(runs: Runs = Path("runs/training")) -> None:
             lines += ["", *learned(size, found)]
             figure = plot_training(found[0]["curve"], f"{Chameleon(size=size)!r}, seed {found[0]['seed']}")
             figure.savefig(PICTURE, dpi=110)  # of the largest board
-    for name, table in (("speed", speeds), ("threads", updates_beside), ("ray", shares)):
+    for name, table in (("threads", updates_beside), ("ray", shares)):
         if name in kept:
             lines += ["", *table(kept[name])]
     (RESULTS / "training.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -215,23 +176,6 @@ def learned(size: int, found: list[dict[str, Any]]) -> list[str]:
             f"{last['positions']:11}{last['processor_seconds'] / 60:15.2f}{last['seconds'] / 60:11.1f}"
         )
     return lines
-
-
-def speeds(found: dict[str, Any]) -> list[str]:
-    """Return the table of two checkouts, and the ratios of their speeds."""
-    lines = [
-        "positions per second of training, Chameleon 7x7, 48 simulations per move, two workers, beside other work",
-        "            positions  clock s  per second  processor s  per processor second",
-    ]
-    rates = {}
-    for name, run in found.items():
-        rates[name] = run["positions"] / run["seconds"], run["positions"] / run["processor_seconds"]
-        lines.append(
-            f"{name:<10}{run['positions']:11}{run['seconds']:9.1f}{rates[name][0]:12.0f}"
-            f"{run['processor_seconds']:13.1f}{rates[name][1]:22.0f}"
-        )
-    by_clock, by_processor = (new / old for new, old in zip(rates["new"], rates["old"], strict=True))
-    return [*lines, f"ratio {by_clock:35.1f}{by_processor:35.1f}"]
 
 
 def updates_beside(found: list[dict[str, Any]]) -> list[str]:
