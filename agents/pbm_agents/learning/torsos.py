@@ -13,14 +13,8 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.toolbox import install_command
 
-try:
-    import torch
-    from torch import Tensor, nn
-    from torch.nn.functional import glu, layer_norm
-except ImportError:
-    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
+from ..common.pytorch import Tensor, nn, torch
 
 
 def check_sizes(**sizes: int) -> None:
@@ -64,9 +58,9 @@ class FullyConnected(nn.Module):
         """Return the logits and values of observations (B, planes, rows, cols)."""
         cells = observations[:, :, self.rows, self.cols].transpose(1, 2)
         means = cells.mean(dim=1, keepdim=True)
-        hidden = glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
+        hidden = nn.functional.glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
         for layer in self.rest:
-            hidden = hidden + glu(layer(layer_norm(hidden, (layer.in_features,))))
+            hidden = hidden + nn.functional.glu(layer(nn.functional.layer_norm(hidden, (layer.in_features,))))
         return self.policy(hidden), self.value(hidden)
 
 
