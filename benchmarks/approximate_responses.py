@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -43,16 +43,12 @@ AGENTS = ("random", "greedy", CFR, "ismcts:simulations=32")
 METHODS = ("search", "search, exact endgames", "table", "network")
 SLOW = {"greedy": 6, "ismcts:simulations=32": 3, "network": 3}
 """The last rung for what takes too long on the others."""
-
-
-class Settings(NamedTuple):
-    """The settings that all rows of the table share."""
-
-    games: int
-    simulations: int
-    steps: int
-    moves: int
-    samples: int
+GAMES, SIMULATIONS = 200, 800
+"""A search's games for each seat, and its simulations per move."""
+STEPS = 200_000
+"""Moves from which a network learns."""
+SAMPLES = 4
+"""How often an agent without probabilities acts at each view."""
 
 
 class Shortfalls:
@@ -96,14 +92,14 @@ class Shortfalls:
         return float((sums.max() - sums[choice]) / reached)
 
 
-def learn(policy: Policy, agent: MemoizedAgent, settings: Settings, rng: np.random.Generator) -> dict[str, Any]:
+def learn(policy: Policy, agent: MemoizedAgent, rng: np.random.Generator) -> dict[str, Any]:
     """Return the exact value of a learned response."""
     import torch
     from pbm_agents.equilibrium.learned_response import LearnedResponder
 
     torch.set_num_threads(1)
     tree = policy.tree
-    network = LearnedResponder(tree.game, agent, steps=settings.steps).train(rng)
+    network = LearnedResponder(tree.game, agent, steps=STEPS).train(rng)
     answer = network_policy(tree, network)
     movers = np.repeat(tree.set_player, np.diff(tree.set_choices))
     values = []
@@ -111,15 +107,15 @@ def learn(policy: Policy, agent: MemoizedAgent, settings: Settings, rng: np.rand
         both = Policy(tree, np.where(movers == seat, answer.probabilities, policy.probabilities))
         values.append((1 - 2 * seat) * expected_value(tree, both))
     found = sum(values) / 2
-    return {"found": found, "interval": [found, found], "effort": settings.steps}
+    return {"found": found, "interval": [found, found], "effort": STEPS}
 
 
-def tabulate(policy: Policy, agent: Any, settings: Settings, rng: np.random.Generator) -> dict[str, Any]:
+def tabulate(policy: Policy, agent: Any, moves: int, rng: np.random.Generator) -> dict[str, Any]:
     """Return the exact value of a response in a table."""
-    tables = TableResponder(policy.tree.game, agent, steps=settings.moves, samples=1).train(rng)
+    tables = TableResponder(policy.tree.game, agent, steps=moves, samples=1).train(rng)
     both = [expected_value(policy.tree, table_policy(policy, table)) for table in tables]
     found = (both[0] - both[1]) / 2
-    return {"found": found, "interval": [found, found], "effort": settings.moves}
+    return {"found": found, "interval": [found, found], "effort": moves}
 
 
 def network_policy(tree: PublicTree, network: Any) -> Policy:
@@ -128,23 +124,21 @@ def network_policy(tree: PublicTree, network: Any) -> Policy:
     return Policy.from_function(tree, most)
 
 
-def search(
-    policy: Policy, agent: MemoizedAgent, endgame: float, settings: Settings, rng: np.random.Generator
-) -> dict[str, Any]:
+def search(policy: Policy, agent: MemoizedAgent, endgame: float, rng: np.random.Generator) -> dict[str, Any]:
     """Return the value of a search as a response, with a confidence interval."""
-    responder = SearchResponder(policy.tree.game, agent, simulations=settings.simulations, endgame=endgame)
+    responder = SearchResponder(policy.tree.game, agent, simulations=SIMULATIONS, endgame=endgame)
     values, errors = [], []
     for seat in range(2):
         shortfalls = Shortfalls(policy, seat)
-        match = ResponseMatch(responder, agent, seat, settings.games, rng)
+        match = ResponseMatch(responder, agent, seat, GAMES, rng)
         won = match.play()
         worth = shortfalls.best - shortfalls.of(match)
-        chance = (won - worth).std(ddof=1) / np.sqrt(settings.games)
+        chance = (won - worth).std(ddof=1) / np.sqrt(GAMES)
         assert abs((won - worth).mean()) < 5 * chance, (won.mean(), worth.mean(), chance)
         values.append(float(worth.mean()))
-        errors.append(float(worth.std(ddof=1) / np.sqrt(settings.games)))
+        errors.append(float(worth.std(ddof=1) / np.sqrt(GAMES)))
     found, half = sum(values) / 2, 1.96 * float(np.hypot(*errors)) / 2
-    return {"found": found, "interval": [found - half, found + half], "effort": settings.simulations}
+    return {"found": found, "interval": [found - half, found + half], "effort": SIMULATIONS}
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -177,15 +171,9 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main(
     rungs: Annotated[list[int] | None, typer.Option(help="Of the ladder.")] = None,
-    games: Annotated[int, typer.Option(help="Of a search, for each seat.")] = 200,
-    simulations: Annotated[int, typer.Option(help="Of each move of the search.")] = 800,
-    steps: Annotated[int, typer.Option(help="Moves from which a network learns.")] = 200_000,
     moves: Annotated[int, typer.Option(help="Moves from which a table learns.")] = 3_000_000,
-    samples: Annotated[int, typer.Option(help="How often an agent without probabilities acts at each view.")] = 4,
-    methods: Annotated[list[str] | None, typer.Option(help="Only these.")] = None,
 ) -> None:
     """Measure the rows that are missing."""
-    settings = Settings(games, simulations, steps, moves, samples)
     path = RESULTS / "approximate_responses.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(row["rung"], row["agent"], row["method"]) for row in rows}
@@ -194,23 +182,23 @@ def main(
         for name in AGENTS:
             missing = [
                 method
-                for method in methods or METHODS
+                for method in METHODS
                 if (rung, name, method) not in known and rung <= min(SLOW.get(name, 9), SLOW.get(method, 9))
             ]
             if not missing:
                 continue
             player: Any = PolicyAgent(solvers.CFR(tree).run(5)) if name == CFR else make_agent(name)
-            agent = MemoizedAgent(player, samples)
+            agent = MemoizedAgent(player, SAMPLES)
             policy = agent_policy(tree, agent)
             exact = exploitability(tree, policy)
             for method in missing:
                 spent, rng = time.process_time(), np.random.default_rng(rung)
                 if method == "network":
-                    row = learn(policy, agent, settings, rng)
+                    row = learn(policy, agent, rng)
                 elif method == "table":
-                    row = tabulate(policy, agent, settings, rng)
+                    row = tabulate(policy, agent, moves, rng)
                 else:
-                    row = search(policy, agent, SearchResponder.endgame if method != "search" else 0.0, settings, rng)
+                    row = search(policy, agent, SearchResponder.endgame if method != "search" else 0.0, rng)
                 row = {"rung": rung, "agent": name, "method": method, "exact": exact} | row
                 rows.append(row | {"seconds": time.process_time() - spent})
                 print(rows[-1], flush=True)

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from checkouts import ROOT, checkout_of, start_process
 from machine import machine
+from matches import chooser, play_out
 from pbm_agents import Search, Workspace, make_agent
 from pbm_agents.arena.evaluation import wilson
 from pbm_agents.champions.agent import (
@@ -154,17 +155,8 @@ def score_of(game: Game, agents: tuple[Agent, Agent], games: int) -> tuple[list[
     for _ in range(0 if game.random_setup else 2):
         game.step(openings, random_actions(game, openings, rng))
     states, seat = np.concatenate([openings] * seats), np.repeat(np.arange(seats), count)
-    spent, moves = [0.0, 0.0], [0, 0]
-    while not states["done"].all():
-        for k, agent in enumerate(agents):
-            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == (k == 0)))
-            if len(rows):
-                some = states[rows]
-                start = time.process_time()
-                actions = agent.act(game, game.view(some, some["to_move"]), rng)
-                spent[k], moves[k] = spent[k] + time.process_time() - start, moves[k] + len(rows)
-                game.step(some, actions)
-                states[rows] = some
+    first, second = agents
+    spent, moves = play_out(game, states, seat, (chooser(first, game, rng), chooser(second, game, rng)))
     own = states["returns"][np.arange(len(states)), seat]
     draw = 1 / seats
     shares = [1.0 if value == 1 else draw if value == 0 else 0.0 for value in own.tolist()]

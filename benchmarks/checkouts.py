@@ -9,7 +9,6 @@ The table has the medians over the rounds, by processor time, and the median of 
 
 from __future__ import annotations
 
-import inspect
 import os
 import statistics
 import subprocess
@@ -43,6 +42,11 @@ class Case(NamedTuple):
     work: str | dict[str, Any]
 
 
+def evaluate(observations: Any, masks: Any) -> tuple[Any, Any]:
+    """Return equal priors for all legal actions, and values of 0."""
+    return masks, np.zeros(len(masks))
+
+
 GAMES = {
     "Chameleon 11x11": ("chameleon", {"size": 11}),
     "Curio": ("curio", {}),
@@ -56,14 +60,11 @@ CASES = {
     **{f"{name}, search": Case(*game, 1, {}) for name, game in GAMES.items()},
     **{f"{name}, search, {MANY} games": Case(*game, MANY, {}) for name, game in GAMES.items()},
     "Chameleon 11x11, search, plain": Case("chameleon", {"size": 11}, 1, {"rave": 0, "solver": False}),
-    "Chameleon 5x5, search, PUCT": Case("chameleon", {"size": 5}, 1, {"evaluator": True, "parallel_simulations": 8}),
+    "Chameleon 5x5, search, PUCT": Case(
+        "chameleon", {"size": 5}, 1, {"evaluator": evaluate, "parallel_simulations": 8}
+    ),
     "Unlur 6, search, 16 at once": Case("unlur", {"radius": 6}, 1, {"parallel_simulations": 16}),
 }
-
-
-def evaluate(observations: Any, masks: Any) -> tuple[Any, Any]:
-    """Return equal priors for all legal actions, and values of 0."""
-    return masks, np.zeros(len(masks))
 
 
 def prepared(case: Case) -> Callable[[], int]:
@@ -91,25 +92,13 @@ def prepared(case: Case) -> Callable[[], int]:
             return PLIES * case.batch
 
         return play_plies
-    settings = dict(case.work)
-    try:
-        from pbm_agents.search import make_search as make
-    except ImportError:  # a checkout from before it
-        from pbm_agents import Search as make  # noqa: N813
+    from pbm_agents.search import Workspace, make_search
 
-        if "parallel_simulations" in settings:
-            settings["width"] = settings.pop("parallel_simulations")
-    if "evaluator" in settings:
-        settings["evaluator"] = evaluate
-    search, arguments = make(simulations=SIMULATIONS // case.batch, **settings), {}
-    if "workspace" in inspect.signature(search.run).parameters:
-        from pbm_agents import Workspace
-
-        arguments["workspace"] = Workspace()
+    search, workspace = make_search(simulations=SIMULATIONS // case.batch, **case.work), Workspace()
     views = game.view(states, states["to_move"])
 
     def run_search() -> int:
-        search.run(game, views, np.random.default_rng(SEED), **arguments)
+        search.run(game, views, np.random.default_rng(SEED), workspace=workspace)
         return SIMULATIONS
 
     return run_search
@@ -148,12 +137,12 @@ def checkout_of(name: str) -> Iterator[Path]:
             subprocess.run([*git, "remove", "--force", str(path)], capture_output=True, check=False)
 
 
-def start_process(checkout: Path, script: str = __file__, *more: str, **variables: str) -> subprocess.Popen[str]:
+def start_process(checkout: Path, script: str = __file__, *more: str) -> subprocess.Popen[str]:
     """Start `script --serve MORE` with the packages of a checkout; it answers each input line with one line."""
     paths = [*(str(checkout / folder) for folder in ("src", "agents")), str(Path(__file__).parent)]
     return subprocess.Popen(
         [sys.executable, "-W", "ignore", script, "--serve", *more],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)} | variables,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

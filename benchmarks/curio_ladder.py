@@ -1,7 +1,7 @@
 """Measure Curio's ladder: sizes, time and memory, values, and the effects of mixed play and hidden information.
 
     python benchmarks/curio_ladder.py                      # what is missing in results/curio_ladder.jsonl
-    python benchmarks/curio_ladder.py --rungs 3 --again
+    python benchmarks/curio_ladder.py --rungs 3
 
 Each rung has a line of JSON in `results/curio_ladder.jsonl`, first without its solution, then with it; the table of all
 rungs is `results/curio_ladder.txt`. A rung that has been measured is skipped, so a stopped script resumes.
@@ -34,6 +34,10 @@ from pbm_envs import make_game
 from pbm_envs.games.curio.ladder import RUNGS
 
 RESULTS = Path(__file__).parent / "results"
+EXPLOITABILITY, SECONDS = 2.5e-7, 900.0
+"""A rung is solved to this exploitability, or for about so much processor time."""
+LARGEST_GREEDY = 2_000_000
+"""Information sets with the greedy agent, at most."""
 
 
 def pure(policy: Policy) -> Policy:
@@ -47,7 +51,7 @@ def pure(policy: Policy) -> Policy:
     return Policy(tree, chosen)
 
 
-def measure_tree(rung: int, largest_greedy: int) -> tuple[PublicTree, dict[str, Any]]:
+def measure_tree(rung: int) -> tuple[PublicTree, dict[str, Any]]:
     """Return the public tree of a rung, and the figures that need no solution."""
     game = make_game(f"curio-ladder-{rung}")
     start, spent = time.perf_counter(), time.process_time()
@@ -70,24 +74,21 @@ def measure_tree(rung: int, largest_greedy: int) -> tuple[PublicTree, dict[str, 
     facts["random"] = exploitability(tree, uniform)
     facts["evaluate_seconds"] = time.perf_counter() - start
     facts["evaluate_processor_seconds"] = time.process_time() - spent
-    if tree.num_information_sets <= largest_greedy:
-        facts["greedy"] = measure_greedy(tree)
+    if tree.num_information_sets <= LARGEST_GREEDY:
+        facts["greedy"] = exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
     facts["peak_gib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     return tree, facts
 
 
-def measure_greedy(tree: PublicTree) -> float:
-    """Return the exploitability of the greedy agent."""
-    return exploitability(tree, agent_policy(tree, make_agent("greedy"), samples=8))
-
-
-def measure_solution(tree: PublicTree, rung: int, until: float, seconds: float) -> dict[str, Any]:
+def measure_solution(tree: PublicTree) -> dict[str, Any]:
     """Solve a rung and return the figures of its solution."""
     spent = time.process_time()
     trunk = Trunk.of(tree)
     facts: dict[str, Any] = {"trunk": trunk.tree.num_information_sets}
     solver = PredictiveCFRPlus(trunk.tree)
-    found = solver.run(10_000, until=until, every=25, report=lambda step, left: time.process_time() - spent > seconds)
+    found = solver.run(
+        10_000, until=EXPLOITABILITY, every=25, report=lambda step, left: time.process_time() - spent > SECONDS
+    )
     facts |= {"iterations": solver.iterations, "solver": type(solver).__name__}
     policy = trunk.extend(found)
     del solver, found, trunk
@@ -147,28 +148,18 @@ def line_of(row: dict[str, Any]) -> str:
     return " ".join(cells).rstrip()
 
 
-def main(
-    rungs: Annotated[list[int] | None, typer.Option(help="Only these.")] = None,
-    again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
-    until: Annotated[float, typer.Option(help="The exploitability of the solutions.")] = 2.5e-7,
-    seconds: Annotated[float, typer.Option(help="Of processor time for each solution, about; 0: none.")] = 900.0,
-    largest_greedy: Annotated[int, typer.Option(help="Information sets with the greedy agent, at most.")] = 2_000_000,
-) -> None:
+def main(rungs: Annotated[list[int] | None, typer.Option(help="Only these.")] = None) -> None:
     """Measure the rungs that are missing."""
     path = RESULTS / "curio_ladder.jsonl"
     known = {}
     if path.exists():
         known = {row["rung"]: row for row in map(json.loads, path.read_text().splitlines())}
     for rung in rungs or RUNGS:
-        if not again and "value" in known.get(rung, {}):
-            if "greedy" not in known[rung] and known[rung]["information_sets"] <= largest_greedy:
-                known[rung]["greedy"] = measure_greedy(PublicTree.build(make_game(f"curio-ladder-{rung}")))
-                print(known[rung], flush=True)
-                path.write_text("".join(json.dumps(known[k]) + "\n" for k in sorted(known)))
+        if "value" in known.get(rung, {}):
             continue
-        tree, facts = measure_tree(rung, largest_greedy)
-        for solved in (False, True) if seconds > 0 else (False,):
-            known[rung] = facts | (measure_solution(tree, rung, until, seconds) if solved else {})
+        tree, facts = measure_tree(rung)
+        for solved in (False, True):
+            known[rung] = facts | (measure_solution(tree) if solved else {})
             print(known[rung], flush=True)
             path.write_text("".join(json.dumps(known[k]) + "\n" for k in sorted(known)))
     text = table([known[k] for k in sorted(known)])

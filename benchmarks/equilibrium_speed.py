@@ -1,20 +1,21 @@
-"""Measure public trees, exact exploitability and CFR+ on one core and on two, and compare with OpenSpiel's C++.
+"""Measure exact exploitability and CFR+ on one core, and compare with OpenSpiel's C++.
 
-    python benchmarks/equilibrium_speed.py                     # what is missing in results/equilibrium_speed.jsonl
-    python benchmarks/equilibrium_speed.py --only large --again
+    python benchmarks/equilibrium_speed.py        # what is missing in results/equilibrium_speed.jsonl
 
-Each measurement runs in its own process, pinned to that number of cores. Both wall-clock and processor time are
-recorded, since a busy machine increases the former. Needs the extras `bench` and `openspiel`.
+Each measurement runs in its own process. Both wall-clock and processor time are recorded, since a busy machine
+increases the former. The time and memory of larger trees are in `curio_ladder.py`. Needs the extras `bench` and
+`openspiel`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,19 +23,9 @@ import typer
 from machine import machine
 from pbm_agents.equilibrium import CFRPlus, PublicTree, exploitability
 
-from pbm_envs import Curio, Game, make_game
+from pbm_envs import make_game
 
 RESULTS = Path(__file__).parent / "results"
-MIDDLE = {"base": 2, "rows": 2, "cols": 3, "no_capture_limit": 3}
-LARGE = dict(make_game("curio-ladder-8").options)
-JOBS: dict[str, tuple[Any, ...]] = {
-    "middle, 1 core": ("tree", 1, MIDDLE, 2),
-    "middle, 2 cores": ("tree", 2, MIDDLE, 2),
-    "large, 2 cores": ("tree", 2, LARGE, 0),
-    "large, 1 core": ("tree", 1, LARGE, 0),
-    "Leduc poker": ("openspiel", 1),
-    **{f"CFR+ {rung}": ("solve", 1, rung) for rung in range(1, 6)},
-}
 
 
 class Clock:
@@ -50,42 +41,16 @@ class Clock:
         }
 
 
-def warm_up(game: Game, cores: int) -> None:
-    """Compile everything on a small tree of the same rules."""
-    tree = PublicTree.build(Curio(**{**dict(game.options), "no_capture_limit": 1}), threads=cores)
-    exploitability(tree, tree.uniform_policy())
-    CFRPlus(tree).step()
-
-
-def measure_tree(cores: int, options: dict[str, Any], iterations: int) -> dict[str, Any]:
-    """Measure building the tree, exploitability and iterations of CFR+."""
-    game = Curio(**options)
-    warm_up(game, cores)
-    clock = Clock()
-    tree = PublicTree.build(game, memory=11.0, threads=cores)
-    facts: dict[str, Any] = {"information_sets": tree.num_information_sets, "pairs": tree.num_pairs}
-    facts |= clock.read("tree")
-    policy, clock = tree.uniform_policy(), Clock()
-    facts["random"] = exploitability(tree, policy)
-    facts |= clock.read("exploitability")
-    if iterations:
-        solver, clock = CFRPlus(tree), Clock()
-        for _ in range(iterations):
-            solver.step()
-        facts |= {name: seconds / iterations for name, seconds in clock.read("iteration").items()}
-    return facts | {"peak_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
-
-
-def measure_openspiel(cores: int) -> dict[str, Any]:
+def measure_openspiel() -> dict[str, Any]:
     """Measure exploitability and CFR+ on Leduc poker, ours (docs/guides/leduc.py) and OpenSpiel's game in C++."""
     import pyspiel
 
     sys.path.insert(0, str(RESULTS.parents[1] / "docs" / "guides"))
     from leduc import SCALE, Leduc
 
-    PublicTree.build(Leduc(), threads=cores)
+    PublicTree.build(Leduc(), threads=1)
     clock = Clock()
-    tree = PublicTree.build(Leduc(), threads=cores)
+    tree = PublicTree.build(Leduc(), threads=1)
     facts: dict[str, Any] = {"information_sets": tree.num_information_sets} | clock.read("tree")
     solver, theirs = CFRPlus(tree), pyspiel.load_game("leduc_poker")
     their_solver = pyspiel.CFRPlusSolver(theirs)
@@ -115,9 +80,9 @@ def measure_openspiel(cores: int) -> dict[str, Any]:
     return facts
 
 
-def measure_solve(cores: int, rung: int) -> dict[str, Any]:
+def measure_solve(rung: int) -> dict[str, Any]:
     """Measure CFR+ on the whole tree, to an exploitability of 0.001."""
-    tree = PublicTree.build(make_game(f"curio-ladder-{rung}"), threads=cores)
+    tree = PublicTree.build(make_game(f"curio-ladder-{rung}"), threads=1)
     CFRPlus(tree).step()
     solver, clock, looks = CFRPlus(tree), Clock(), []
     solver.run(5000, until=1e-3, every=20, report=lambda _, left: looks.append(left))
@@ -125,7 +90,10 @@ def measure_solve(cores: int, rung: int) -> dict[str, Any]:
     return facts | clock.read("solve")
 
 
-MEASURES = {"tree": measure_tree, "openspiel": measure_openspiel, "solve": measure_solve}
+JOBS: dict[str, Callable[[], dict[str, Any]]] = {
+    "Leduc poker": measure_openspiel,
+    **{f"CFR+ {rung}": partial(measure_solve, rung) for rung in range(1, 6)},
+}
 
 
 def table(known: dict[str, dict[str, Any]]) -> str:
@@ -142,14 +110,13 @@ def table(known: dict[str, dict[str, Any]]) -> str:
     ]
     names = ("tree", "exploitability", "iteration", "openspiel", "openspiel_iteration", "solve")
     heads = ("tree", "exploitability", "CFR+ iteration", "OpenSpiel's expl.", "OpenSpiel's CFR+", "CFR+ to 0.001")
-    lines.append(f"{'':<16} {'information sets':>16} " + " ".join(f"{head:>20}" for head in heads) + f" {'GiB':>6}")
+    lines.append(f"{'':<16} {'information sets':>16} " + " ".join(f"{head:>20}" for head in heads))
     for job, facts in known.items():
         cells = []
         for name in names:
             wall, own = facts.get(f"{name}_seconds"), facts.get(f"{name}_processor_seconds")
             cells.append(f"{wall:10.4g} ({own:7.4g})" if wall is not None else "")
-        peak = f"{facts['peak_gib']:6.2f}" if "peak_gib" in facts else ""
-        line = f"{job:<16} {facts['information_sets']:16,} " + " ".join(f"{cell:>20}" for cell in cells) + f" {peak:>6}"
+        line = f"{job:<16} {facts['information_sets']:16,} " + " ".join(f"{cell:>20}" for cell in cells)
         lines.append(line.rstrip())
     if "Leduc poker" in known:
         own = {name.removesuffix("_processor_seconds"): value for name, value in known["Leduc poker"].items()}
@@ -162,29 +129,23 @@ def table(known: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main(
-    only: Annotated[list[str] | None, typer.Option(help="Measurements whose names begin so.")] = None,
-    again: Annotated[bool, typer.Option(help="Measure them anew.")] = False,
-    job: Annotated[str | None, typer.Option(hidden=True)] = None,
-) -> None:
+def main(job: Annotated[str | None, typer.Option(hidden=True)] = None) -> None:
     """Measure the entries that are missing."""
     if job is not None:
-        kind, *rest = JOBS[job]
-        print(json.dumps(MEASURES[kind](*rest)))
+        print(json.dumps(JOBS[job]()))
         return
     path = RESULTS / "equilibrium_speed.jsonl"
     known = dict(map(json.loads, path.read_text().splitlines())) if path.exists() else {}
-    for name, (_, cores, *_) in JOBS.items():
-        if (only and not name.startswith(tuple(only))) or (name in known and not again):
+    core = min(os.sched_getaffinity(0))
+    for name in JOBS:
+        if name in known:
             continue
-        usable = sorted(os.sched_getaffinity(0))[:cores]
-        command = [sys.executable, __file__, "--job", name]
         done = subprocess.run(
-            command,
+            [sys.executable, __file__, "--job", name],
             check=True,
             stdout=subprocess.PIPE,
-            preexec_fn=lambda usable=usable: os.sched_setaffinity(0, usable),
-            env=os.environ | {"NUMBA_NUM_THREADS": str(cores)},
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+            env=os.environ | {"NUMBA_NUM_THREADS": "1"},
         )
         known[name] = json.loads(done.stdout.splitlines()[-1]) | {"machine": machine().splitlines()[0]}
         print(name, known[name], flush=True)

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from machine import machine
+from matches import chooser, play_out
 from pbm_agents import make_agent
 from pbm_agents.champions import ChampionAgent
 from pbm_agents.equilibrium import PublicTree, Resolving, exploitability, exploitability_bounds, resolving_policy
@@ -101,24 +103,14 @@ def best_in_world(game: Game, states: Any) -> list[int]:
 def match(game: Game, name: str, opponent: str, count: int) -> dict[str, Any]:
     """Play games, half of them in each seat; return results and the processor time per move of both agents."""
     rng = np.random.default_rng(SEED)
-    agents: list[Any] = [None if name == ALL_SEEING else make_agent(name), make_agent(opponent)]
-    states = game.init(count, rng)
-    seat, spent, moves = np.arange(count) % 2, [0.0, 0.0], [0, 0]
-    for agent in agents:
-        if agent is not None:
-            agent.act(game, game.view(states[:1], states["to_move"][:1]), rng)  # compiles before timing
-    while not states["done"].all():
-        for k, agent in enumerate(agents):
-            rows = np.flatnonzero(~states["done"] & ((states["to_move"] == seat) == (k == 0)))
-            if not len(rows):
-                continue
-            some = states[rows]
-            start = time.process_time()
-            views = game.view(some, some["to_move"])
-            actions = best_in_world(game, some) if agent is None else agent.act(game, views, rng)
-            spent[k], moves[k] = spent[k] + time.process_time() - start, moves[k] + len(rows)
-            game.step(some, actions)
-            states[rows] = some
+    states, seat = game.init(count, rng), np.arange(count) % 2
+    pair = (
+        partial(best_in_world, game) if name == ALL_SEEING else chooser(make_agent(name), game, rng),
+        chooser(make_agent(opponent), game, rng),
+    )
+    for choose in pair:
+        choose(states[:1])  # compiles before timing
+    spent, moves = play_out(game, states, seat, pair)
     own = states["returns"][np.arange(count), seat]
     return {
         "games": count,

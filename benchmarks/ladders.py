@@ -2,17 +2,16 @@
 
     python benchmarks/ladders.py play chameleon-11 --workers 2     # resumes if it was stopped
     python benchmarks/ladders.py write chameleon-11                # the ladder, from the games
-    python benchmarks/ladders.py errors                            # the errors of all ratings, from the games
     python benchmarks/ladders.py show                              # the ladders in the package
     python benchmarks/ladders.py levels                            # agents/pbm_agents/play/levels.json
 
 `play` takes hours for all ladders: run it under `nice`. The games are kept in
 `benchmarks/results/ladders/<name>.jsonl.gz`. `write` rates them, looks for results that no single scale explains, plays
 the games that the tests pin, and writes the ladder into the package. A published ladder is never rewritten: a change
-gets a new version. (`errors` only adds the covariance of the ratings to ladders that lack it.) A version that `extends`
-an earlier one adds opponents and games, and is rated from the games of both. `levels` rates the champion's levels on
-the board page, some hours of one processor; with fewer `--openings` the ratings are less certain. The levels have a
-fixed number of simulations, so that the speed of the machine does not matter.
+gets a new version. A version that `extends` an earlier one adds opponents and games, and is rated from the games of
+both. `levels` rates the champion's levels on the board page, some hours of one processor; with fewer `--openings` the
+ratings are less certain. The levels have a fixed number of simulations, so that the speed of the machine does not
+matter.
 """
 
 from __future__ import annotations
@@ -135,7 +134,7 @@ def tournament(name: str) -> Tournament:
     )
 
 
-def write(name: str, folder: Path) -> Ladder:
+def write(name: str, folder: Path) -> None:
     """Rate the games, pin some moves, and put the ladder into the package."""
     spec, path = SETS[name], RESULTS / f"{name}.jsonl.gz"
     expected = sum(map(len, tournament(name).batches()))
@@ -151,13 +150,6 @@ def write(name: str, folder: Path) -> Ladder:
         raise SystemExit(f"{path}: game {forfeits[0].number} was forfeited: {forfeits[0].forfeits[0].reason}")
     ladder = rated(name)
     ladder = replace(ladder, pins=tuple(pin for rung in ladder.rungs for pin in _pins(spec, rung.agent)))
-    store(ladder)
-    return ladder
-
-
-def store(ladder: Ladder) -> None:
-    """Write a ladder into the package."""
-    LADDERS.mkdir(exist_ok=True)
     (LADDERS / f"{ladder.name}-v{ladder.version}.json").write_text(ladder.to_json(), encoding="utf-8")
 
 
@@ -218,13 +210,6 @@ def rated(name: str) -> Ladder:
             "covariance": covariance(records, [rung.agent for rung in rungs]),
         },
     )
-
-
-def add_errors(ladder: Ladder) -> None:
-    """Add the covariance to a ladder that lacks it."""
-    if "covariance" not in ladder.tournament:
-        found = covariance(committed_records(f"{ladder.name}.jsonl.gz"), [rung.agent for rung in ladder.rungs])
-        store(replace(ladder, tournament={**ladder.tournament, "covariance": found}))
 
 
 def luce(records: Sequence[GameRecord], rungs: Sequence[Rung]) -> dict[tuple[int, int], float]:
@@ -311,7 +296,7 @@ def rate_levels(names: Sequence[str], folder: Path, openings: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("verb", choices=("play", "write", "errors", "show", "levels"))
+    parser.add_argument("verb", choices=("play", "write", "show", "levels"))
     parser.add_argument("ladders", nargs="*", metavar="ladder", help=f"of {', '.join(SETS)}; all, if none is named")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=Path("ladder-games"), help="of the tournaments being played")
@@ -323,14 +308,12 @@ def main() -> None:
         names = arguments.ladders or ("trinim-5", "unlur-6", "chameleon-11", "curio-5x5")
         rate_levels(names, arguments.folder, arguments.openings)
         return
-    there = list(ladders()) if arguments.verb in ("show", "errors") else list(SETS)
+    there = list(ladders()) if arguments.verb == "show" else list(SETS)
     for name in arguments.ladders or there:
         if arguments.verb == "play":
             play_tournament(tournament(name), arguments.folder / name, Run(arguments.workers, progress=True))
         elif arguments.verb == "write":
             write(name, arguments.folder / name)
-        elif arguments.verb == "errors":
-            add_errors(load_ladder(name))
         else:
             print(report(load_ladder(name)) + "\n")
 

@@ -113,22 +113,19 @@ def find_quiet(states: States, position: Position, values: Values, out: Ints) ->
 class Player:
     """Searches worlds of many positions at once, at a fixed depth."""
 
-    def __init__(self, values: CurioValues, worlds: int, depth: int, noise: float = NOISE) -> None:
-        self.values, self.worlds, self.depth, self.noise = values, worlds, depth, noise
+    def __init__(self, values: CurioValues, worlds: int, depth: int) -> None:
+        self.values, self.worlds, self.depth = values, worlds, depth
         most = values.game.num_actions + 1
         self.position = empty_position(values.game)
         self.memory = np.zeros(most, np.int64), np.zeros((most, 2), np.int64), np.zeros(most), np.zeros(most)
-        self.seconds, self.moves = 0.0, 0
 
     def act(self, game: Curio, views: States, rng: np.random.Generator) -> Ints:
         worlds = game.determinize(np.repeat(views, self.worlds), rng)
-        noise, out = rng.gumbel(size=(len(views), game.num_actions)) * self.noise, np.zeros(len(views), np.int64)
-        start = time.process_time()
+        noise, out = rng.gumbel(size=(len(views), game.num_actions)) * NOISE, np.zeros(len(views), np.int64)
         self.position.counters[ALLOWED] = ENOUGH
         self.position.history.fill(0)
         constants = self.position, self.values.values, self.depth, MARGIN
         choose_moves(worlds, self.worlds, *constants, noise, *self.memory, out)
-        self.seconds, self.moves = self.seconds + time.process_time() - start, self.moves + len(views)
         return out
 
     def quiet(self, states: States) -> Ints:

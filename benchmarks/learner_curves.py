@@ -130,7 +130,8 @@ def table(found: list[Row]) -> str:
         f"tuning: exploitability on {TUNED_ON} after {TUNING_MOVES:,} moves, seed {TUNING_SEED}",
     ]
     for name, settings in SETTINGS.items():
-        for row in sorted((r for r in found if r["learner"] == name and r["seed"] == TUNING_SEED), key=_setting):
+        tuning = [row for row in found if row["learner"] == name and row["seed"] == TUNING_SEED]
+        for row in sorted(tuning, key=lambda row: int(row["setting"])):
             chosen = "  <- used" if row["setting"] == best(found, name) else ""
             text = ", ".join(f"{key} {value:g}" for key, value in settings[row["setting"]].items())
             lines.append(f"{name:<8} {row['curve'][-1]['exploitability']:9.6f}  {text}{chosen}")
@@ -193,10 +194,6 @@ def draw(found: list[Row]) -> None:
                 axes.set_ylabel("exploitability")
                 axes.legend(fontsize=7)
     figure.savefig(ROOT / "docs" / "pictures" / "learner_curves.png", dpi=100)
-
-
-def _setting(row: Row) -> int:
-    return int(row["setting"])
 
 
 def _is(row: Row, game: str, name: str) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import typer
 from machine import machine
+from matches import Chooser, play_out
 from pbm_agents import PUCT, Search
 from pbm_agents.learning.small_network import SmallNetwork
 
@@ -76,23 +77,20 @@ def train(data: Path, out: Path, epochs: int = 10) -> None:
     )
 
 
-def play(one: Search, other: Search, pairs: int, seed: int) -> tuple[np.ndarray, list[float]]:
+def play(one: Search, other: Search, pairs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Play games with exchanged seats; return the points of `one`, (2 pairs,), and the processor seconds of both."""
-    rng, points, seconds = np.random.default_rng(seed), [], [0.0, 0.0]
+    rng, points, seconds = np.random.default_rng(seed), [], np.zeros(2)
+
+    def chooser(search: Search) -> Chooser:
+        return lambda states: [result.best for result in search.run(GAME, states, rng)]
+
     start = GAME.init(pairs, rng)
     for _ in range(OPENING):
         GAME.step(start, [rng.choice(np.flatnonzero(mask)) for mask in GAME.legal_action_mask(start)])
     for seat in (0, 1):
         states = start.copy()
-        while not states["done"].all():
-            for which, search in enumerate((one, other)):
-                mine = np.flatnonzero(~states["done"] & (states["to_move"] == (seat + which) % 2))
-                if len(mine):
-                    some, began = states[mine], time.process_time()
-                    results = search.run(GAME, some, rng)
-                    seconds[which] += time.process_time() - began
-                    GAME.step(some, [result.best for result in results])
-                    states[mine] = some
+        spent, _ = play_out(GAME, states, seat, (chooser(one), chooser(other)))
+        seconds += spent
         points.append((1 + states["returns"][:, seat]) / 2)
     return np.concatenate(points), seconds
 

@@ -16,11 +16,9 @@ import pytest
 from pbm_agents import Evaluator, Search, agent_kinds, as_policy, evaluate, make_agent
 from pbm_agents.arena import Tournament, by_game, play_games, play_tournament, standings
 from pbm_agents.arena.openings import draw_opening
-from pbm_agents.cli.app import app
 from pbm_agents.players.names import make_agent_for
 from pbm_agents.search import Playouts
 from pettingzoo.test import api_test
-from typer.testing import CliRunner
 
 import pbm_envs
 from pbm_envs import Game, make_game, register_game
@@ -29,6 +27,7 @@ from pbm_envs.envs.factories import make_aec_env, make_raw_env, make_single_env,
 from pbm_envs.records import GameRecord, RecordError, append_records, read_records, replay, verify
 from pbm_envs.registry import parse_game
 from pbm_envs.testing import CHECKS, check_boards, check_random_games
+from tests.commands import output_of
 
 GUIDES = Path(__file__).parent.parent / "docs" / "guides"
 NAMES = {
@@ -466,23 +465,16 @@ def test_the_equilibrium_of_kuhn_poker(classes):
 
 
 def test_the_command_line(classes, tmp_path):
-    runner = CliRunner()
-
-    def run(*words):
-        result = runner.invoke(app, [str(word) for word in words])
-        assert result.exit_code == 0, result.output
-        return result.output
-
-    assert "tictactoe" in run("games")
-    assert "an integer from 3 to 26" in run("games", "row")
-    assert "has won" in run("play", "row", "random", "random", "-o", "size=4")
+    assert "tictactoe" in output_of("games")
+    assert "an integer from 3 to 26" in output_of("games", "row")
+    assert "has won" in output_of("play", "row", "random", "random", "-o", "size=4")
     folder = tmp_path / "results"
     words = ["-g", "tictactoe", "-g", "duel", "-g", "row:size=4", "-a", "random", "-a", "mcts:simulations=20"]
-    run("tournament", folder, *words, "--openings", 2)
-    assert "games replay" in run("replay", folder)
-    assert "mcts:simulations=20" in run("rate", folder)
-    assert "row" in run("--import", "row", "games")
-    run("animate", folder, tmp_path / "game.gif", "--size", 120)
+    output_of("tournament", folder, *words, "--openings", 2)
+    assert "games replay" in output_of("replay", folder)
+    assert "mcts:simulations=20" in output_of("rate", folder)
+    assert "row" in output_of("--import", "row", "games")
+    output_of("animate", folder, tmp_path / "game.gif", "--size", 120)
 
 
 PLUGIN = """

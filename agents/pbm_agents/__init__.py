@@ -51,24 +51,14 @@ __all__ = [
     "register_agent",
 ]
 
-_MODULES = {
-    "PUCT": ".search",
-    "UCT": ".search",
+_MODULES = dict.fromkeys(__all__, ".search") | {
     "Agent": ".players.agent",
     "Evaluation": ".arena.evaluation",
-    "Evaluator": ".search",
-    "FunctionEvaluator": ".search",
-    "Gumbel": ".search",
     "InfrastructureError": ".common.faults",
     "PIMCAgent": ".players.search_agents",
-    "Playouts": ".search",
     "PolicyAgent": ".players.policy",
     "RandomAgent": ".players.agent",
-    "Search": ".search",
     "SearchAgent": ".players.search_agents",
-    "SearchResult": ".search",
-    "Selection": ".search",
-    "Workspace": ".search",
     "agent_kinds": ".players.names",
     "as_agent": ".players.names",
     "as_policy": ".players.names",

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import entry_points
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -173,9 +174,7 @@ def _named_options(name: str) -> Mapping[str, Any]:
 
 def _own_game(name: str, module: str, attribute: str) -> type[Game]:
     try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
+        found = attrgetter(attribute)(importlib.import_module(module))
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(f"{quoted(name)} is not a game: {error}") from None
     return register_game(found)

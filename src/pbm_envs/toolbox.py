@@ -15,7 +15,7 @@
 | `parse_options`, `choices_given`, `narrowed`, `without_implied`, `typed` | options of games as text |
 | `check_game`, `check_number`, `check_seed` | checks of arguments; raise a clear ValueError |
 | `quoted`, `printable`, `summary`, `describe_error` | untrusted values and errors in one safe line |
-| `require`, `install_command` | errors for missing extras |
+| `require`, `import_extra`, `install_command` | errors for missing extras |
 | `write_text`, `in_one_piece`, `is_partial` | files that are written atomically |
 | `as_bytes` | records as rows of bytes |
 | `Drawn`, `Sample`, `LEFT`, `RIGHT`, `TOP`, `BOTTOM` | parts of pictures; sides of a board |
@@ -26,7 +26,17 @@ from __future__ import annotations
 
 from .core.boards import BOTTOM, LEFT, RIGHT, TOP
 from .core.calls import call, call_for_flag, call_for_int, table_of_calls
-from .core.checks import check_number, check_seed, describe_error, install_command, printable, quoted, require, summary
+from .core.checks import (
+    check_number,
+    check_seed,
+    describe_error,
+    import_extra,
+    install_command,
+    printable,
+    quoted,
+    require,
+    summary,
+)
 from .core.compiling import COMPILING, SEARCH, SHARED, Progress, rules_of
 from .core.elementary import exp, exp_in_range, log
 from .core.files import in_one_piece, is_partial, write_text
@@ -64,7 +74,7 @@ __all__ += ["choices_given", "narrowed", "parse_options", "typed", "without_impl
 __all__ += ["check_game", "check_number", "check_seed"]
 __all__ += ["describe_error", "printable", "quoted", "summary"]
 __all__ += ["in_one_piece", "is_partial", "write_text"]
-__all__ += ["install_command", "require"]
+__all__ += ["import_extra", "install_command", "require"]
 __all__ += ["as_bytes"]
 __all__ += ["BOTTOM", "LEFT", "RIGHT", "TOP", "Drawn", "Sample"]
 __all__ += ["Array", "Floats"]

@@ -4,18 +4,10 @@ import re
 import shutil
 
 import pytest
-from pbm_agents.cli.app import app
-from typer.testing import CliRunner
+
+from tests.commands import pbm
 
 COMMAND = "-g chameleon:size=3 -g trinim:num_players=3 -a random -a tests.arena.agents:First --openings 3".split()
-
-
-def pbm(*words):
-    """Exit code, stdout and stderr."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
 
 
 @pytest.fixture(scope="module")

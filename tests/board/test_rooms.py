@@ -220,12 +220,12 @@ def test_a_shown_side_follows_its_player_to_the_next_game(table):
     light.say("invite", view=0)
     watcher = table.guest(link(light))
     light.say("play", move="resign")
-    until(dark, lambda position: position.get("done"))
+    for board in (dark, watcher):
+        until(board, lambda position: position.get("done"))
     dark.say("rematch", exchange=True)
     until(light, lambda position: position["table"]["request"])
     light.say("agree")
     until(light, lambda position: not position["done"])
-    until(watcher, lambda position: position["done"])
     assert until(watcher, lambda position: not position["done"])["seat"] == light.position["seat"] == 1
 
 

@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +14,7 @@ from pbm_agents.play.ahead import compiling_ahead
 
 from pbm_envs import Chameleon
 from pbm_envs.core.compiling import COMPILING, Progress
+from tests.commands import processes_with
 
 GAME = Chameleon(size=3)
 PATIENCE = 180
@@ -38,16 +37,6 @@ def wait_for(condition, seconds=PATIENCE):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
-
-
-def processes_with(variable):
-    """Ids of the processes that have this text in their environment."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if variable.encode() in (process / "environ").read_bytes():
-                found.append(int(process.name))
-    return found
 
 
 class Process:

@@ -8,8 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from pbm_agents.cli.app import SUMMARIES, app, loaded
-from typer.testing import CliRunner
+from pbm_agents.cli.app import SUMMARIES, loaded
 
 import pbm_envs
 from pbm_envs import Curio, make_game, registered_games, registry
@@ -17,13 +16,7 @@ from pbm_envs.core import checks
 from pbm_envs.core.checks import install_command
 from pbm_envs.core.options import Option, choices_given, options_of
 from pbm_envs.registry import parse_game
-
-
-def pbm(words):
-    result = CliRunner().invoke(app, words.split())
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
+from tests.commands import pbm
 
 
 @pytest.mark.parametrize("name", registered_games())

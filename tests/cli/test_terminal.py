@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from pbm_envs.toolbox import install_command
+from tests.commands import processes_with
 
 PBM = [sys.executable, "-m", "pbm_agents.cli"]
 PATIENCE = 180
@@ -104,16 +104,6 @@ def test_ctrl_c_leaves_quietly(tmp_path):
         assert terminal.process.wait(PATIENCE) == 130
         assert "Traceback" not in terminal.shown
         assert not file.exists()
-
-
-def processes_with(variable):
-    """Ids of the processes that have this text in their environment."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if variable.encode() in (process / "environ").read_bytes():
-                found.append(int(process.name))
-    return found
 
 
 @pytest.mark.slow

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.cli.app import app
 from pbm_agents.play.table import Start, Table
-from typer.testing import CliRunner
 
 from pbm_envs import Curio, curio_v0
 from pbm_envs.records import make_record
 from pbm_envs.render import pixels, svg
+from tests.commands import output_of
 from tests.curio.positions import CAPTURES, FACES, VARIANTS, expect_uniform
 from tests.reference.curio import Curio as Reference
 from tests.reference.curio import Piece, board_text, random_board, stands_by
@@ -267,19 +266,13 @@ def test_the_terminal(face, capture, size, games, tmp_path):
             start = game.init(1, np.random.default_rng(0), world.start)
             record = make_record(game, start, world.moves, np.array([end]), agents=("a", "b"), seed=1)
             path.write_text(record.to_json() + "\n")
-            replayed.add(said("replay", path, "--show", 1, "--seen-by", moment.player))
+            replayed.add(output_of("replay", path, "--show", 1, "--seen-by", moment.player))
             if moment.own_turn:
                 where = ["--board", world.start, "--moves", " ".join(world.moves), "--seed", 7, "--hint", AGENTS[1]]
                 typed = "board\nmoves\nhint\nundo\nresign!\nquit\n"
-                seen.add(said("play", "curio", "person", "person", *options, *where, typed=typed))
+                seen.add(output_of("play", "curio", "person", "person", *options, *where, typed=typed))
         assert len(replayed) == 1, str(moment)
         assert len(seen) == moment.own_turn, str(moment)
-
-
-def said(*words, typed=""):
-    result = CliRunner().invoke(app, [str(word) for word in words], input=typed)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 @every_option

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from pbm_agents import make_agent
-from pbm_agents.cli.app import app
 from pbm_agents.equilibrium import (
     PolicyAgent,
     PublicTree,
@@ -20,10 +19,10 @@ from pbm_agents.equilibrium.growth import set_ups, with_views
 from pbm_agents.equilibrium.hash_table import insert_all, locate_all, resized, slots_for
 from pbm_agents.equilibrium.response_table import ResponseTable, table_policy
 from pbm_agents.players.agent import RandomAgent
-from typer.testing import CliRunner
 
 from pbm_envs import Curio
 from pbm_envs.games.curio.ladder import ladder
+from tests.commands import output_of, pbm
 from tests.equilibrium.games import tree
 
 
@@ -131,19 +130,18 @@ def test_search_where_there_are_too_many_worlds_to_list():
 
 
 def test_the_command():
-    result = CliRunner().invoke(app, ["exploit", "random", "-g", "curio-ladder-1"])
-    assert result.exit_code == 0, result.output
+    said = output_of("exploit random -g curio-ladder-1")
     built = PublicTree.build(Curio(**ladder(1)))
-    assert f"{exploitability(built, built.uniform_policy()):.6f}" in result.output
-    assert "602 information sets" in result.output
+    assert f"{exploitability(built, built.uniform_policy()):.6f}" in said
+    assert "602 information sets" in said
     for words, message in [
         (["random", "-g", "curio-ladder-1", "--method", "guess"], "method is 'guess'"),
         (["random", "-g", "curio", "--method", "exact"], "set-ups: expected at most"),
         (["nobody", "-g", "curio-ladder-1"], "is not an agent"),
     ]:
-        result = CliRunner().invoke(app, ["exploit", *words])
-        assert result.exit_code == 2
-        assert message in " ".join(result.output.split())
+        code, _, err = pbm("exploit", *words)
+        assert code == 2
+        assert message in " ".join(err.split())
 
 
 def test_a_slow_agent_fits_a_budget():
@@ -155,23 +153,17 @@ def test_a_slow_agent_fits_a_budget():
 
 
 def test_the_command_learns_a_table():
-    words = ["exploit", "random", "-g", "curio-ladder-1", "--method", "table", "--steps", "20000", "--games", "100"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    assert "table (UCT)" in result.output
-    assert "at least 0." in result.output
+    said = output_of("exploit random -g curio-ladder-1 --method table --steps 20000 --games 100")
+    assert "table (UCT)" in said
+    assert "at least 0." in said
 
 
 def test_the_command_bounds_what_it_samples():
-    words = ["exploit", "mcts:simulations=2", "-g", "curio-ladder-1", "--samples", "2"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    assert "2 samples" in result.output
+    said = output_of("exploit mcts:simulations=2 -g curio-ladder-1 --samples 2")
+    assert "2 samples" in said
 
 
 def test_the_command_turns_to_search():
-    words = ["exploit", "random", "-g", "curio-ladder-3", "--memory", "0.01", "--games", "4", "--simulations", "4"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    assert "a search instead" in result.output
-    assert "at least" in result.output
+    said = output_of("exploit random -g curio-ladder-3 --memory 0.01 --games 4 --simulations 4")
+    assert "a search instead" in said
+    assert "at least" in said

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from pbm_agents import evaluate, make_agent
-from pbm_agents.cli.app import app
 from pbm_agents.equilibrium import (
     PublicTree,
     Resolving,
@@ -15,9 +14,9 @@ from pbm_agents.equilibrium import (
 )
 from pbm_agents.equilibrium.lookahead import Belief, Lookahead
 from pbm_agents.equilibrium.resolving import Plan
-from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, Curio, Trinim
+from tests.commands import output_of, pbm
 from tests.equilibrium.games import VARIANTS, tree
 
 
@@ -166,9 +165,7 @@ def test_a_plan_is_known_by_its_view():
 
 
 def test_the_command():
-    result = CliRunner().invoke(app, ["exploit", "resolve:iterations=3,size=1", "-g", "curio-ladder-1"])
-    assert result.exit_code == 0, result.output
-    assert "602 information sets" in result.output
-    result = CliRunner().invoke(app, ["exploit", "resolve", "-g", "curio-ladder-1", "--method", "search"])
-    assert result.exit_code == 2
-    assert "remembers its games" in result.output
+    assert "602 information sets" in output_of("exploit resolve:iterations=3,size=1 -g curio-ladder-1")
+    code, _, err = pbm("exploit resolve -g curio-ladder-1 --method search")
+    assert code == 2
+    assert "remembers its games" in err

@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 
 from pbm_envs import Chameleon, Trinim
 from pbm_envs.records import GameRecord, RecordError, append_records, append_to, read_records
+from tests.commands import pbm
 from tests.faults.every import one_line
 
 ROOT = Path(__file__).parents[2]
@@ -49,13 +50,6 @@ def copied(folder, to, size=None):
     (to / "tournament.json").write_bytes((folder / "tournament.json").read_bytes())
     (to / "games.jsonl").write_bytes((folder / "games.jsonl").read_bytes()[:size])
     return to
-
-
-def pbm(*words):
-    """Exit code and stderr, which has no traceback."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result.exit_code, result.stderr
 
 
 def test_a_tournament_cut_anywhere(played, tmp_path):
@@ -198,7 +192,7 @@ def test_folders_that_may_not_be_written_to(played, locked):
     pbm("rate", played[1])  # imports what it needs: another user may not be allowed to read it
     with not_root():
         assert tournament_records(locked) == played[0], "reading is allowed"
-        code, err = pbm("rate", locked)
+        code, _, err = pbm("rate", locked)
         assert code == 0, err
         for words in (
             ["tournament", locked, *COMMAND],
@@ -206,7 +200,7 @@ def test_folders_that_may_not_be_written_to(played, locked):
             ["rate", locked, "--out", locked / "tables"],
             ["rate", locked, "--out", locked],
         ):
-            code, err = pbm(*words)
+            code, _, err = pbm(*words)
             assert code == 2
             one_line(err)
             assert err.startswith(f"pbm: '{locked}")
@@ -218,7 +212,7 @@ def test_folders_that_may_not_be_written_to(played, locked):
 def test_files_in_the_place_of_folders(played, tmp_path, where):
     (tmp_path / "file").write_text("mine")
     for words in (["tournament", tmp_path / where, *COMMAND], ["rate", played[1], "--out", tmp_path / where]):
-        code, err = pbm(*words)
+        code, _, err = pbm(*words)
         assert code == 2
         one_line(err)
         assert str(tmp_path / "file") in err
@@ -228,7 +222,7 @@ def test_files_in_the_place_of_folders(played, tmp_path, where):
 @pytest.mark.parametrize("name", ["games.jsonl", "tournament.json"])
 def test_folders_in_the_place_of_files(tmp_path, name):
     (tmp_path / name).mkdir()
-    code, err = pbm("tournament", tmp_path, *COMMAND)
+    code, _, err = pbm("tournament", tmp_path, *COMMAND)
     assert code == 2
     one_line(err)
     assert name in err
@@ -249,7 +243,7 @@ def test_a_game_that_cannot_be_saved_is_printed():
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_plots_that_find_no_room(played, tmp_path):
     (tmp_path / "ratings-chameleon-size-3.png").symlink_to("/dev/full")
-    code, err = pbm("rate", played[1], "--out", tmp_path)
+    code, _, err = pbm("rate", played[1], "--out", tmp_path)
     assert code == 2
     one_line(err)
     assert err.startswith(f"pbm: '{tmp_path}")

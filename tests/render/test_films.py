@@ -9,9 +9,7 @@ from io import BytesIO
 import imageio_ffmpeg
 import numpy as np
 import pytest
-from pbm_agents.cli.app import app
 from PIL import Image
-from typer.testing import CliRunner
 
 from pbm_envs import Curio
 from pbm_envs.records import append_records, make_record
@@ -19,6 +17,7 @@ from pbm_envs.render import pixels
 from pbm_envs.render.animation import animate
 from pbm_envs.render.film import Film
 from pbm_envs.toolbox import install_command
+from tests.commands import pbm
 from tests.play import play
 from tests.render.positions import CURIO, SMALL
 
@@ -103,11 +102,6 @@ def test_without_ffmpeg(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(ImportError, match=re.escape(f"a GIF does not: {install_command('video')}")):
         animate(record(1), size=40).save(tmp_path / "game.mp4")
-
-
-def pbm(*words):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    return result.exit_code, result.stdout, result.stderr
 
 
 def test_the_command(tmp_path):

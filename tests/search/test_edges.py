@@ -6,7 +6,7 @@ import pytest
 from pbm_agents import Workspace
 from pbm_agents.search import make_search
 from pbm_agents.search import tree as trees
-from pbm_agents.search.tree import AN_EDGE, EDGES_OF_NODE, UNVISITED, add_edge, bytes_in_use, edge_at, edges_of
+from pbm_agents.search.tree import AN_EDGE, EDGES_OF_NODE, UNVISITED, add_edge, edge_at, edges_of
 
 from pbm_envs import Chameleon, make_game
 
@@ -27,7 +27,10 @@ def searched_tree(game, simulations, **settings):
 def test_a_node_takes_half_the_memory_that_it_took(name):
     game = make_game(name)
     result, tree = searched_tree(game, 1000)
-    assert bytes_in_use(tree, 0) / result.nodes < DENSE[name] / 2
+    of_nodes = tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states
+    node = sum(array.nbytes // tree.nodes.size for array in of_nodes)
+    edges = int(tree.blocks[0, trees.END]) * (trees.EDGE.itemsize + tree.edge_actions.itemsize)
+    assert node + edges / result.nodes < DENSE[name] / 2
 
 
 def test_edges_keep_their_statistics_when_blocks_grow():

@@ -10,12 +10,12 @@ pytestmark = [pytest.mark.libraries, pytest.mark.usefixtures("one_thread")]
 pytest.importorskip("torch")
 
 from pbm_agents import make_agent
-from pbm_agents.cli.app import app
 from pbm_agents.equilibrium import Policy, PublicTree, agent_policy, best_response, expected_value
 from pbm_agents.equilibrium.evaluation import MemoizedAgent
 from pbm_agents.equilibrium.learned_response import LearnedResponder
 from pbm_agents.players.agent import RandomAgent
-from typer.testing import CliRunner
+
+from tests.commands import output_of
 
 STEPS = 20_000
 
@@ -70,8 +70,6 @@ def test_settings_are_checked():
 
 
 def test_the_command():
-    words = ["exploit", "random", "-g", "curio-ladder-1", "--method", "learned", "--steps", "5000", "--games", "20"]
-    result = CliRunner().invoke(app, words)
-    assert result.exit_code == 0, result.output
-    assert "learned (PPO)" in result.output
-    assert "at least" in result.output
+    said = output_of("exploit random -g curio-ladder-1 --method learned --steps 5000 --games 20")
+    assert "learned (PPO)" in said
+    assert "at least" in said

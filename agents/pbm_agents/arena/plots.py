@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pbm_envs.toolbox import install_command
+from pbm_envs.toolbox import import_extra
 
 from .placement import LadderRating
 from .standings import HeadToHead, Standing
@@ -135,8 +135,5 @@ def save_plot(figure: Figure, path: str | Path) -> list[Path]:
 
 def _figure(width: float, height: float) -> Figure:
     """Return a figure made without pyplot, which would open windows and keep global state."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ImportError(f"plots need matplotlib: {install_command('plot')}") from None
-    return Figure(figsize=(width, height), layout="constrained")
+    matplotlib: Any = import_extra("matplotlib.figure", "plots need matplotlib", "plot")
+    return matplotlib.Figure(figsize=(width, height), layout="constrained")

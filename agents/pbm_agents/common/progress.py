@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pbm_envs.toolbox import install_command
+from pbm_envs.toolbox import import_extra
 
 
 class NoBar:
@@ -32,8 +32,4 @@ def progress_bar(shown: bool = True, **settings: Any) -> Any:
     """
     if not shown:
         return NoBar()
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError(f"a progress bar needs tqdm: {install_command('cli')}") from None
-    return tqdm(**{"dynamic_ncols": True} | settings)
+    return import_extra("tqdm.auto", "a progress bar needs tqdm", "cli").tqdm(**{"dynamic_ncols": True} | settings)

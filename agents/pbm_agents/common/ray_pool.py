@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar, final
 
 from pbm_envs import Game
-from pbm_envs.toolbox import install_command
+from pbm_envs.toolbox import import_extra
 
 from .folders import programs
 
@@ -30,11 +30,7 @@ class RayPool:
         Raises:
             ImportError: Ray is not installed.
         """
-        try:
-            import ray
-        except ImportError:
-            raise ImportError(f"Ray is not installed: {install_command('ray')}") from None
-        self._ray: Any = ray
+        self._ray = import_extra("ray", "Ray is not installed", "ray")
         self._address, self._started = address, False
         self._check: Callable[[], None] | None = None
 

@@ -11,15 +11,10 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import States, check_range, copy_states
-from pbm_envs.toolbox import Array, install_command
+from pbm_envs.toolbox import Array
 
+from ..common.pytorch import Tensor, nn, torch
 from .tree import Policy, PublicTree, scaled
-
-try:
-    import torch
-    from torch import Tensor, nn
-except ImportError:
-    raise ImportError(f"learning needs PyTorch: {install_command('torch')}") from None
 
 FORBIDDEN = -1e9
 """The output for a choice that does not exist."""
@@ -213,14 +208,6 @@ def play_games(
 def adam(network: nn.Module, learning_rate: float) -> torch.optim.Adam:
     """Return an optimizer for a network."""
     return torch.optim.Adam(network.parameters(), learning_rate, eps=1e-5, fused=True)
-
-
-def improve(optimizer: torch.optim.Optimizer, loss: Tensor, limit: float = 1.0) -> None:
-    """Take one step down the gradient of a loss, whose norm is limited."""
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(optimizer.param_groups[0]["params"], limit)
-    optimizer.step()
 
 
 class Learner(ABC):

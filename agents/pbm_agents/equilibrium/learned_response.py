@@ -12,20 +12,15 @@ import numpy as np
 
 from pbm_envs.authoring import check_range
 from pbm_envs.envs.vector import BoardGameVectorEnv
-from pbm_envs.toolbox import Array, install_command
+from pbm_envs.toolbox import Array
 
 from ..common.progress import NoBar, progress_bar
+from ..common.pytorch import torch
 from ..learning.network import PolicyValueNetwork
 from ..players.agent import Agent
 from .evaluation import MemoizedAgent
 from .learners import Batch, Method, learn
 from .responses import Play, Responder
-
-try:
-    import torch
-    from torch.distributions import Categorical
-except ImportError:
-    raise ImportError(f"learning needs PyTorch: {install_command('torch')}") from None
 
 
 @final
@@ -111,7 +106,7 @@ class LearnedResponder(Responder):
             for _ in range(self.moves):
                 seen, legal = games.observe()
                 logits, values = network(seen, legal)
-                choice = Categorical(logits=logits, validate_args=False)
+                choice = torch.distributions.Categorical(logits=logits, validate_args=False)
                 actions = choice.sample()
                 rows.append((seen, legal, actions, choice.logits, values[:, 0], *games.step(actions)))
             after = network(*games.observe())[1][:, 0]

@@ -24,14 +24,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from pbm_envs.authoring import kernel
 from pbm_envs.toolbox import Array
 
+from ..common.pytorch import Tensor, improve, torch
 from ..players.agent import draw
-from .inputs import FORBIDDEN, Inputs, Learner, Network, adam, improve, play_games
+from .inputs import FORBIDDEN, Inputs, Learner, Network, adam, play_games
 from .tree import Policy, PublicTree
 
 

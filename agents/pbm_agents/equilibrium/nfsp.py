@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import torch
 
 from pbm_envs.authoring import kernel
 from pbm_envs.toolbox import Array
 
+from ..common.pytorch import improve, torch
 from ..players.agent import draw
-from .inputs import Inputs, Learner, Network, adam, improve, play_games
+from .inputs import Inputs, Learner, Network, adam, play_games
 from .tree import Policy, PublicTree
 
 

@@ -22,19 +22,18 @@ from .tree import Policy, PublicTree, proportional
 RESPONSE = replace(PPO, temperature=0.02, games=128, learning_rate=3e-3)
 """PPO as an oracle: little entropy, since a best response need not mix, and many updates."""
 MATRIX_ITERATIONS = 5000
+"""Alternating updates of both strategies; later ones have more weight in the average."""
 
 
-def solve_matrix(payoffs: Array, iterations: int = MATRIX_ITERATIONS) -> tuple[Array, Array]:
+def solve_matrix(payoffs: Array) -> tuple[Array, Array]:
     """Return the strategies of both players in a zero-sum matrix game, by CFR+ (regret matching+).
 
-    Args:
-        payoffs: (rows, columns) what the row player wins.
-        iterations: The number of alternating updates; later ones have more weight in the average.
+    `payoffs` (rows, columns) is what the row player wins.
     """
     regrets = [np.zeros(size) for size in payoffs.shape]
     strategies = [np.full(size, 1 / size) for size in payoffs.shape]
     sums = [np.zeros(size) for size in payoffs.shape]
-    for k in range(1, iterations + 1):
+    for k in range(1, MATRIX_ITERATIONS + 1):
         for player in range(2):
             gains = payoffs @ strategies[1] if player == 0 else -(strategies[0] @ payoffs)
             regrets[player] = np.maximum(regrets[player] + gains - gains @ strategies[player], 0)

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
 from pbm_envs.authoring import seeds
 from pbm_envs.toolbox import Array
 
+from ..common.pytorch import Tensor, improve, nn, torch
 from ..players.agent import draw
-from .inputs import Inputs, Learner, Network, adam, improve, play_games, torso
+from .inputs import Inputs, Learner, Network, adam, play_games, torso
 from .sampling import sample_externally
 from .sweeps import Regrets
 from .tree import Policy, PublicTree, proportional

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any, final
 
-import torch
-from torch import Tensor
-
 from pbm_envs import Game
 
+from ..common.pytorch import Tensor, improve, torch
 from .network import PolicyValueNetwork
 from .settings import Training
 from .training_data import Examples
@@ -42,10 +40,7 @@ class Critic:
         )
         _, values = self.network(observations, masks)
         loss = (values - returns).square().mean()
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        self.optimizer.step()
+        improve(self.optimizer, loss)
         return loss.item(), (1 - self.share) * returns + self.share * values.detach()
 
     def state(self) -> dict[str, Any]:

@@ -10,18 +10,13 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.toolbox import quoted
 
-from .replay_buffer import ReplayBuffer
-from .settings import Training
-from .training_data import augmented
-
-try:
-    import torch
-except ImportError:
-    raise ImportError("training needs PyTorch: pip install 'pbm-envs[torch]'") from None
-
+from ..common.pytorch import improve, torch
 from .critic import Critic
 from .network import PolicyValueNetwork
+from .replay_buffer import ReplayBuffer
+from .settings import Training
 from .small_training import SmallModule
+from .training_data import augmented
 
 WIDTHS = 4
 """Units of a small network's first layer per unit of its second."""
@@ -95,10 +90,7 @@ class Learner:
         if self.critic is not None:
             critic_loss, targets = self.critic.learn(batch)
         value_loss = self.network.value_loss(values, targets)
-        self.optimizer.zero_grad()
-        (policy_loss + value_loss).backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
-        self.optimizer.step()
+        improve(self.optimizer, policy_loss + value_loss)
         return policy_loss.item(), value_loss.item(), critic_loss
 
     def state(self) -> dict[str, Any]:

@@ -21,19 +21,13 @@ from numpy.typing import NDArray
 
 from pbm_envs import Game
 from pbm_envs.foreign import registered_game
-from pbm_envs.toolbox import in_one_piece, install_command, quoted
+from pbm_envs.toolbox import check_number, in_one_piece, quoted
 
+from ..common.pytorch import Tensor, nn, torch
 from ..players.agent import Actions, Views, check_searchable, draw
 from ..search import FunctionEvaluator
-from ..search.result import check_temperature
 from .torsos import TORSOS, FullyConnected, ResidualConvolution
 from .training_data import FORBIDDEN, form_weights, symmetry_tables
-
-try:
-    import torch
-    from torch import Tensor, nn
-except ImportError:
-    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
 
 FORMAT = "pbm_agents.learning.network 2"
 
@@ -219,7 +213,7 @@ class NetworkAgent:
     """
 
     def __init__(self, network: PolicyValueNetwork, temperature: float = 0.0) -> None:
-        check_temperature(temperature)
+        check_number("temperature", temperature, 0)
         self.network, self.temperature = network, temperature
 
     def check_plays(self, game: Game) -> None:

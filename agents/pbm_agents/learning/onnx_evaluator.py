@@ -19,7 +19,7 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.authoring import Ints, Mask, Planes, Seeds, check_range, kernel
 from pbm_envs.foreign import check_array, parse_object, registered_game
-from pbm_envs.toolbox import Array, Floats, in_one_piece, install_command
+from pbm_envs.toolbox import Array, Floats, import_extra, in_one_piece
 
 from .onnx_files import check_model, seal
 from .training_data import form_weights, symmetry_tables, unanswered
@@ -43,10 +43,7 @@ def export_onnx(network: PolicyValueNetwork, path: str | Path) -> None:
     Raises:
         ImportError: The extra `onnx` is not installed.
     """
-    try:
-        import onnx
-    except ImportError:
-        raise ImportError(f"exporting networks needs ONNX: {install_command('onnx,torch')}") from None
+    onnx = import_extra("onnx", "exporting networks needs ONNX", "onnx,torch")
     import torch
 
     game = network.game
@@ -183,10 +180,7 @@ class OnnxEvaluator:
         self._open(str(path), threads, trial=True)
 
     def _open(self, name: str, threads: int, *, trial: bool) -> None:
-        try:
-            import onnxruntime
-        except ImportError:
-            raise ImportError(f"networks in ONNX Runtime need it: {install_command('onnx')}") from None
+        onnxruntime = import_extra("onnxruntime", "networks in ONNX Runtime need it", "onnx")
         if trial:
             check_model(self._model, name)
         settings = onnxruntime.SessionOptions()

@@ -19,17 +19,11 @@ from pbm_envs import Game
 from pbm_envs.authoring import check_range
 from pbm_envs.envs.memory import AgentWithMemory, Ids
 from pbm_envs.foreign import registered_game
-from pbm_envs.toolbox import install_command
 
+from ..common.pytorch import Tensor, nn, torch
 from ..players.agent import Actions, Views
 from .network import check_network_plays, check_sizes, check_weights, read, write
 from .training_data import FORBIDDEN
-
-try:
-    import torch
-    from torch import Tensor, nn
-except ImportError:
-    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
 
 FORMAT = "pbm_agents.learning.recurrent 1"
 

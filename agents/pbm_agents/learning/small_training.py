@@ -13,15 +13,9 @@ import numpy as np
 from pbm_envs import Game
 from pbm_envs.toolbox import Array, Floats
 
+from ..common.pytorch import Tensor, nn, torch
 from .small_network import SmallNetwork, Weights, zero_weights
 from .training_data import FORBIDDEN, from_mover
-
-try:
-    import torch
-    from torch import Tensor, nn
-    from torch.nn.functional import cross_entropy
-except ImportError:
-    raise ImportError("networks need PyTorch: pip install 'pbm-envs[torch]'") from None
 
 
 @final
@@ -69,7 +63,7 @@ class SmallModule(nn.Module):
 
     def value_loss(self, shares: Tensor, returns: Tensor) -> Tensor:
         """Return the mean cross-entropy of the players' shares of the result, from returns (B, P) in turn order."""
-        return cross_entropy(shares, shares_of(returns))
+        return nn.functional.cross_entropy(shares, shares_of(returns))
 
 
 def input_reader(game: Game) -> SmallNetwork:
@@ -129,7 +123,8 @@ def fit(
         for rows in order[: updates * batch].reshape(updates, batch):
             forms = rng.integers(len(seen), size=batch)
             logits, expected = module.heads(torch.from_numpy(seen[forms, rows]).float())
-            loss = cross_entropy(logits, torch.from_numpy(moves[forms, rows])) + cross_entropy(expected, shares[rows])
+            loss = nn.functional.cross_entropy(logits, torch.from_numpy(moves[forms, rows]))
+            loss = loss + nn.functional.cross_entropy(expected, shares[rows])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

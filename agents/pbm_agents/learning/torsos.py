@@ -13,21 +13,9 @@ from typing import final
 import numpy as np
 
 from pbm_envs import Game
-from pbm_envs.toolbox import install_command
+from pbm_envs.authoring import check_range
 
-try:
-    import torch
-    from torch import Tensor, nn
-    from torch.nn.functional import glu, layer_norm
-except ImportError:
-    raise ImportError(f"networks need PyTorch: {install_command('torch')}") from None
-
-
-def check_sizes(**sizes: int) -> None:
-    """Raise ValueError unless all sizes are integers of at least 1."""
-    for name, value in sizes.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"{name} is {value!r}: expected an integer from 1 up")
+from ..common.pytorch import Tensor, nn, torch
 
 
 @final
@@ -47,8 +35,9 @@ class FullyConnected(nn.Module):
     def __init__(self, game: Game, hidden: int = 192, layers: int = 3) -> None:
         """Make `layers` layers of `hidden` units."""
         super().__init__()
-        check_sizes(hidden=hidden, layers=layers)
-        self.settings = {"torso": "fully connected", "hidden": hidden, "layers": layers}
+        check_range("hidden", hidden, 1)
+        check_range("layers", layers, 1)
+        self.settings = {"torso": "fully connected", "hidden": int(hidden), "layers": int(layers)}
         planes = game.observation_shape[2]
         for name, places in {"rows": game.board.rows, "cols": game.board.cols}.items():
             self.register_buffer(name, torch.from_numpy(np.array(places, np.int64)), persistent=False)
@@ -64,9 +53,9 @@ class FullyConnected(nn.Module):
         """Return the logits and values of observations (B, planes, rows, cols)."""
         cells = observations[:, :, self.rows, self.cols].transpose(1, 2)
         means = cells.mean(dim=1, keepdim=True)
-        hidden = glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
+        hidden = nn.functional.glu(self.first(torch.cat([means, cells - means], dim=1).flatten(1)))
         for layer in self.rest:
-            hidden = hidden + glu(layer(layer_norm(hidden, (layer.in_features,))))
+            hidden = hidden + nn.functional.glu(layer(nn.functional.layer_norm(hidden, (layer.in_features,))))
         return self.policy(hidden), self.value(hidden)
 
 
@@ -105,8 +94,9 @@ class ResidualConvolution(nn.Module):
     def __init__(self, game: Game, channels: int = 64, blocks: int = 4) -> None:
         """Make `blocks` blocks of two convolutions with `channels` channels."""
         super().__init__()
-        check_sizes(channels=channels, blocks=blocks)
-        self.settings = {"torso": "residual", "channels": channels, "blocks": blocks}
+        check_range("channels", channels, 1)
+        check_range("blocks", blocks, 1)
+        self.settings = {"torso": "residual", "channels": int(channels), "blocks": int(blocks)}
         board = torch.zeros(1, 1, *game.board.shape)
         board[:, :, torch.tensor(game.board.rows.tolist()), torch.tensor(game.board.cols.tolist())] = 1
         self.register_buffer("board", board, persistent=False)

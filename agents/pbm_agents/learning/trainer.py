@@ -34,11 +34,14 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import check_range
-from pbm_envs.toolbox import install_command, quoted, write_text
+from pbm_envs.toolbox import quoted, write_text
 
 from ..common.folders import locked
+from ..common.pytorch import torch
 from ..common.workers import Pool, make_pool
 from ..players.names import make_agent
+from .learner import Learner, check_device, make_network
+from .network import read, write
 from .progress import draw_pictures, evaluation_function, evaluation_jobs, in_words, measured, newest_game
 from .replay_buffer import ReplayBuffer
 from .round_games import (
@@ -51,17 +54,9 @@ from .round_games import (
     self_play_function,
     self_play_jobs,
 )
+from .run_folder import TORCH_THREADS, check_folder, fast_evaluator, libraries, open_folder, write_network
 from .settings import Training, default_training
 from .training_log import TrainingLog
-
-try:
-    import torch
-except ImportError:
-    raise ImportError(f"training needs PyTorch: {install_command('torch')}") from None
-
-from .learner import Learner, check_device, make_network
-from .network import read, write
-from .run_folder import TORCH_THREADS, check_folder, fast_evaluator, libraries, open_folder, write_network
 
 __all__ = ["Training", "default_training", "train"]
 

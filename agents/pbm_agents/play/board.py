@@ -277,8 +277,7 @@ class Board(ExerciseOrders):
             self._reply("note", text=f"{remark[:1].upper()}{remark[1:]}.")
 
     def _check_idle(self) -> None:
-        self.thinking.check_idle()
-        if self._room.thinker is not None:
+        if self.thinking.kind or self._room.thinker is not None:
             raise ValueError("an agent is thinking: wait for its move")
 
     def _check_turn(self) -> None:

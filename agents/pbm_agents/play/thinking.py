@@ -141,11 +141,6 @@ class Thinking:
             self._left.set()
             self._left, self.kind = threading.Event(), ""
 
-    def check_idle(self) -> None:
-        """Raise ValueError while an agent thinks about the current game."""
-        if self.kind:
-            raise ValueError("an agent is thinking: wait for its move")
-
     def check_busy(self) -> None:
         """Raise ValueError while too many agents think about games that were left."""
         if sum(thread.is_alive() for thread in self.threads) >= MAX_THINKING_AGENTS:

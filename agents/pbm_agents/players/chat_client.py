@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
-from pbm_envs.toolbox import describe_error, install_command, printable
+from pbm_envs.toolbox import describe_error, import_extra, printable
 
 from ..common.faults import InfrastructureError
 
@@ -63,7 +63,7 @@ class ChatClient:
         """
         if url and not url.startswith(("http://", "https://")):
             raise ValueError(f"url is {url!r}: expected an address such as 'http://localhost:8000/v1'")
-        _openai()
+        self._openai = import_extra("openai", "the package openai is not installed", "llm")
         self.model, self.url, self.timeout, self.retries, self.wait = model, url, timeout, retries, wait
         self._settings, self._lock = dict(settings), threading.Lock()
         self.clock, self.sleep = time.monotonic, time.sleep
@@ -116,7 +116,7 @@ class ChatClient:
 
     def _failure(self, error: Exception, settings: dict[str, Any]) -> Reply:
         """Return the reply of a failed request; use `max_completion_tokens` from now on if the server requires it."""
-        openai = _openai()
+        openai = self._openai
         if isinstance(error, openai.APIStatusError):
             reason, code = f"status {error.status_code}: {error.message}", error.status_code
             if code == 400 and error.param == "max_tokens" and "max_tokens" in settings:
@@ -136,7 +136,7 @@ class ChatClient:
     def _connected(self) -> Any:
         with self._lock:
             if self._client is None:
-                openai = _openai()
+                openai = self._openai
                 settings: dict[str, Any] = {"max_retries": 0} | ({"base_url": self.url} if self.url else {})
                 try:
                     self._client = openai.OpenAI(**settings)
@@ -161,12 +161,3 @@ def _reply(completion: Any) -> Reply:
     # Without content (if all tokens went into thinking, for example), this is an unreadable answer, not an error.
     text = (content or "").encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent back
     return Reply(text, getattr(choice, "finish_reason", None), sent, got)
-
-
-def _openai() -> Any:
-    """Return the package `openai`, an extra, imported when it is first needed."""
-    try:
-        import openai
-    except ImportError:
-        raise ImportError(f"the package openai is not installed: {install_command('llm')}") from None
-    return openai

@@ -15,6 +15,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -229,9 +230,7 @@ def _settings(name: str, kind: str, text: str, known: Collection[Option]) -> dic
 def _own(name: str, module: str, attribute: str, settings: str) -> Agent:
     """Return the agent that a user's own module contains, or makes."""
     try:
-        found: Any = importlib.import_module(module)
-        for part in attribute.split("."):
-            found = getattr(found, part)
+        found = attrgetter(attribute)(importlib.import_module(module))
         if settings:
             if not callable(found):
                 raise ValueError(f"{attribute} takes no settings: expected a class or a function")

@@ -8,10 +8,9 @@ import numpy as np
 
 from pbm_envs import Game
 from pbm_envs.authoring import Option, seeds
-from pbm_envs.toolbox import branch, checked
+from pbm_envs.toolbox import branch, check_number, checked
 
 from ..search import Evaluator, Search, SearchResult, Workspace, make_search
-from ..search.result import check_temperature
 from .agent import Actions, Views, check_searchable
 
 DEFAULT_SIMULATIONS = 1000
@@ -47,7 +46,7 @@ class SearchAgent:
             settings: The settings of `make_search`, where early_stop is True by default. Without a budget, simulations
                 is 1000.
         """
-        check_temperature(temperature)
+        check_number("temperature", temperature, 0)
         if search is not None and (settings or network is not None):
             raise ValueError(f"a Search and {', '.join([*settings] or ['network'])}: expected one of the two")
         self.temperature = temperature

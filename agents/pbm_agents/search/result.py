@@ -23,11 +23,6 @@ SHOWN = 8
 """Moves in the table of a result."""
 
 
-def check_temperature(temperature: float) -> None:
-    """Raise ValueError unless this is a temperature: a finite number from 0 up."""
-    check_number("temperature", temperature, 0)
-
-
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """The result of a search of one position. `print` it, or let a notebook display it.
@@ -78,7 +73,7 @@ class SearchResult:
         Raises:
             ValueError: If the temperature is negative or not finite.
         """
-        check_temperature(temperature)
+        check_number("temperature", temperature, 0)
         if temperature == 0 or (self.proven_actions[self.best] and self.values[self.best] == 1):
             return np.eye(len(self.visits))[self.best]
         shares: Floats | Ints = self.visits if self.pruned_visits is None else self.pruned_visits

@@ -9,6 +9,7 @@ import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -279,10 +280,7 @@ def without_noise(rule: Rule | None) -> Rule | None:
 
 def find(module: str, name: str) -> Any:
     """Return the attribute of a module; its name may contain dots."""
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+    return attrgetter(name)(importlib.import_module(module))
 
 
 def _of_module(module: str, name: str, parameter: float) -> Selection:

@@ -205,13 +205,6 @@ def node_bytes(game: Game, layout: Layout) -> int:
     return fixed + sums + game.num_actions * per_action + game.dtype.itemsize * (not layout.hidden)
 
 
-def bytes_in_use(tree: Tree, g: int) -> int:
-    """Return the memory of the nodes and edges of tree g, in bytes."""
-    of_nodes = tree.nodes, tree.places, tree.sums, tree.priors, tree.available, tree.rave, tree.states
-    node = sum(array.nbytes // tree.nodes.size for array in of_nodes)
-    return int(tree.sizes[g]) * node + int(tree.blocks[g, END]) * (EDGE.itemsize + tree.edge_actions.itemsize)
-
-
 @stack_kernel
 def add_node(tree: Tree, g: int, player: int) -> int:
     """Add a node with this player to move to tree g; return its number."""

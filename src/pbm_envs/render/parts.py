@@ -42,9 +42,9 @@ def warmth(heat: ArrayLike, actions: int) -> Heat:
     return {int(action): round(float(shares[action]), 4) for action in np.flatnonzero(np.abs(shares) >= FAINTEST)}
 
 
-def hexagon(x: float, y: float, scale: float = 1.0) -> Points:
+def hexagon(x: float, y: float) -> Points:
     """Return the corners clockwise: top, upper right, lower right, bottom, lower left, upper left."""
-    return tuple((x + scale * CORNER * sin(k * pi / 3), y - scale * CORNER * cos(k * pi / 3)) for k in range(6))
+    return tuple((x + CORNER * sin(k * pi / 3), y - CORNER * cos(k * pi / 3)) for k in range(6))
 
 
 def rectangle(left: float, top: float, width: float, height: float) -> Points:
