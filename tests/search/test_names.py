@@ -95,8 +95,8 @@ def test_bad_names(name, complaint):
 @pytest.mark.parametrize("name", ["network", "network:file=net.pt", "mcts:simulations=5,network=net.pt"])
 def test_networks_need_pytorch(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    for module in ("network", "torsos"):
-        monkeypatch.delitem(sys.modules, f"pbm_agents.learning.{module}", raising=False)
+    for module in ("learning.network", "learning.torsos", "common.pytorch"):
+        monkeypatch.delitem(sys.modules, f"pbm_agents.{module}", raising=False)
     with pytest.raises(ImportError, match=re.escape(f"networks need PyTorch: {install_command('torch')}")):
         make_agent(name)
 
