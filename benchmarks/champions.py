@@ -13,7 +13,8 @@ every seat.
 `revisions` plays the champion (or `--agent`) of a checkout, this one if `--of` names no other, against the champion of
 an older revision or folder. Each side is a process with the code of its checkout, which gets positions as text and has
 `--seconds` per move, by the clock or, with `--clock processor`, of its own processor time, for a busy machine. While
-one side thinks, the other waits. Finished games are kept in `results/champions.jsonl`, and are not played again.
+one side thinks, the other waits. Finished games are kept, with their moves, in `results/champions.jsonl`, and are not
+played again.
 
 Results are appended to `results/champions.txt` line by line. Results that are already there, with the same seconds and
 games, are not played again, so a stopped run resumes.
