@@ -8,8 +8,10 @@ import importlib
 import json
 import re
 import runpy
+from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -74,6 +76,38 @@ def test_every_script_has_one_result():
     """Those that make data, or only measure what they are told to, have none."""
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")}
     assert {path.stem for path in (ROOT / "benchmarks" / "results").glob("*.*") if path.suffix != ".jsonl"} <= scripts
+
+
+def test_scores_against_older_champions_are_those_of_the_games(monkeypatch):
+    """The repository has the games of some matches: each tenth is replayed, and their means are the rows' scores."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    champions = importlib.import_module("champions")
+    matches = defaultdict(dict)
+    for line in champions.JOURNAL.read_text(encoding="utf-8").splitlines():
+        game = json.loads(line)
+        matches[tuple(game["match"])][game["number"]] = game
+    assert matches
+    played = {repr(match.game): match.game for match in champions.REVISIONS}
+    for (name, settings, *sides, seconds, clock), games in matches.items():
+        for number in sorted(games)[::10]:
+            assert share_of(played[settings], champions.opening, games[number]) == games[number]["share"], number
+        time = {"wall": "the clock", "processor": "processor time"}[clock]
+        for row in champions.recorded(f"; champions of two revisions, {seconds} s of {time} a move"):
+            if row.startswith(f"{words(name)} ") and row.endswith(f", {' against '.join(sides)}"):
+                count = int(re.findall(r"(\d+) games", row)[0])
+                mean = sum(games[number]["share"] for number in range(count)) / count
+                assert row.startswith(f"{words(name)} {mean:.3f} (")
+
+
+def share_of(game, opening, played):
+    """Return the first side's share of the point in a game that a match has recorded."""
+    board, moves = opening(game, played["number"] // 2)
+    assert played["moves"][: len(moves)] == moves
+    state = game.init(1, np.random.default_rng(0), board=board)
+    for move in played["moves"]:
+        game.step(state, [game.string_to_action(move)])
+    assert state["done"][0]
+    return (1 + state["returns"][0, played["number"] % 2]) / 2
 
 
 def test_the_paper_is_built_from_the_results(monkeypatch):
