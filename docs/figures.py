@@ -4,7 +4,7 @@
     result("vector_speed.txt: Chameleon: 1024: 5")    # the fifth of the line "1024", below "Chameleon"
 
 A reference is a file, then the starts of lines, each searched for below the previous one, then the position of the
-number in the line (by default the first).
+number in the line (by default the first). A start after `*` may be anywhere in its line.
 """
 
 import json
@@ -23,7 +23,8 @@ def result(reference: str) -> str:
     lines = [" ".join(line.split()) for line in (RESULTS / file).read_text(encoding="utf-8").splitlines()]
     at = -1
     for beginning in path:
-        found = re.compile(rf"{re.escape(beginning)}(?=[\s,:(]|$)")
+        before = ".*" * beginning.startswith("*")
+        found = re.compile(rf"{before}{re.escape(beginning.removeprefix('*'))}(?=[\s,:(]|$)")
         at = next((k for k in range(at + 1, len(lines)) if found.match(lines[k])), -1)
         if at < 0:
             raise ValueError(f"no line of {file} begins with {beginning!r}, as {reference!r} says")
