@@ -293,7 +293,7 @@ def play_pair_game(game: Game, sides: tuple[Side, Side], number: int, seconds: f
         moves.append(move)
         game.step(state, [game.string_to_action(move)])
     share = (1 + float(state["returns"][0, first])) / 2
-    return {"share": share, "moves": moves, "seconds": spent, "plies": plies}
+    return {"share": share, "moves": " ".join(moves), "seconds": [round(each, 3) for each in spent], "plies": plies}
 
 
 def solved(name: str, seconds: float) -> str:

@@ -28,7 +28,7 @@ def result(reference: str) -> str:
         at = next((k for k in range(at + 1, len(lines)) if found.match(lines[k])), -1)
         if at < 0:
             raise ValueError(f"no line of {file} begins with {beginning!r}, as {reference!r} says")
-    return NUMBER.findall(lines[at][len(path[-1]) :])[index - 1]
+    return NUMBER.findall(found.sub("", lines[at], count=1))[index - 1]
 
 
 def table(name: str) -> str:

@@ -102,10 +102,11 @@ def test_scores_against_older_champions_are_those_of_the_games(monkeypatch):
 
 def share_of(game, opening, played):
     """Return the first side's share of the point in a game that a match has recorded."""
-    board, moves = opening(game, played["number"] // 2)
-    assert played["moves"][: len(moves)] == moves
+    board, opened = opening(game, played["number"] // 2)
+    moves = played["moves"].split()
+    assert moves[: len(opened)] == opened
     state = game.init(1, np.random.default_rng(0), board=board)
-    for move in played["moves"]:
+    for move in moves:
         game.step(state, [game.string_to_action(move)])
     assert state["done"][0]
     return (1 + state["returns"][0, played["number"] % 2]) / 2
